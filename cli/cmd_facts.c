@@ -33,17 +33,13 @@ static const struct opt facts_opts[] = {
 static bool write_facts(const struct facts_args *args, const struct facts *facts, struct tpa_error *err)
 {
     struct output_file file;
-    struct buffer bytes = { 0 };
     if (!args->path && isatty(STDOUT_FILENO)) {
         tpa_fail(err, TPA_NOWHERE, "facts are no text for a terminal");
         return tpa_hint(err, "-o rank0.facts writes them to a file");
     }
     if (!output_file_open(&file, args->path, err))
         return false;
-    facts_write(facts, &bytes);
-    bool good = fwrite(bytes.at, 1, bytes.count, file.stream) == bytes.count;
-    buffer_release(&bytes);
-    if (good)
+    if (facts_save(facts, file.stream))
         return output_file_commit(&file, err);
     tpa_fail_errno(err, "cannot write the facts");
     output_file_discard(&file);

@@ -49,7 +49,7 @@ static const struct opt report_opts[] = {
     OPT_GROUP("Report"),
     OPT_TEXT(0, "sections", struct report_args, sections, "NAMES",
              "only these, separated by commas: summary, steps, operators, modules, kernels, devices, gaps, transfers, "
-             "launches, memory, communication, timeline"),
+             "launches, memory, communication, fleet, timeline"),
     OPT_FILES(0, "base", struct report_args, base, "FILE", "comparison: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
     OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
@@ -330,6 +330,8 @@ static void release_contents(struct report_content *contents)
         picture_free(contents[i].picture);
         timeline_free(contents[i].timeline);
         views_free(contents[i].views);
+        fleet_free(contents[i].fleet);
+        facts_free(contents[i].facts);
     }
 }
 
@@ -600,7 +602,7 @@ const struct command cmd_report = {
         "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
         "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
         "Two files make a comparison: what changed from the first to the second, and whether it is real. Several "
-        "ranks are given as their directory. The output's name decides what is written: .html, .md or .json.",
+        "ranks are given as their directory; a section of its own says who of them holds the job up and why. The output's name decides what is written: .html, .md or .json.",
     .options = report_opts,
     COMMAND_ARGS(report_defaults),
     .main = report_main,

@@ -182,25 +182,26 @@ struct child {
     const struct path *path;
 };
 
-static bool write_bytes(FILE *file, const void *bytes, size_t len)
+/* Leave the error in place of what was written before it. */
+static void leave_error(FILE *file, const struct tpa_error *err)
 {
-    return fwrite(bytes, 1, len, file) == len && fflush(file) == 0;
+    rewind(file);
+    if (ftruncate(fileno(file), 0) == 0 && fwrite(err, sizeof *err, 1, file) == 1)
+        fflush(file);
 }
 
 static void run_child(const struct fleet_map *map, const struct child *child)
 {
     struct facts *facts = facts_open();
     struct tpa_error err = { 0 };
-    struct buffer out = { 0 };
     bool good = gather_path(map, child->path->name, 1, facts, &err);
     if (good) {
         facts_finish(facts);
-        facts_write(facts, &out);
-        good = write_bytes(child->file, out.at, out.count) ||
+        good = facts_save(facts, child->file) ||
                tpa_fail_errno(&err, "cannot write the facts to a temporary file");
     }
     if (!good)
-        write_bytes(child->file, &err, sizeof err);
+        leave_error(child->file, &err);
     _exit(good ? EXIT_SUCCESS : STATUS_FAILED);
 }
 

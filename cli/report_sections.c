@@ -11,6 +11,7 @@
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
+#include "fleet/gather.h"
 #include "facts/features.h"
 #include <assert.h>
 #include <stdio.h>
@@ -145,6 +146,28 @@ static bool fill_memory(const struct trace *trace, const struct selection *selec
     return true;
 }
 
+/* The job that several files are of. Of a part of them it would tell something else than of all. */
+static bool fill_fleet(const struct trace *trace, const struct selection *selection,
+                       struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    if (trace->file_count < 2 || !selection_is_all(selection))
+        return true;
+    content->facts = facts_open();
+    facts_gather(content->facts, trace, &(struct gather_options){ 0 });
+    facts_finish(content->facts);
+    content->fleet = fleet_open(content->facts);
+    fleet_add_result(content->fleet, content->result);
+    for (size_t i = 0; i < content->result->tables.count; i++)
+        table_truncate(content->result->tables.at[i], MOST_ROWS);
+    struct picture *picture = fleet_picture(content->fleet);
+    if (picture) {
+        picture_free(content->picture);
+        content->picture = picture;
+    }
+    return true;
+}
+
 static bool fill_timeline(const struct trace *trace, const struct selection *selection,
                           struct report_content *content, struct tpa_error *err)
 {
@@ -166,6 +189,9 @@ static const struct report_section own_sections[] = {
       "tpa top", FEATURE_EVENTS, &no_wants, fill_operators },
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
+    { "fleet", "Ranks of the job",
+      "Who holds the job up and why, slow GPUs, hosts and links, with clocks set right by the ends of collectives.",
+      "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
     { "timeline", "Timeline and call tree",
       "When what ran, and what called what. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
       "Shift and drag to add up a stretch of time. Keys: arrows move and zoom, 0 shows all, n and p choose the next and "
@@ -205,9 +231,9 @@ static struct report_section section_of(const struct analysis *analysis, char *m
 /* What is not named comes behind the analyses that are, and the timeline at last. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = { "summary", "steps",    "operators", "modules",      "kernels",
-                                         "devices", "gaps",     "transfers", "launches",     "sequences",
-                                         "latency", "roofline", "memory",    "communication" };
+    static const char *const order[] = { "summary", "steps",    "operators", "modules",       "kernels",
+                                         "devices", "gaps",     "transfers", "launches",      "sequences",
+                                         "latency", "roofline", "memory",    "communication", "fleet" };
     int place = 0, count = sizeof order / sizeof *order;
     while (place < count && strcmp(order[place], key) != 0)
         place++;

@@ -11,6 +11,7 @@
 #include "analyze/views.h"
 #include "base/chart.h"
 #include "base/result.h"
+#include "fleet/fleet.h"
 #include "trace/trace.h"
 
 /* What one section holds; released by whoever made it. */
@@ -19,6 +20,8 @@ struct report_content {
     struct picture *picture;   /* charts */
     struct timeline *timeline; /* NULL: none */
     struct views *views;       /* call trees; NULL: none */
+    struct facts *facts; /* of several ranks, and the answers about their job, which tables borrow from; */
+    struct fleet *fleet; /* NULL: none */
 };
 
 struct report_section {

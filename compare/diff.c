@@ -93,16 +93,13 @@ static int compare_places(const void *left, const void *right)
     return strcmp(a->key, b->key);
 }
 
-static void compare_metrics(struct diff *diff)
+static void compare_metrics(struct diff *diff, const struct sampling *before, const struct sampling *after)
 {
-    const struct sampling *before = diff->samplings[0], *after = diff->samplings[1];
     for (size_t m = 0; m < before->metrics.count; m++)
         add_metric(diff, &before->metrics.at[m], sampling_metric(after, before->metrics.at[m].key));
     for (size_t m = 0; m < after->metrics.count; m++)
         if (!sampling_metric(before, after->metrics.at[m].key))
             add_metric(diff, NULL, &after->metrics.at[m]);
-    if (diff->metrics.count)
-        qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
 }
 
 /* ---- rows ---- */
@@ -424,7 +421,10 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
     for (int i = 0; i < 2; i++)
         diff->samplings[i] = by_step ? &diff->sides[i]->by_step : &diff->sides[i]->by_file;
     diff->unit = diff->samplings[0]->unit;
-    compare_metrics(diff);
+    compare_metrics(diff, diff->samplings[0], diff->samplings[1]);
+    compare_metrics(diff, &before->by_rank, &after->by_rank);
+    if (diff->metrics.count)
+        qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
     compare_tables(diff, diff->samplings, options->only);
     compare_tables(diff, (const struct sampling *const[]){ &before->by_rank, &after->by_rank },
                    options->only);

@@ -110,7 +110,7 @@ struct measure_block {
 struct measures {
     enum measure_source source;
     struct sampling by_step, by_file;
-    struct sampling by_rank; /* rows of a fleet that are one figure for each rank */
+    struct sampling by_rank; /* metrics and rows of a fleet that are one figure for each rank */
     VEC_OF(struct measure_slow) slow;
     size_t parts, files;
     size_t files_without_steps;

@@ -20,7 +20,10 @@
 struct fleet_use {
     double length_ns, part_ns[FACTS_PARTS], waited_ns;
     int64_t devices;
+    uint32_t sample; /* SAMPLE_NONE: the step is not common, and none */
 };
+
+enum { SAMPLE_NONE = UINT32_MAX };
 
 static size_t index_of(const struct fleet *fleet, int64_t step)
 {
@@ -75,7 +78,7 @@ static void set_use(struct sampling *to, uint32_t sample, const struct fleet_use
                      idle_ns / (use->length_ns / devices));
 }
 
-static void measure_waiting(struct sampling *to, const struct fleet *fleet)
+static void measure_waiting(struct sampling *to, const struct fleet *fleet, const struct fleet_use *uses)
 {
     struct measure_rows *rows =
         sampling_open_rows(to, "waiting", "Waiting in a step that a rank caused, on all others", TABLE_NS);
@@ -84,24 +87,36 @@ static void measure_waiting(struct sampling *to, const struct fleet *fleet)
         const struct fleet_collective_row *one = &fleet->collectives.at[i];
         size_t step = index_of(fleet, one->step);
         char name[32];
-        if (step == SIZE_MAX || one->blamed == FACTS_MISSING)
+        if (step == SIZE_MAX || uses[step].sample == SAMPLE_NONE || one->blamed == FACTS_MISSING)
             continue;
         int len = snprintf(name, sizeof name, "rank %" PRId64, one->blamed);
-        measure_rows_add(rows, name, (size_t)len, (uint32_t)step, (double)one->waited_ns, 0);
+        measure_rows_add(rows, name, (size_t)len, uses[step].sample, (double)one->waited_ns, 0);
     }
+}
+
+/* Do the common steps have numbers? They come behind the one that has none. */
+static bool are_marked(const struct fleet *fleet)
+{
+    size_t i = fleet->steps.count;
+    while (i > 0 && !fleet->steps.at[i - 1].common)
+        i--;
+    return i > 0 && fleet->steps.at[i - 1].step != FACTS_MISSING;
 }
 
 /* Where no steps are marked the recordings are the only "step", and its sample is the job. */
 static void measure_steps(struct measures *measures, const struct fleet *fleet)
 {
     struct fleet_use *uses = mem_zalloc(fleet->steps.count + 1, sizeof *uses);
-    bool marked = fleet->steps.count > 0 && fleet->steps.at[fleet->steps.count - 1].step != FACTS_MISSING;
+    bool marked = are_marked(fleet);
     struct sampling *to = marked ? &measures->by_step : &measures->by_file;
     measures->files_without_steps += !marked;
     add_up_use(fleet, uses);
     for (size_t i = 0; i < fleet->steps.count; i++) {
         const struct fleet_step_row *step = &fleet->steps.at[i];
-        uint32_t sample = sampling_add(
+        uses[i].sample = SAMPLE_NONE;
+        if (!step->common || (marked && step->step == FACTS_MISSING))
+            continue;
+        uint32_t sample = uses[i].sample = sampling_add(
             to, &(struct measure_sample){ (uint32_t)measures->parts - 1, 0, 0, marked ? step->step : -1 });
         sampling_set(to, marked ? "step_time" : "window", marked ? "step time" : "window", TABLE_NS, sample,
                      (double)step->median_ns);
@@ -113,7 +128,7 @@ static void measure_steps(struct measures *measures, const struct fleet *fleet)
         set_use(to, sample, &uses[i]);
     }
     if (fleet->meetings.count)
-        measure_waiting(to, fleet);
+        measure_waiting(to, fleet, uses);
     free(uses);
 }
 
@@ -196,6 +211,32 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
     VEC_FREE(&list);
 }
 
+/* ---- memory ---- */
+
+/* The most that each rank had in use on one of its devices. The samples are there. */
+static void measure_peaks(struct measures *measures, const struct fleet *fleet)
+{
+    const struct facts_device *devices = facts_rows(fleet->job.facts, FACTS_DEVICES);
+    int64_t peak = FACTS_MISSING, most = FACTS_MISSING;
+    uint32_t rank = 0;
+    for (size_t m = 0; m < fleet->job.members.count; m++) {
+        const struct fleet_member *member = &fleet->job.members.at[m];
+        if (m > 0 && member[-1].rank != member->rank) {
+            rank++;
+            peak = FACTS_MISSING;
+        }
+        for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++) {
+            int64_t one = devices[member->first[FACTS_DEVICES] + d].peak_allocated;
+            peak = one > peak ? one : peak;
+        }
+        if (peak != FACTS_MISSING)
+            sampling_set(&measures->by_rank, "memory_peak", "memory peak", TABLE_BYTES, rank, (double)peak);
+        most = peak > most ? peak : most;
+    }
+    if (most != FACTS_MISSING)
+        sampling_metric(&measures->by_rank, "memory_peak")->whole = (double)most;
+}
+
 /* ---- who is slow ---- */
 
 static void add_slow(struct measures *measures, const char *what, const char *trouble, double figure)
@@ -259,6 +300,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     }
     measure_steps(measures, fleet);
     measure_names(measures, fleet);
+    measure_peaks(measures, fleet);
     measure_slow(measures, fleet);
     fleet_free(fleet);
     return true;

@@ -113,9 +113,9 @@ const double *night_values(const struct night_figure *figure, double *scratch)
     return scratch;
 }
 
-static void add_metric(struct night *night, const struct measure_metric *metric, const struct groups *groups)
+static struct night_figure figure_of(struct night *night, const struct measure_metric *metric)
 {
-    struct night_figure figure = {
+    return (struct night_figure){
         .table = NIGHT_HEAD,
         .name = arena_strndup(&night->arena, metric->key, strlen(metric->key)),
         .length = strlen(metric->key),
@@ -123,6 +123,22 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
         .kind = metric->kind,
         .calls = NAN,
     };
+}
+
+/* A figure that each rank has; of the run as a whole where that is known. */
+static void add_rank_metric(struct night *night, const struct measure_metric *metric)
+{
+    struct night_figure figure = figure_of(night, metric);
+    if (isfinite(metric->whole))
+        take_values(night, &figure, &metric->whole, 1);
+    else
+        take_values(night, &figure, metric->values.at, metric->values.count);
+    *VEC_PUSH(&night->figures) = figure;
+}
+
+static void add_metric(struct night *night, const struct measure_metric *metric, const struct groups *groups)
+{
+    struct night_figure figure = figure_of(night, metric);
     double *sums = mem_zalloc(groups->count + 1, sizeof *sums),
            *tell = mem_zalloc(groups->count + 1, sizeof *tell);
     for (size_t i = 0; i < metric->values.count; i++)
@@ -207,6 +223,8 @@ struct night *night_of(const struct measures *measures)
         add_metric(night, &by->metrics.at[i], &groups);
     for (size_t i = 0; i < by->tables.count; i++)
         add_rows(night, by->tables.at[i], &groups);
+    for (size_t i = 0; i < measures->by_rank.metrics.count; i++)
+        add_rank_metric(night, &measures->by_rank.metrics.at[i]);
     for (size_t i = 0; i < measures->by_rank.tables.count; i++)
         add_listed_rows(night, measures->by_rank.tables.at[i]);
     night->gpu = "no GPU";

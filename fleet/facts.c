@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "base/runs.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ static const struct facts_column group_columns[] = {
     INTEGER(facts_group, group, "number of the process group within the recording"),
     TEXT(facts_group, name, "its name"),
     TEXT(facts_group, description, "its description"),
-    TEXT(facts_group, ranks, "its ranks, as the trace lists them"),
+    TEXT(facts_group, ranks, "its ranks, as the trace lists them; of a long list the beginning and a hash of all"),
     INTEGER(facts_group, size, "how many ranks it has"),
 };
 
@@ -253,6 +255,20 @@ static void remember(struct names *numbers, int64_t number)
     names_add(numbers, (const char *)&number, sizeof number);
 }
 
+name_id facts_list(struct facts *facts, const char *list)
+{
+    enum { LONGEST = 256, BEGINNING = 160 };
+    size_t len = list ? strlen(list) : 0, shown = BEGINNING;
+    if (len <= LONGEST)
+        return facts_text(facts, list);
+    while (shown > 0 && list[shown] != ',')
+        shown--;
+    char text[LONGEST];
+    uint64_t number = mixed_bytes(0, (struct facts_bytes){ list, len });
+    snprintf(text, sizeof text, "%.*s%s... #%016" PRIx64, (int)shown, list, shown ? ", " : "", number);
+    return facts_text(facts, text);
+}
+
 void facts_seal(struct facts *facts)
 {
     uint64_t sum = 0; /* of all rows, in whatever order they came */
@@ -337,6 +353,21 @@ void facts_merge(struct facts *facts, const struct facts *other)
     facts->repeats += other->repeats;
     names_free(numbers);
     free(ids);
+}
+
+void facts_take(struct facts *facts, struct facts *other)
+{
+    if (facts->tables[FACTS_RECORDINGS].count > 0) {
+        facts_merge(facts, other);
+        return;
+    }
+    struct facts taken = *other;
+    *other = *facts;
+    *facts = taken;
+    facts->repeats += other->repeats;
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++)
+        remember(facts->known, recordings[i].recording);
 }
 
 /* ---- order ---- */

@@ -182,11 +182,20 @@ void facts_add(struct facts *facts, enum facts_table table, const void *row);
 /* Id of TEXT in facts->texts; NAME_NONE for NULL. */
 name_id facts_text(struct facts *facts, const char *text);
 
+/*
+ * The same of a list of ranks, of which a long one is cut: its beginning, and a number made of all of it. Each rank of
+ * a group lists all others, so without that facts would grow with the square of the ranks.
+ */
+name_id facts_list(struct facts *facts, const char *list);
+
 /* All rows of FACTS are of one recording: give them the number that is made of what they say. */
 void facts_seal(struct facts *facts);
 
 /* Add the recordings of OTHER that are not here. OTHER stays as it is. Linear; facts_finish is needed afterwards. */
 void facts_merge(struct facts *facts, const struct facts *other);
+
+/* The same, where OTHER, of which each recording is there once, is needed no more: where FACTS are empty nothing is copied. */
+void facts_take(struct facts *facts, struct facts *other);
 
 /* Bring the rows into their order. */
 void facts_finish(struct facts *facts);

@@ -60,15 +60,26 @@ static void write_schema(const struct facts_schema *schema, struct buffer *out)
     arrow_put_schema(out, fields, schema->column_count, facts, 2);
 }
 
-static void write_table(const struct facts *facts, enum facts_table table, struct buffer *out)
+/* Where FILE is given, move to it what OUT holds. False when that fails. */
+static bool flush(struct buffer *out, FILE *file)
 {
+    bool good = !file || fwrite(out->at, 1, out->count, file) == out->count;
+    if (file)
+        buffer_clear(out);
+    return good;
+}
+
+/* FILE, or NULL, takes what is in OUT after each batch. False when it does not. */
+static bool write_table(const struct facts *facts, enum facts_table table, struct buffer *out, FILE *file)
+{
+    bool good = true;
     const struct facts_schema *schema = &facts_tables[table];
     const struct facts_rows *rows = &facts->tables[table];
     struct arrow_column columns[MOST_COLUMNS] = { 0 };
     write_schema(schema, out);
     for (size_t c = 0; c < schema->column_count; c++)
         columns[c].type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT;
-    for (size_t first = 0, end; first < rows->count; first = end) {
+    for (size_t first = 0, end; good && first < rows->count; first = end) {
         end = rows->count - first > BATCH_ROWS ? first + BATCH_ROWS : rows->count;
         for (size_t c = 0; c < schema->column_count; c++) {
             arrow_clear(&columns[c]);
@@ -77,16 +88,28 @@ static void write_table(const struct facts *facts, enum facts_table table, struc
                           (const char *)rows->at + row * schema->row_size);
         }
         arrow_put_batch(out, columns, schema->column_count);
+        good = flush(out, file);
     }
     arrow_put_end(out);
     for (size_t c = 0; c < schema->column_count; c++)
         arrow_release(&columns[c]);
+    return good && flush(out, file);
 }
 
 void facts_write(const struct facts *facts, struct buffer *out)
 {
     for (size_t t = 0; t < FACTS_TABLES; t++)
-        write_table(facts, (enum facts_table)t, out);
+        write_table(facts, (enum facts_table)t, out, NULL);
+}
+
+bool facts_save(const struct facts *facts, FILE *file)
+{
+    struct buffer out = { 0 };
+    bool good = true;
+    for (size_t t = 0; t < FACTS_TABLES && good; t++)
+        good = write_table(facts, (enum facts_table)t, &out, file);
+    buffer_release(&out);
+    return good && fflush(file) == 0;
 }
 
 /* ---- reading ---- */
@@ -217,7 +240,7 @@ bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_e
         tpa_hint(err, "it was cut short; make it again");
     }
     if (!err->failed && check_recordings(read, err))
-        facts_merge(facts, read);
+        facts_take(facts, read);
     arrow_reader_release(&reader);
     facts_free(read);
     return !err->failed;

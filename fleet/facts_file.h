@@ -17,9 +17,13 @@
 
 #include "base/buffer.h"
 #include "fleet/facts.h"
+#include <stdio.h>
 
 /* Append the rows of FACTS, which is finished, to OUT: equal facts give equal bytes. */
 void facts_write(const struct facts *facts, struct buffer *out);
+
+/* The same to FILE, piece by piece: it takes memory for a batch of rows alone. False, and errno is set, when writing fails. */
+bool facts_save(const struct facts *facts, FILE *file);
 
 /* Do these first bytes of a file begin an Arrow stream? */
 bool facts_look_like(const char *bytes, size_t len);

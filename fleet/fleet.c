@@ -60,7 +60,6 @@ static void open_ranks(struct fleet *fleet)
             .differing = FACTS_MISSING,
         };
         set_peak(fleet, member, &row);
-        fleet->unsure_clocks += !clock->sure;
         *VEC_PUSH(&fleet->ranks) = row;
     }
 }

@@ -45,6 +45,7 @@ struct fleet_rank_row {
     struct text why;
     enum fleet_habit habit;
     struct text pattern;
+    bool other_steps;                /* it has steps, none of which is common */
     int64_t steps_held_up, in_a_row; /* steps in which it caused the most waiting; the longest run of such */
     double
         gpu; /* how long its kernels take against those of the same name on all such devices: 1.05 is 5 % slower */
@@ -67,6 +68,7 @@ struct fleet_rank_row {
 struct fleet_step_row {
     int64_t step;
     int64_t ranks, median_ns, min_ns, max_ns;
+    bool common;     /* half as many ranks have it as the step that most have, or more */
     double spread;   /* (max - min) / median */
     int64_t slowest; /* rank */
     int64_t waited_ns;
@@ -148,12 +150,11 @@ struct fleet {
     size_t heat_columns;
     VEC_OF(struct fleet_left_out_row) left_out;
     /* All ranks: */
-    int64_t step_count, step_ns, step_low_ns,
-        step_high_ns; /* steps; median over steps of the median rank; 5 % and 95 % */
+    int64_t step_ns, step_low_ns,
+        step_high_ns; /* of common steps: median over steps of the median rank; 5 % and 95 % */
     int64_t device_count, total_ns,
         computation_ns;                      /* time of devices within steps, and of that computation */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = blamed on ranks + left open */
-    int64_t unsure_clocks;                   /* ranks whose clock is not sure */
     struct arena texts;
 };
 

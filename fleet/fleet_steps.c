@@ -323,13 +323,30 @@ static void find_step_rows(struct fleet *fleet, const struct stays *stays)
     free(shares);
 }
 
+/* A rank that counts its steps from elsewhere, or marks none, has steps that are of nobody else. */
+static void find_common_steps(struct fleet *fleet, const struct stays *stays)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < fleet->steps.count; i++)
+        most = fleet->steps.at[i].ranks > most ? fleet->steps.at[i].ranks : most;
+    for (size_t i = 0; i < fleet->steps.count; i++)
+        fleet->steps.at[i].common = 2 * fleet->steps.at[i].ranks >= most;
+    for (size_t i = 0; i < fleet->ranks.count; i++)
+        fleet->ranks.at[i].other_steps = fleet->ranks.at[i].steps > 0;
+    for (size_t i = 0, step = 0; i < stays->list.count; i++) {
+        step += stays->list.at[i].step != fleet->steps.at[step].step;
+        if (fleet->steps.at[step].common)
+            fleet_rank(fleet, stays->list.at[i].rank)->other_steps = false;
+    }
+}
+
 static void set_step_figures(struct fleet *fleet)
 {
-    size_t count = fleet->steps.count;
-    int64_t *medians = mem_alloc(mem_times(count + 1, sizeof *medians));
-    for (size_t i = 0; i < count; i++)
-        medians[i] = fleet->steps.at[i].median_ns;
-    fleet->step_count = (int64_t)count;
+    size_t count = 0;
+    int64_t *medians = mem_alloc(mem_times(fleet->steps.count + 1, sizeof *medians));
+    for (size_t i = 0; i < fleet->steps.count; i++)
+        if (fleet->steps.at[i].common)
+            medians[count++] = fleet->steps.at[i].median_ns;
     fleet->step_ns = fleet_median(medians, count);
     fleet->step_low_ns = count ? medians[(count - 1) / 20] : FACTS_MISSING;
     fleet->step_high_ns = count ? medians[(count - 1) * 19 / 20] : FACTS_MISSING;
@@ -457,6 +474,7 @@ void fleet_find_steps(struct fleet *fleet)
     find_stays(fleet, &stays);
     set_rank_steps(fleet, &stays);
     find_step_rows(fleet, &stays);
+    find_common_steps(fleet, &stays);
     set_step_figures(fleet);
     set_habits(fleet);
     draw_bars(fleet);

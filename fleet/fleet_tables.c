@@ -211,6 +211,34 @@ static void say_first(const struct fleet *fleet, struct result *result)
 
 /* ---- notices ---- */
 
+/* A list of the first few things, of which there may be many: "4, 9 and 3 more". */
+struct few {
+    struct buffer text;
+    int64_t count;
+};
+
+TPA_PRINTF(2, 3) static void add_few(struct few *few, const char *fmt, ...)
+{
+    enum { MOST_SHOWN = 4 };
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (few->count++ < MOST_SHOWN)
+        buffer_printf(&few->text, "%s%s", few->count > 1 ? ", " : "", text);
+}
+
+static void tell_few(struct few *few, struct result *result, const char *kind, const char *what)
+{
+    enum { MOST_SHOWN = 4 };
+    if (few->count > MOST_SHOWN)
+        buffer_printf(&few->text, " and %" PRId64 " more", few->count - MOST_SHOWN);
+    if (few->count)
+        result_add_notice(result, kind, few->count, NULL, TPA_NOWHERE, "%s: %s", what, few->text.at);
+    buffer_release(&few->text);
+}
+
 static void note_missing(const struct fleet *fleet, struct result *result)
 {
     enum { MOST_SHOWN = 4 };
@@ -245,15 +273,25 @@ static void note_cut(const struct fleet *fleet, struct result *result)
     }
 }
 
+/* Ranks whose clocks are not sure, each once. */
+static void note_unsure_clocks(const struct fleet *fleet, struct result *result)
+{
+    struct few ranks = { 0 };
+    for (size_t m = 0; m < fleet->job.members.count; m++) {
+        const struct fleet_member *member = &fleet->job.members.at[m];
+        if (!fleet->meetings.clocks[m].sure && (m == 0 || member[-1].rank != member->rank))
+            add_few(&ranks, "rank %" PRId64, member->rank);
+    }
+    tell_few(
+        &ranks, result, "clocks",
+        "clocks of ranks cannot be set right, as fewer than 3 ends of collectives show it, or they show it by "
+        "more than 1 ms; there the rank with the shortest duration is taken for the last");
+}
+
 static void note_clocks(const struct fleet *fleet, struct result *result)
 {
-    if (fleet->unsure_clocks && fleet->meetings.count)
-        result_add_notice(
-            result, "clocks", fleet->unsure_clocks, NULL, TPA_NOWHERE,
-            "clocks of ranks cannot be set right (%" PRId64
-            " of them): fewer than 3 ends of collectives show it, or they show it "
-            "by more than 1 ms; there the rank with the shortest duration is taken for the last",
-            fleet->unsure_clocks);
+    if (fleet->meetings.count)
+        note_unsure_clocks(fleet, result);
     if (fleet->unsure_ns > 0) {
         struct buffer out = { 0 };
         quantity_show_rounded_time(&out, (double)fleet->unsure_ns);
@@ -271,6 +309,26 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
                           "collectives have no counterpart on other ranks");
 }
 
+/* Ranks whose numbers, or those of their steps, are not what the others' are like. */
+static void note_odd_ranks(const struct fleet *fleet, struct result *result)
+{
+    struct few beyond = { 0 }, steps = { 0 };
+    for (size_t i = 0; i < fleet->ranks.count; i++) {
+        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+        if (fleet->job.world_size != FACTS_MISSING && !fleet->job.numbered &&
+            row->rank >= fleet->job.world_size)
+            add_few(&beyond, "rank %" PRId64 " (%s)", row->rank, row->file.at ? row->file.at : "?");
+        if (row->other_steps)
+            add_few(&steps, "rank %" PRId64, row->rank);
+    }
+    tell_few(&beyond, result, "beyond",
+             "ranks have numbers that the job, by its number of ranks, does not have");
+    tell_few(
+        &steps, result, "other_steps",
+        "ranks have none of the steps that most ranks have; theirs are rows of their own and no part of the "
+        "median step");
+}
+
 static void note_others(const struct fleet *fleet, struct result *result)
 {
     if (fleet->left_out.count)
@@ -282,34 +340,6 @@ static void note_others(const struct fleet *fleet, struct result *result)
     if (fleet->job.numbered && fleet->job.members.count > 1)
         result_add_notice(result, "no_ranks", fleet->job.ranks, NULL, TPA_NOWHERE,
                           "no trace records its rank: they are numbered in the order of their file names");
-}
-
-/* A list of the first few things, of which there may be many: "4, 9 and 3 more". */
-struct few {
-    struct buffer text;
-    int64_t count;
-};
-
-TPA_PRINTF(2, 3) static void add_few(struct few *few, const char *fmt, ...)
-{
-    enum { MOST_SHOWN = 4 };
-    char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    if (few->count++ < MOST_SHOWN)
-        buffer_printf(&few->text, "%s%s", few->count > 1 ? ", " : "", text);
-}
-
-static void tell_few(struct few *few, struct result *result, const char *kind, const char *what)
-{
-    enum { MOST_SHOWN = 4 };
-    if (few->count > MOST_SHOWN)
-        buffer_printf(&few->text, " and %" PRId64 " more", few->count - MOST_SHOWN);
-    if (few->count)
-        result_add_notice(result, kind, few->count, NULL, TPA_NOWHERE, "%s: %s", what, few->text.at);
-    buffer_release(&few->text);
 }
 
 static double percent_more(double against)
@@ -387,6 +417,7 @@ void fleet_add_result(const struct fleet *fleet, struct result *result)
     say_slow(fleet, result);
     note_missing(fleet, result);
     note_cut(fleet, result);
+    note_odd_ranks(fleet, result);
     note_clocks(fleet, result);
     note_others(fleet, result);
 }

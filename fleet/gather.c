@@ -40,6 +40,11 @@ static name_id text_of(struct gathering *gathering, name_id id)
     return id == NAME_NONE ? NAME_NONE : facts_text(gathering->own, names_text(gathering->trace->texts, id));
 }
 
+static name_id list_of(struct gathering *gathering, name_id id)
+{
+    return id == NAME_NONE ? NAME_NONE : facts_list(gathering->own, names_text(gathering->trace->texts, id));
+}
+
 /* A moment of the file by the clock of its host. */
 static int64_t absolute(const struct gathering *gathering, int64_t moment_ns)
 {
@@ -277,7 +282,7 @@ static int64_t number_of_group(struct gathering *gathering, struct names *known,
                   &(struct facts_group){ .group = id,
                                          .name = text_of(gathering, one->group_name),
                                          .description = text_of(gathering, one->group_description),
-                                         .ranks = text_of(gathering, one->group_ranks),
+                                         .ranks = list_of(gathering, one->group_ranks),
                                          .size = one->group_size >= 0 ? one->group_size : FACTS_MISSING });
     return id;
 }

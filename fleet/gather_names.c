@@ -74,7 +74,7 @@ static void add_duration(struct slot *slot, int64_t ns)
     slot->min_ns = ns < slot->min_ns ? ns : slot->min_ns;
     slot->max_ns = ns > slot->max_ns ? ns : slot->max_ns;
     wide_add(&slot->squares, wide_product((uint64_t)ns, (uint64_t)ns));
-    sketch_add(&slot->sketch, ns, 1);
+    sketch_add(&slot->sketch, ns);
 }
 
 static bool takes_less(const void *context, const void *a, const void *b)

@@ -30,14 +30,28 @@ enum { BUCKETS = (64 - SPLIT_BITS + 1) * SPLIT };
 
 /* ---- entries ---- */
 
+static void push(struct sketch *sketch, uint64_t value, uint64_t times);
+
 static bool is_larger(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct sketch_entry *)a)->value > ((const struct sketch_entry *)b)->value;
 }
 
+/* Make entries of what was tallied. */
+static void collect_tally(struct sketch *sketch)
+{
+    uint32_t *tally = sketch->tally;
+    sketch->tally = NULL;
+    for (uint64_t bucket = 0; tally && bucket < BUCKETS; bucket++)
+        if (tally[bucket])
+            push(sketch, bucket, tally[bucket]);
+    free(tally);
+}
+
 static void sort_entries(struct sketch *sketch)
 {
+    collect_tally(sketch);
     if (sketch->sorted)
         return;
     runs_sort(sketch->at, sketch->entry_count, sizeof *sketch->at, is_larger, NULL);
@@ -60,8 +74,10 @@ static void push(struct sketch *sketch, uint64_t value, uint64_t times)
         return;
     }
     if (last == sketch->capacity) {
-        sort_entries(sketch); /* what comes again takes no more room */
-        last = sketch->entry_count;
+        if (sketch->in_buckets) { /* what comes again takes no more room */
+            sort_entries(sketch);
+            last = sketch->entry_count;
+        }
         if (2 * last >= sketch->capacity)
             sketch->at = vec_grow(sketch->at, &sketch->capacity, last + 1, sizeof *sketch->at);
     }
@@ -81,11 +97,24 @@ static void use_buckets(struct sketch *sketch)
     sort_entries(sketch);
 }
 
-void sketch_add(struct sketch *sketch, int64_t value, uint64_t times)
+static void add_to_bucket(struct sketch *sketch, uint64_t bucket)
+{
+    if (sketch->tally && sketch->tally[bucket] == UINT32_MAX)
+        collect_tally(sketch);
+    if (!sketch->tally)
+        sketch->tally = mem_zalloc(BUCKETS, sizeof *sketch->tally);
+    sketch->tally[bucket]++;
+}
+
+void sketch_add(struct sketch *sketch, int64_t value)
 {
     uint64_t natural = value < 0 ? 0 : (uint64_t)value;
-    sketch->count += times;
-    push(sketch, sketch->in_buckets ? bucket_of(natural) : natural, times);
+    sketch->count++;
+    if (sketch->in_buckets) {
+        add_to_bucket(sketch, bucket_of(natural));
+        return;
+    }
+    push(sketch, natural, 1);
     use_buckets(sketch);
 }
 
@@ -97,6 +126,8 @@ void sketch_merge(struct sketch *sketch, struct sketch *other)
         sketch->in_buckets = true;
         sketch->sorted = false;
     }
+    collect_tally(sketch);
+    collect_tally(other);
     bool to_bucket = sketch->in_buckets && !other->in_buckets;
     for (size_t i = 0; i < other->entry_count; i++)
         push(sketch, to_bucket ? bucket_of(other->at[i].value) : other->at[i].value, other->at[i].times);
@@ -188,6 +219,7 @@ bool sketch_decode(struct sketch *sketch, const char *text, size_t len)
 
 void sketch_release(struct sketch *sketch)
 {
+    free(sketch->tally);
     free(sketch->at);
     *sketch = (struct sketch){ 0 };
 }

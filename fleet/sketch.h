@@ -2,7 +2,7 @@
  * sketch.h - many durations in few bytes, such that the sketch of all is made of the sketches of parts.
  *
  *     struct sketch sketch = { 0 };
- *     sketch_add(&sketch, 1500, 1);
+ *     sketch_add(&sketch, 1500);
  *     sketch_merge(&sketch, &other);
  *     int64_t median_ns = sketch_quantile(&sketch, 1, 2);
  *     sketch_release(&sketch);
@@ -37,10 +37,11 @@ struct sketch {
     bool sorted;     /* entries ascend, each value once */
     struct sketch_entry *at;
     size_t entry_count, capacity;
+    uint32_t *tally; /* by bucket: what was added since and is in no entry yet; NULL: nothing */
 };
 
-/* VALUE, negative ones as 0, was there TIMES times. */
-void sketch_add(struct sketch *sketch, int64_t value, uint64_t times);
+/* VALUE, negative ones as 0, was there once. */
+void sketch_add(struct sketch *sketch, int64_t value);
 
 /* All that OTHER holds. */
 void sketch_merge(struct sketch *sketch, struct sketch *other);

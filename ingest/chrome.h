@@ -84,6 +84,14 @@ struct chrome_track {
 };
 enum { CHROME_TRACKS = 16 };
 
+/* Lists met in this window, by how they are written: most shapes of inputs come again and again. */
+struct chrome_list {
+    const char *text; /* in the window; NULL: none */
+    size_t len;
+    name_id id; /* of the chunk's texts */
+};
+enum { CHROME_LISTS = 256 };
+
 /* See chrome_shape.h. A shape is a row of steps: bytes that must follow, then a value that may differ. */
 enum { SHAPE_MAX_STEPS = 40, SHAPE_MAX_LITERAL = 112, SHAPE_MAX_SHAPES = 32 };
 
@@ -132,6 +140,7 @@ struct chrome_reader {
     struct chrome_found_arg found[CHROME_MAX_FOUND];
     size_t found_count;
     struct chrome_track tracks[CHROME_TRACKS];
+    struct chrome_list lists[CHROME_LISTS];
     struct chrome_shapes shapes;
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */
     VEC_OF(struct chrome_property) properties;

@@ -228,6 +228,32 @@ static bool is_word(const char *start, const char *end, const char *word)
     return (size_t)(end - start) == len && memcmp(start, word, len) == 0;
 }
 
+/* Where a list of LEN bytes is remembered. */
+static size_t place_of_list(const char *text, size_t len)
+{
+    uint64_t sum = len, word;
+    for (; len >= sizeof word; text += sizeof word, len -= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    for (; len; len--)
+        sum = (sum ^ (unsigned char)*text++) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(sum >> 32) % CHROME_LISTS;
+}
+
+/* The text of a value without its blanks. One that is written like an earlier one is not read again. */
+static name_id read_list(struct chrome_reader *reader, const char *start, const char *end)
+{
+    size_t len = (size_t)(end - start);
+    struct chrome_list *known = &reader->lists[place_of_list(start, len)];
+    if (known->text && known->len == len && memcmp(known->text, start, len) == 0)
+        return known->id;
+    json_compact(start, end, &reader->text_a);
+    *known = (struct chrome_list){ start, len,
+                                   trace_chunk_text(reader->chunk, reader->text_a.at, reader->text_a.count) };
+    return known->id;
+}
+
 static void add_found_args(struct chrome_reader *reader)
 {
     struct trace_chunk *chunk = reader->chunk;
@@ -252,8 +278,9 @@ static void add_found_args(struct chrome_reader *reader)
             trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, text, len));
             break;
         case CHROME_JSON:
-            json_compact(found->start - found->is_string, found->end + found->is_string, &reader->text_a);
-            trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, reader->text_a.at, reader->text_a.count));
+            trace_chunk_arg(
+                chunk, arg,
+                read_list(reader, found->start - found->is_string, found->end + found->is_string));
             break;
         case CHROME_BOOL:
             if (is_word(found->start, found->end, "true") || is_word(found->start, found->end, "false"))

@@ -145,11 +145,10 @@ def main():
     if not files:
         print(f"none of {len(paths)} traces can be read: {failed[0]['error']}", file=sys.stderr)
         return 2
-    whole = os.path.join(args.output, "job.facts")
-    subprocess.run([args.tpa, "facts", *files, "-o", whole], check=True)
+    write_tables(args.tpa, files, args.output)  # of several files one at a time is in memory as it stands
+    subprocess.run([args.tpa, "facts", *files, "-o", os.path.join(args.output, "job.facts")], check=True)
     for file in files:
         os.unlink(file)
-    write_tables(args.tpa, [whole], args.output)
     for row in failed:
         print(f"{row['path']}: {row['error']}", file=sys.stderr)
     spark.stop()

@@ -40,7 +40,8 @@ static struct facts *make_rank(int64_t rank)
     for (int name = 0; name < 5; name++) {
         struct sketch sketch = { 0 };
         struct buffer text = { 0 };
-        sketch_add(&sketch, 100 * name + rank, 3);
+        for (int i = 0; i < 3; i++)
+            sketch_add(&sketch, 100 * name + rank);
         sketch_encode(&sketch, &text);
         snprintf(file, sizeof file, "kernel %d", (name * 7 + (int)rank) % 11);
         facts_add(facts, FACTS_NAMES,
@@ -54,6 +55,32 @@ static struct facts *make_rank(int64_t rank)
     }
     facts_seal(facts);
     return facts;
+}
+
+/* A list of 100 ranks is cut, and still differs from another that begins alike; a short one stays as it is. */
+static void a_long_list_of_ranks_is_cut(void **state)
+{
+    (void)state;
+    struct facts *facts = facts_open();
+    struct buffer list = { 0 };
+    for (int rank = 0; rank < 100; rank++)
+        buffer_printf(&list, "%s%d", rank ? ", " : "[", rank);
+    size_t len = list.count;
+    buffer_puts(&list, "]");
+    name_id hundred = facts_list(facts, list.at);
+    assert_memory_equal(names_text(facts->texts, hundred), "[0, 1, 2, ", strlen("[0, 1, 2, "));
+    assert_in_range(names_length(facts->texts, hundred), 100, 200);
+    assert_int_equal(facts_list(facts, list.at), hundred);
+    list.count = len;
+    buffer_puts(&list, ", 100]");
+    assert_int_not_equal(facts_list(facts, list.at), hundred);
+    assert_string_equal(names_text(facts->texts, facts_list(facts, "[0, 1]")), "[0, 1]");
+    assert_int_equal(facts_list(facts, NULL), NAME_NONE);
+    buffer_clear(&list);
+    buffer_pad(&list, 'x', 1000); /* no list at all */
+    assert_in_range(names_length(facts->texts, facts_list(facts, list.at)), 1, 200);
+    buffer_release(&list);
+    facts_free(facts);
 }
 
 static void write_bytes(struct facts *facts, struct buffer *bytes)
@@ -151,6 +178,7 @@ static void damage_does_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_list_of_ranks_is_cut),
         cmocka_unit_test(any_tree_gives_the_same_bytes),
         cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
         cmocka_unit_test(damage_does_no_harm),

@@ -22,11 +22,11 @@ static void few_values_are_exact(void **state)
     (void)state;
     struct sketch sketch = { 0 };
     assert_true(sketch_quantile(&sketch, 1, 2) == INT64_MIN);
-    sketch_add(&sketch, 5, 1);
-    sketch_add(&sketch, 1, 1);
-    sketch_add(&sketch, 3, 1);
+    sketch_add(&sketch, 5);
+    sketch_add(&sketch, 1);
+    sketch_add(&sketch, 3);
     assert_int_equal(sketch_quantile(&sketch, 1, 2), 3);
-    sketch_add(&sketch, 9, 1);
+    sketch_add(&sketch, 9);
     assert_int_equal(sketch_quantile(&sketch, 1, 2), 3);
     assert_int_equal(sketch_quantile(&sketch, 0, 1), 1);
     assert_int_equal(sketch_quantile(&sketch, 1, 1), 9);
@@ -38,14 +38,14 @@ static void many_values_are_within_a_hundredth(void **state)
     (void)state;
     struct sketch sketch = { 0 };
     for (int64_t value = 1; value <= 100000; value++)
-        sketch_add(&sketch, value * 1000, 1);
+        sketch_add(&sketch, value * 1000);
     assert_true(sketch.in_buckets);
     for (uint64_t percent = 0; percent <= 100; percent++) {
         int64_t exact = ((int64_t)(99999 * percent / 100) + 1) * 1000,
                 told = sketch_quantile(&sketch, percent, 100);
         assert_true(llabs(told - exact) * 125 <= exact); /* 0.8 % */
     }
-    sketch_add(&sketch, INT64_MAX, 1);
+    sketch_add(&sketch, INT64_MAX);
     assert_true(sketch_quantile(&sketch, 1, 1) > INT64_MAX / 100 * 99);
     sketch_release(&sketch);
 }
@@ -64,8 +64,8 @@ static void check_merging(size_t count, unsigned seed)
     struct buffer one = { 0 }, other = { 0 };
     for (size_t i = 0; i < count; i++) {
         int64_t value = (int64_t)(next_random(&seed) % 100000);
-        sketch_add(&whole, value, 1);
-        sketch_add(&parts[next_random(&seed) % PARTS], value, 1);
+        sketch_add(&whole, value);
+        sketch_add(&parts[next_random(&seed) % PARTS], value);
     }
     for (size_t left = PARTS; left > 1; left--) {
         size_t into = next_random(&seed) % left, from = (into + 1 + next_random(&seed) % (left - 1)) % left;
@@ -94,6 +94,7 @@ static void any_order_gives_the_same_text(void **state)
         check_merging(seed * 61, seed);
     check_merging(SKETCH_EXACT_BELOW - 1, 1);
     check_merging(SKETCH_EXACT_BELOW, 2);
+    check_merging(SKETCH_EXACT_BELOW * 20, 3); /* every part is in buckets before it is joined */
 }
 
 static void what_is_no_sketch_is_refused(void **state)
