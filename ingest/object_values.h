@@ -132,11 +132,19 @@ struct annotation_record {
     int64_t time_us;
 };
 
+/* See pickle_quick.c: bytes that refer to a key by its number in the memo. A mask of 0: none. */
+enum { QUICK_PAIRS_MOST = 24 };
+struct key_shape {
+    uint64_t bytes, mask;
+    uint32_t key, length;
+};
+
 struct objects {
     struct snapshot *snapshot;
     VEC_OF(value) stack;
     VEC_OF(size_t) marks; /* heights of the stack */
     VEC_OF(uint32_t) memo;
+    struct key_shape shape[QUICK_PAIRS_MOST];
     VEC_OF(struct object) objects;
     VEC_OF(uint32_t) unused; /* objects that nothing names any more */
     VEC_OF(struct wide) wide;
@@ -188,6 +196,9 @@ static inline void objects_quick_put(struct objects *o, size_t number, value v)
 
 /* ---- objects.c ---- */
 
+/* Forget the numbers of the memo from COUNT on. */
+void objects_shorten_memo(struct objects *o, size_t count);
+
 /* What V is from now on: of a list or dict that could still grow, what it became. It may not grow any more. */
 value objects_settle(struct objects *o, value v);
 
@@ -202,7 +213,24 @@ static inline value objects_item(const struct object *list, size_t i)
 /* Put the known words into the names of a new snapshot. */
 void records_prepare(struct objects *o);
 
-/* COUNT pairs of a key and a settled value: make the record that they are. False: they are none. */
+/* The settled values of the keys of a dict; `of` is set where `has` has the bit. All that do not matter are KEY_COUNT. */
+struct fields {
+    struct objects *o;
+    uint64_t has;
+    value of[KEY_COUNT + 1];
+};
+
+/* The key that V is. */
+static inline uint32_t fields_key(value v)
+{
+    uint64_t key = v - value_of(VALUE_TEXT, 0);
+    return key < KEY_COUNT ? (uint32_t)key : KEY_COUNT;
+}
+
+/* Make the record that FIELDS are. False: they are none. */
+bool records_make_of_fields(struct fields *fields, value *record);
+
+/* The same of COUNT pairs of a key and a settled value. */
 bool records_make(struct objects *o, const value *pairs, size_t count, value *record);
 
 /* COUNT settled items of a list or tuple: the stack or the pool that they are. False: they are none. */

@@ -5,6 +5,7 @@
 #include "base/search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* So many dicts that are no records are kept, and so many pairs of each. */
 enum { KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
@@ -460,6 +461,12 @@ static void set_memo(struct objects *o, size_t number, value v)
     o->memo.at[number] = (uint32_t)value_tag(v) << MEMO_SHIFT | (uint32_t)(payload & MEMO_PAYLOAD);
 }
 
+void objects_shorten_memo(struct objects *o, size_t count)
+{
+    o->memo.count = count;
+    memset(o->shape, 0, sizeof o->shape);
+}
+
 bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_error *err)
 {
     if (!has_values(o, 1, err))
@@ -468,6 +475,8 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
         return tpa_fail(err, TPA_NOWHERE,
                         "object number %llu is remembered, and so many cannot have come yet",
                         (unsigned long long)number);
+    if (number < o->memo.count)
+        memset(o->shape, 0, sizeof o->shape); /* it may have been a key */
     while (o->memo.count <= number)
         *VEC_PUSH(&o->memo) = MEMO_EMPTY;
     value v = o->stack.at[o->stack.count - 1];

@@ -367,7 +367,7 @@ static inline bool quick_step(struct pickle *in, uint8_t op)
     const uint8_t *at = in->window + in->at;
     switch (op) {
     case '}':
-        at = pickle_quick_record(in->o, at, in->window + in->end);
+        at = pickle_quick_records(in->o, at, in->window + in->end);
         if (!at)
             return false;
         in->at = (size_t)(at - in->window);

@@ -1,8 +1,9 @@
 /*
  * pickle_quick.c - see pickle_quick.h.
  *
- * Python writes a dict as EMPTY_DICT MEMOIZE MARK, keys and values by turns, SETITEMS, and nearly all of a snapshot's keys
- * and values are references and small numbers. Read in one go, none of them passes over the stack, and neither the dict
+ * Python writes a dict as EMPTY_DICT MEMOIZE MARK, keys and values by turns, SETITEMS; up to protocol 3 with BINPUT for
+ * MEMOIZE, and torch's writer in C++ without either. Nearly all of a snapshot's keys and values are references and small
+ * numbers. Read in one go, none of them passes over the stack, and neither the dict
  * nor the list of its frames becomes an object that grows. Where anything else comes, the memo is put back, and the
  * machine reads the dict from its beginning; what has been interned until then is found again.
  */
@@ -10,44 +11,60 @@
 
 #include "ingest/object_values.h"
 
-enum { PAIRS_MOST = 24, FRAMES_MOST = 1000 };
+#include <string.h>
 
+enum { FRAMES_MOST = 1000 };
+
+/*
+ * Behind the end of the bytes at hand are zeros, which are no operation: so what goes beyond it comes to one soon, and
+ * need not be looked for at each step.
+ *
+ * Each of the functions below takes what stands at AT and returns what comes behind it; NULL when it is something that
+ * this way does not know. AT is handed on by value, so that it stays in a register.
+ */
 struct quick {
     struct objects *o;
-    const uint8_t *at, *end;
+    const uint8_t *end;
 };
 
-static uint64_t bytes8(const uint8_t *at)
+/* Copied whole: where the compiler has some of the bytes already, it does not make one load of eight. */
+static inline uint64_t bytes8(const uint8_t *at)
 {
-    uint64_t number = 0;
-    for (int i = 8; i-- > 0;)
-        number = number << 8 | at[i];
-    return number;
+    uint64_t number;
+    memcpy(&number, at, sizeof number);
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? number : __builtin_bswap64(number);
 }
 
-static uint32_t bytes4(const uint8_t *at)
+static inline uint32_t bytes4(const uint8_t *at)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    return (uint32_t)bytes8(at);
 }
 
-/* Take a MEMOIZE, if it comes: the new number in the memo, which names nothing yet; SIZE_MAX without one. */
-static inline size_t take_memo(struct quick *in)
+/*
+ * Take what puts an object into the memo, if it comes: MEMOIZE, or a BINPUT of protocols 2 and 3 whose number is the next
+ * one, as all writers count. *NUMBER is the new one, which names nothing yet; SIZE_MAX without one.
+ */
+static inline const uint8_t *take_memo(struct objects *o, const uint8_t *at, size_t *number)
 {
-    if (*in->at != 0x94)
-        return SIZE_MAX;
-    in->at++;
-    *VEC_PUSH(&in->o->memo) = MEMO_EMPTY;
-    return in->o->memo.count - 1;
+    size_t length = *at == 0x94 ? 1 : *at == 'q' && at[1] == o->memo.count ? 2 : 0;
+    if (*at == 'r' && bytes4(at + 1) == o->memo.count)
+        length = 5;
+    *number = SIZE_MAX;
+    if (length) {
+        *number = o->memo.count;
+        *VEC_PUSH(&o->memo) = MEMO_EMPTY;
+    }
+    return at + length;
 }
 
-static inline void set_memo(struct quick *in, size_t number, value v)
+static inline void set_memo(struct objects *o, size_t number, value v)
 {
     if (number != SIZE_MAX)
-        objects_quick_put(in->o, number, v);
+        objects_quick_put(o, number, v);
 }
 
-/* What the memo has of NUMBER, when that is complete. */
-static inline bool get(const struct objects *o, uint32_t number, value *v)
+/* What the memo has of NUMBER; false when that is nothing, or not complete. */
+static inline bool recall(const struct objects *o, uint32_t number, value *v)
 {
     if (number >= o->memo.count)
         return false;
@@ -56,131 +73,156 @@ static inline bool get(const struct objects *o, uint32_t number, value *v)
     return memo != MEMO_EMPTY && value_tag(*v) != VALUE_OPEN;
 }
 
-static inline bool take_reference(struct quick *in, value *v)
+/* A BINGET or LONG_BINGET of what is complete. */
+static inline const uint8_t *take_reference(const struct objects *o, const uint8_t *at, value *v)
 {
-    bool brief = *in->at == 'h';
-    if (!brief && *in->at != 'j')
-        return false;
-    uint32_t number = brief ? in->at[1] : bytes4(in->at + 1);
-    in->at += brief ? 2 : 5;
-    return get(in->o, number, v);
+    if (*at == 'h')
+        return recall(o, at[1], v) ? at + 2 : NULL;
+    return *at == 'j' && recall(o, bytes4(at + 1), v) ? at + 5 : NULL;
 }
 
-/* SHORT_BINUNICODE, at its length. */
-static bool take_text(struct quick *in, value *v)
+/* A text of LEN bytes. */
+static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len, value *v)
 {
-    size_t len = *in->at++;
-    if (in->end - in->at < (ptrdiff_t)len)
-        return false;
-    *v = value_of(VALUE_TEXT, names_add(in->o->snapshot->names, (const char *)in->at, len));
-    in->at += len;
-    set_memo(in, take_memo(in), *v);
-    return true;
+    if (in->end < at || (size_t)(in->end - at) < len)
+        return NULL;
+    size_t memo;
+    *v = value_of(VALUE_TEXT, names_add(in->o->snapshot->names, (const char *)at, len));
+    at = take_memo(in->o, at + len, &memo);
+    set_memo(in->o, memo, *v);
+    return at;
 }
 
 /* A list, behind its EMPTY_LIST: it is empty, or holds references to frames. */
-static bool take_list(struct quick *in, value *v)
+static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
 {
     struct objects *o = in->o;
-    size_t memo = take_memo(in), count = 0;
+    size_t memo, count = 0;
+    at = take_memo(o, at, &memo);
     *v = value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
-    if (*in->at == '(') {
-        in->at++;
+    if (*at == '(') {
+        at++;
         VEC_RESERVE(&o->stack, FRAMES_MOST);
         value *frames = o->stack.at + o->stack.count;
-        while (*in->at != 'e') {
-            if (in->at >= in->end || count == FRAMES_MOST || !take_reference(in, &frames[count]) ||
+        while (*at != 'e') {
+            if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
                 value_tag(frames[count++]) != VALUE_FRAME)
-                return false;
+                return NULL;
         }
-        in->at++;
+        at++;
         if (count == 0 || !records_make_of_list(o, frames, count, v))
-            return false;
+            return NULL;
     }
-    set_memo(in, memo, *v);
-    return true;
+    set_memo(o, memo, *v);
+    return at;
 }
 
-/* BININT1, at its number; or the tuple of two of them that is a pool. */
-static bool take_small(struct quick *in, value *v)
+/* The tuple of two numbers that is a pool, at the first. */
+static const uint8_t *take_pool(struct quick *in, const uint8_t *at, value *v)
 {
-    const uint8_t *at = in->at;
     value pair[2] = { value_of(VALUE_INT, at[0]), value_of(VALUE_INT, at[2]) };
-    if (at[1] != 'K' || at[3] != 0x86) {
-        in->at = at + 1;
-        *v = pair[0];
-        return true;
-    }
-    in->at = at + 4;
-    bool made = records_make_of_list(in->o, pair, 2, v);
-    set_memo(in, take_memo(in), *v);
-    return made;
+    size_t memo;
+    if (!records_make_of_list(in->o, pair, 2, v))
+        return NULL;
+    at = take_memo(in->o, at + 4, &memo);
+    set_memo(in->o, memo, *v);
+    return at;
 }
 
-static inline bool take_value(struct quick *in, value *v)
+static inline value integer(int64_t number)
 {
-    const uint8_t *at = in->at;
+    return value_of(VALUE_INT, (uint64_t)number & VALUE_PAYLOAD);
+}
+
+static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, value *v)
+{
     switch (*at) {
-    case 'h':
-    case 'j': return take_reference(in, v);
+    case 'h': return recall(in->o, at[1], v) ? at + 2 : NULL;
+    case 'j': return recall(in->o, bytes4(at + 1), v) ? at + 5 : NULL;
     case 0x8a: /* LONG1 */
         if (at[1] == 0 || at[1] > 7)
-            return false;
-        *v = value_of(VALUE_INT,
-                      (uint64_t)((int64_t)(bytes8(at + 2) << (64 - 8 * at[1])) >> (64 - 8 * at[1])) &
-                          VALUE_PAYLOAD);
-        in->at = at + 2 + at[1];
-        return true;
-    case 'K': in->at = at + 1; return take_small(in, v);
-    case 'M':
-        *v = value_of(VALUE_INT, at[1] | (uint64_t)at[2] << 8);
-        in->at = at + 3;
-        return true;
-    case 'J':
-        *v = value_of(VALUE_INT, (uint64_t)(int64_t)(int32_t)bytes4(at + 1) & VALUE_PAYLOAD);
-        in->at = at + 5;
-        return true;
-    case 0x8c: in->at = at + 1; return take_text(in, v);
-    case ']': in->at = at + 1; return take_list(in, v);
-    case 'N':
-    case 0x88:
-    case 0x89:
-        *v = value_of(VALUE_SPECIAL, *at == 'N' ? SPECIAL_NONE : *at == 0x88 ? SPECIAL_TRUE : SPECIAL_FALSE);
-        in->at = at + 1;
-        return true;
-    default: return false;
+            return NULL;
+        *v = integer((int64_t)(bytes8(at + 2) << (64 - 8 * at[1])) >> (64 - 8 * at[1]));
+        return at + 2 + at[1];
+    case 'K':
+        if (at[2] == 'K' && at[4] == 0x86)
+            return take_pool(in, at + 1, v);
+        *v = integer(at[1]);
+        return at + 2;
+    case 'M': *v = integer(at[1] | at[2] << 8); return at + 3;
+    case 'J': *v = integer((int32_t)bytes4(at + 1)); return at + 5;
+    case 0x8c: return take_text(in, at + 2, at[1], v);
+    case 'X': return take_text(in, at + 5, bytes4(at + 1), v);
+    case ']': return take_list(in, at + 1, v);
+    case 'N': *v = value_of(VALUE_SPECIAL, SPECIAL_NONE); return at + 1;
+    case 0x88: *v = value_of(VALUE_SPECIAL, SPECIAL_TRUE); return at + 1;
+    case 0x89: *v = value_of(VALUE_SPECIAL, SPECIAL_FALSE); return at + 1;
+    default: return NULL;
     }
 }
 
-static bool take_record(struct quick *in, value *record)
+/*
+ * The key of pair I of a record. Most records have the keys of the one before, which refer to the memo by the same bytes:
+ * what these bytes mean is kept in the objects' `shape`.
+ */
+static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_t i, uint32_t *key)
 {
-    value pairs[2 * PAIRS_MOST];
-    size_t memo = take_memo(in), count = 0;
-    if (*in->at != '(')
-        return false;
-    in->at++;
-    while (*in->at != 'u') {
-        if (in->at >= in->end || count == PAIRS_MOST || !take_value(in, &pairs[2 * count]) ||
-            in->at >= in->end || !take_value(in, &pairs[2 * count + 1]))
-            return false;
-        count++;
+    struct key_shape *shape = &in->o->shape[i];
+    value v;
+    if ((bytes8(at) & shape->mask) == shape->bytes && shape->mask) {
+        *key = shape->key;
+        return at + shape->length;
     }
-    if (in->at >= in->end || !records_make(in->o, pairs, count, record))
-        return false;
-    in->at++;
-    set_memo(in, memo, *record);
-    return true;
+    const uint8_t *behind = take_value(in, at, &v);
+    *key = fields_key(v);
+    if (behind && (*at == 'h' || *at == 'j')) {
+        uint64_t mask = *at == 'h' ? UINT64_C(0xffff) : UINT64_C(0xffffffffff);
+        *shape = (struct key_shape){ bytes8(at) & mask, mask, *key, (uint32_t)(behind - at) };
+    }
+    return behind;
 }
 
-const uint8_t *pickle_quick_record(struct objects *o, const uint8_t *at, const uint8_t *end)
+/* A dict that is a record, behind its EMPTY_DICT. */
+static const uint8_t *take_record(struct quick *in, const uint8_t *at, value *record)
 {
-    struct quick in = { .o = o, .at = at, .end = end };
-    size_t memo_count = o->memo.count;
-    value record;
-    if (o->too_many || memo_count >= MEMO_PAYLOAD || !take_record(&in, &record)) {
-        o->memo.count = memo_count;
+    struct fields fields;
+    size_t memo, count = 0;
+    fields.o = in->o;
+    fields.has = 0;
+    at = take_memo(in->o, at, &memo);
+    if (*at != '(')
         return NULL;
+    at++;
+    while (*at != 'u') {
+        uint32_t key;
+        value v;
+        if (count == QUICK_PAIRS_MOST || !(at = take_key(in, at, count++, &key)) ||
+            !(at = take_value(in, at, &v)))
+            return NULL;
+        fields.of[key] = v;
+        fields.has |= UINT64_C(1) << key;
     }
-    *VEC_PUSH(&o->stack) = record;
-    return in.at;
+    if (at >= in->end || !records_make_of_fields(&fields, record))
+        return NULL;
+    set_memo(in->o, memo, *record);
+    return at + 1;
+}
+
+const uint8_t *pickle_quick_records(struct objects *o, const uint8_t *at, const uint8_t *end)
+{
+    struct quick in = { .o = o, .end = end };
+    const uint8_t *done = NULL;
+    while (at && !o->too_many && o->memo.count < MEMO_PAYLOAD) {
+        size_t memo_count = o->memo.count;
+        value record;
+        at = take_record(&in, at, &record);
+        if (!at) {
+            objects_shorten_memo(o, memo_count);
+            break;
+        }
+        *VEC_PUSH(&o->stack) = record;
+        done = at;
+        at = at < end && *at == '}' ? at + 1 : NULL;
+    }
+    return done;
 }

@@ -66,14 +66,7 @@ static void odd_value(struct objects *o)
                     "values are missing or have the wrong type, and count as 0 or unknown", 1, TPA_NOWHERE);
 }
 
-/* The values of the keys of a dict that matter; missing ones are VALUE_OTHER and have no bit in HAS. */
-struct fields {
-    struct objects *o;
-    uint64_t has;
-    value of[KEY_COUNT];
-};
-
-static bool has(const struct fields *fields, enum snapshot_key key)
+static inline bool has(const struct fields *fields, enum snapshot_key key)
 {
     return fields->has >> key & 1;
 }
@@ -83,7 +76,7 @@ static bool is_none(value v)
     return v == value_of(VALUE_SPECIAL, SPECIAL_NONE);
 }
 
-static int64_t integer_or(const struct fields *fields, enum snapshot_key key, int64_t missing)
+static inline int64_t integer_or(const struct fields *fields, enum snapshot_key key, int64_t missing)
 {
     int64_t integer;
     if (!has(fields, key) || is_none(fields->of[key]))
@@ -94,7 +87,7 @@ static int64_t integer_or(const struct fields *fields, enum snapshot_key key, in
     return missing;
 }
 
-static uint64_t address_or_zero(const struct fields *fields, enum snapshot_key key)
+static inline uint64_t address_or_zero(const struct fields *fields, enum snapshot_key key)
 {
     value v = fields->of[key];
     if (!has(fields, key))
@@ -109,7 +102,7 @@ static uint64_t address_or_zero(const struct fields *fields, enum snapshot_key k
 }
 
 /* A size in bytes; MISSING where there is none. */
-static int64_t size_or(const struct fields *fields, enum snapshot_key key, int64_t missing)
+static inline int64_t size_or(const struct fields *fields, enum snapshot_key key, int64_t missing)
 {
     int64_t size = integer_or(fields, key, SNAPSHOT_NO_SIZE), sum;
     if (size == SNAPSHOT_NO_SIZE)
@@ -122,7 +115,7 @@ static int64_t size_or(const struct fields *fields, enum snapshot_key key, int64
     return 0;
 }
 
-static name_id text_or_none(const struct fields *fields, enum snapshot_key key)
+static inline name_id text_or_none(const struct fields *fields, enum snapshot_key key)
 {
     if (!has(fields, key) || is_none(fields->of[key]))
         return NAME_NONE;
@@ -132,7 +125,7 @@ static name_id text_or_none(const struct fields *fields, enum snapshot_key key)
     return NAME_NONE;
 }
 
-static int64_t time_of(const struct fields *fields)
+static inline int64_t time_of(const struct fields *fields)
 {
     int64_t time_us = integer_or(fields, KEY_TIME_US, SNAPSHOT_NO_TIME);
     bool fits = time_us >= -(INT64_C(1) << 52) && time_us <= INT64_C(1) << 52;
@@ -141,7 +134,7 @@ static int64_t time_of(const struct fields *fields)
     return fits ? time_us : SNAPSHOT_NO_TIME;
 }
 
-static stack_id stack_of(const struct fields *fields, enum snapshot_key key)
+static inline stack_id stack_of(const struct fields *fields, enum snapshot_key key)
 {
     value v = fields->of[key];
     if (has(fields, key) && value_tag(v) == VALUE_STACK)
@@ -218,7 +211,7 @@ static uint32_t add_pool(struct objects *o, struct snapshot_pool pool)
     return next;
 }
 
-static uint32_t pool_of(const struct fields *fields, enum snapshot_key key)
+static inline uint32_t pool_of(const struct fields *fields, enum snapshot_key key)
 {
     value v = fields->of[key];
     if (has(fields, key) && value_tag(v) == VALUE_POOL)
@@ -230,7 +223,7 @@ static uint32_t pool_of(const struct fields *fields, enum snapshot_key key)
     return fields->o->default_pool - 1;
 }
 
-static uint32_t stream_of(const struct fields *fields)
+static inline uint32_t stream_of(const struct fields *fields)
 {
     return add_stream(fields->o, (int64_t)address_or_zero(fields, KEY_STREAM));
 }
@@ -318,7 +311,7 @@ bool records_make_of_list(struct objects *o, const value *items, size_t count, v
 
 /* ---- records ---- */
 
-static enum entry_action action_of(const struct fields *fields)
+static inline enum entry_action action_of(const struct fields *fields)
 {
     name_id word = text_or_none(fields, KEY_ACTION);
     if (word >= WORD_ACTIONS && word < WORD_ACTIONS + ENTRY_UNKNOWN)
@@ -525,33 +518,36 @@ static value make_host_segment(struct fields *fields)
     return value_of(VALUE_SEGMENT, snapshot->segments.count - 1);
 }
 
+bool records_make_of_fields(struct fields *fields, value *record)
+{
+    if (has(fields, KEY_FILENAME) && has(fields, KEY_NAME))
+        *record = make_frame(fields);
+    else if (has(fields, KEY_ACTION))
+        *record = make_entry(fields);
+    else if (has(fields, KEY_STATE) && has(fields, KEY_SIZE))
+        *record = make_block(fields);
+    else if (has(fields, KEY_BLOCKS))
+        *record = make_segment(fields);
+    else if (has(fields, KEY_REAL_SIZE))
+        *record = make_history(fields);
+    else if (has(fields, KEY_STAGE) && has(fields, KEY_NAME))
+        *record = make_annotation(fields);
+    else if (has(fields, KEY_ADDRESS) && has(fields, KEY_SIZE))
+        *record = make_host_segment(fields);
+    else
+        return false;
+    return true;
+}
+
 bool records_make(struct objects *o, const value *pairs, size_t count, value *record)
 {
     struct fields fields;
     fields.o = o;
     fields.has = 0;
     for (size_t i = 0; i < count; i++) {
-        value key = pairs[2 * i];
-        if (value_tag(key) != VALUE_TEXT || value_payload(key) >= KEY_COUNT)
-            continue;
-        fields.of[value_payload(key)] = pairs[2 * i + 1]; /* the last one counts, as in a dict */
-        fields.has |= UINT64_C(1) << value_payload(key);
+        uint32_t key = fields_key(pairs[2 * i]);
+        fields.of[key] = pairs[2 * i + 1]; /* the last one counts, as in a dict */
+        fields.has |= UINT64_C(1) << key;
     }
-    if (has(&fields, KEY_FILENAME) && has(&fields, KEY_NAME))
-        *record = make_frame(&fields);
-    else if (has(&fields, KEY_ACTION))
-        *record = make_entry(&fields);
-    else if (has(&fields, KEY_STATE) && has(&fields, KEY_SIZE))
-        *record = make_block(&fields);
-    else if (has(&fields, KEY_BLOCKS))
-        *record = make_segment(&fields);
-    else if (has(&fields, KEY_REAL_SIZE))
-        *record = make_history(&fields);
-    else if (has(&fields, KEY_STAGE) && has(&fields, KEY_NAME))
-        *record = make_annotation(&fields);
-    else if (has(&fields, KEY_ADDRESS) && has(&fields, KEY_SIZE))
-        *record = make_host_segment(&fields);
-    else
-        return false;
-    return true;
+    return records_make_of_fields(&fields, record);
 }

@@ -6,51 +6,80 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_ns(const void *a, const void *b)
+/* Of the COUNT VALUES the one of rank RANK, from 0, in ascending order. */
+static int64_t value_of_rank(const int64_t *values, size_t count, size_t rank)
+{
+    enum { BITS = 11, SLOTS = 1 << BITS };
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t ordered = (uint64_t)values[i] ^ UINT64_C(1) << 63;
+        least = ordered < least ? ordered : least;
+        most = ordered > most ? ordered : most;
+    }
+    unsigned width = 64 - (unsigned)__builtin_clzll((most - least) | 1); /* bits in which they differ */
+    for (unsigned shift; width > 0; width = shift) {
+        uint32_t counts[SLOTS] = { 0 };
+        shift = width > BITS ? width - BITS : 0;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t slot = (((uint64_t)values[i] ^ UINT64_C(1) << 63) - least) >> shift;
+            counts[slot < SLOTS ? slot : SLOTS - 1] += slot < SLOTS;
+        }
+        size_t slot = 0;
+        for (; rank >= counts[slot]; slot++)
+            rank -= counts[slot];
+        least += (uint64_t)slot << shift;
+    }
+    return (int64_t)(least ^ UINT64_C(1) << 63);
+}
+
+static int compare_us(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return left < right ? -1 : left > right;
 }
 
+/* Lifetimes of a row, from those in microseconds; LIVES is not 0. */
+static void set_quantiles(int64_t *us, size_t lives, struct churn_row *row)
+{
+    enum { SORTED_MOST = 1000 }; /* counting costs more for fewer */
+    size_t median = (lives - 1) / 2, p90 = (lives - 1) * 9 / 10;
+    bool few = lives <= SORTED_MOST;
+    if (few)
+        qsort(us, lives, sizeof *us, compare_us);
+    row->lifetime_median_ns = 1000 * (few ? us[median] : value_of_rank(us, lives, median));
+    row->lifetime_p90_ns = 1000 * (few ? us[p90] : value_of_rank(us, lives, p90));
+    row->lifetime_longest_ns = 1000 * (few ? us[lives - 1] : value_of_rank(us, lives, lives - 1));
+}
+
 /* How long life I lasted; false when that is not known, or it goes on. */
-static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *ns)
+static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *us)
 {
     const struct life *life = &replay->lives.at[i];
     if (life->freed == LIFE_GOES_ON)
         return false;
     int64_t born = memory_replay_time(replay, life->born), freed = memory_replay_time(replay, life->freed);
-    if (born == SNAPSHOT_NO_TIME || freed == SNAPSHOT_NO_TIME)
-        return false;
-    *ns = (freed - born) * 1000;
-    return true;
+    bool known = born != SNAPSHOT_NO_TIME && freed != SNAPSHOT_NO_TIME;
+    *us = known ? freed - born : 0;
+    return known;
 }
 
-/*
- * The lifetimes of the lives of each of the COUNT ROWS, one row after the other, and sorted there. Sorted as pairs of
- * row and lifetime they took twice the memory, and qsort as much again.
- */
+/* The lifetimes of the lives of each of the COUNT ROWS, which are put one row after the other. */
 static void add_lifetimes(const struct memory_replay *replay, const struct life_names *names,
                           struct churn_row *rows, size_t count)
 {
     size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: behind its lifetimes that are there */
-    int64_t ns;
+    int64_t us;
     for (size_t i = 0; i < replay->first_old; i++)
-        end[life_name(names, i) + 1] += lifetime_of(replay, i, &ns);
+        end[life_name(names, i) + 1] += lifetime_of(replay, i, &us);
     for (size_t row = 0; row < count; row++)
         end[row + 1] += end[row];
     int64_t *lifetimes = mem_alloc(mem_times(end[count] + 1, sizeof *lifetimes));
     for (size_t i = 0; i < replay->first_old; i++)
-        if (lifetime_of(replay, i, &ns))
-            lifetimes[end[life_name(names, i)]++] = ns;
-    for (size_t row = 0, first = 0; row < count; first = end[row++]) {
-        size_t lives = end[row] - first;
-        if (lives == 0)
-            continue;
-        qsort(lifetimes + first, lives, sizeof *lifetimes, compare_ns);
-        rows[row].lifetime_median_ns = lifetimes[first + (lives - 1) / 2];
-        rows[row].lifetime_p90_ns = lifetimes[first + (lives - 1) * 9 / 10];
-        rows[row].lifetime_longest_ns = lifetimes[end[row] - 1];
-    }
+        if (lifetime_of(replay, i, &us))
+            lifetimes[end[life_name(names, i)]++] = us;
+    for (size_t row = 0, first = 0; row < count; first = end[row++])
+        if (end[row] > first)
+            set_quantiles(lifetimes + first, end[row] - first, &rows[row]);
     free(lifetimes);
     free(end);
 }

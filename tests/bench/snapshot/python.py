@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""What a user would write in Python: load a snapshot, replay it, and print the peak and what was in use then by stack."""
+"""What a user would write in Python: load a snapshot, replay it, and print the peak and what was in use then by line.
+
+With --load it stops when the file is loaded."""
 import pickle
 import sys
 
-with open(sys.argv[1], "rb") as file:
+with open(sys.argv[-1], "rb") as file:
     data = pickle.load(file)
+if sys.argv[1] == "--load":
+    sys.exit()
 for device, trace in enumerate(data["device_traces"]):
     freed, live, lines = {}, {}, {}
     for entry in trace:
