@@ -174,8 +174,10 @@ static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_
         return at + shape->length;
     }
     const uint8_t *behind = take_value(in, at, &v);
+    if (!behind)
+        return NULL;
     *key = fields_key(v);
-    if (behind && (*at == 'h' || *at == 'j')) {
+    if (*at == 'h' || *at == 'j') {
         uint64_t mask = *at == 'h' ? UINT64_C(0xffff) : UINT64_C(0xffffffffff);
         *shape = (struct key_shape){ bytes8(at) & mask, mask, *key, (uint32_t)(behind - at) };
     }
