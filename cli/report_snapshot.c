@@ -3,6 +3,7 @@
 
 #include "base/timeline.h"
 #include "charts/charts.h"
+#include "snapshot/first_screen.h"
 #include "snapshot/pictures.h"
 #include "snapshot/sentences.h"
 #include "snapshot/views.h"
@@ -17,6 +18,7 @@ void report_snapshot_make(const struct snapshots *snapshots, const struct ranges
                                         .picture = picture_open("memory", "Memory over time") };
     snapshot_answer(snapshots, &question, &report->answers);
     snapshot_say(&report->answers, NULL, report->result);
+    snapshot_fill_first_screen(&report->answers, report->result);
     snapshot_add_tables(&report->answers, &(struct snapshot_tables_options){ .segments = true }, false,
                         report->result);
     snapshot_add_notices(snapshots, &report->answers, report->result);
@@ -55,6 +57,7 @@ static const struct table *find_table(const struct result *result, const char *k
 
 void report_snapshot_fill(const struct report_snapshot *report, struct page *page)
 {
+    page->answer = report->result->answer;
     static const struct {
         const char *key, *title, *intro;
     } sections[] = {
@@ -84,7 +87,8 @@ void report_snapshot_fill(const struct report_snapshot *report, struct page *pag
         section->more = "tpa memory";
         *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; page->sections.count == 1 && n < report->result->notices.count; n++)
-            *VEC_PUSH(&section->notices) = report->result->notices.at[n];
+            if (!report->result->answer || !report->result->notices.at[n].on_top)
+                *VEC_PUSH(&section->notices) = report->result->notices.at[n];
         if (strcmp(sections[i].key, "devices") == 0 && report->picture->charts.count)
             *VEC_PUSH(&section->pictures) = report->picture;
         bool peak = strcmp(sections[i].key, "alive_at_peak") == 0;

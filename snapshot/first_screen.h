@@ -1,0 +1,14 @@
+/* first_screen.h - what a page about memory snapshots begins with: the peak or the OOM, what held it, what to do. */
+#ifndef TPA_SNAPSHOT_FIRST_SCREEN_H
+#define TPA_SNAPSHOT_FIRST_SCREEN_H
+
+#include "base/result.h"
+#include "snapshot/analysis.h"
+
+/*
+ * Fill the answer of RESULT from ANSWERS, which are about the peak by line of code and must outlive it. It is about one
+ * device: the first that ran out of memory, else the one with the highest peak.
+ */
+void snapshot_fill_first_screen(const struct snapshot_answers *answers, struct result *result);
+
+#endif
