@@ -479,7 +479,8 @@ static bool read_list(struct tool *tool, struct json_pull *in, const struct json
 {
     char name[48];
     snprintf(name, sizeof name, "%.*s", (int)(list->len < 47 ? list->len : 47), list->at);
-    bool is_call = list->len > 4 && strcmp(name + strlen(name) - 4, "_api") == 0;
+    size_t len = strlen(name); /* less than list->len where a zero byte is in it */
+    bool is_call = len > 4 && strcmp(name + len - 4, "_api") == 0;
     bool is_kernel = strcmp(name, "kernel_dispatch") == 0, is_copy = strcmp(name, "memory_copy") == 0,
          is_memory = strcmp(name, "memory_allocation") == 0;
     if (!is_call && !is_kernel && !is_copy && !is_memory)
