@@ -386,6 +386,7 @@ struct cost {
     const char *name;
     size_t name_length;
     int64_t time_ns, count;
+    bool is_call; /* of the runtime, as no operator is known */
 };
 
 struct costs {
@@ -484,6 +485,7 @@ static void add_device_costs(struct costs *costs)
             struct cost *cost = &tally.by_name[name];
             if (cost->count++ == 0)
                 *VEC_PUSH(&tally.met) = name;
+            cost->is_call = gpu->op[i] == EVENT_NONE;
             cost->time_ns += trace->dur_ns[gpu->event[i]];
         }
         bool last = d + 1 == gpu->device_count;
@@ -507,12 +509,12 @@ static void add_host_costs(struct costs *costs)
         const struct top_row *row = &top->at[i];
         if (row->on_device || row->self_cpu_ns == 0)
             continue;
-        *VEC_PUSH(costs) = (struct cost){ first_file(summary, row->file),
-                                          TABLE_INT_MISSING,
-                                          arena_strndup(&summary->arena, row->name.at, row->name.len),
-                                          row->name.len,
-                                          row->self_cpu_ns,
-                                          row->count };
+        *VEC_PUSH(costs) = (struct cost){ .file = first_file(summary, row->file),
+                                          .device = TABLE_INT_MISSING,
+                                          .name = arena_strndup(&summary->arena, row->name.at, row->name.len),
+                                          .name_length = row->name.len,
+                                          .time_ns = row->self_cpu_ns,
+                                          .count = row->count };
     }
     top_free(top);
 }
@@ -539,7 +541,7 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 static bool is_named(const struct cost *cost)
 {
     static const char step[] = "ProfilerStep*";
-    return strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
+    return !cost->is_call && strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
 }
 
 /* The costliest of the first group, which is all of them unless ranks are apart. */

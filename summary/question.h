@@ -67,7 +67,7 @@ struct summary_rank {
 struct summary_top {
     const char *name; /* in the arena of the summary */
     double share;     /* of the time of all operators */
-    bool named;       /* an operator or a call: neither a step, nor work whose launch is not recorded */
+    bool named; /* an operator: no step, no call that launched work, no work whose launch is not recorded */
 };
 
 enum { SUMMARY_TOP = 5 };

@@ -122,16 +122,20 @@ static void one_long_gap_is_named(void **state)
     }
 }
 
-/* Work whose launch is not in the file is no operator that takes most of the work. */
-static void what_was_not_recorded_is_not_named(void **state)
+/* Neither work whose launch is not in the file, nor a call that launches, is an operator that takes most of the work. */
+static void what_is_no_operator_is_not_named(void **state)
 {
     (void)state;
-    draw_begin(&summary_wants);
-    draw_host("cpu_op", "aten::mm", 1, 0, 100);
-    draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
-    trace = draw_end();
-    assert_string_equal(verdict(), "100.0 % of the GPU's time is computing.");
-    release();
+    for (int launched = 0; launched < 2; launched++) {
+        draw_begin(&summary_wants);
+        draw_host("cpu_op", "aten::mm", 2, 0, 100);
+        if (launched)
+            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+        draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+        trace = draw_end();
+        assert_string_equal(verdict(), "100.0 % of the GPU's time is computing.");
+        release();
+    }
 }
 
 static void draw_device(int64_t memory)
@@ -1004,7 +1008,7 @@ int main(void)
         cmocka_unit_test(a_busy_device_is_no_finding),
         cmocka_unit_test(on_the_host_the_largest_part_of_a_step_is_the_verdict),
         cmocka_unit_test(one_long_gap_is_named),
-        cmocka_unit_test(what_was_not_recorded_is_not_named),
+        cmocka_unit_test(what_is_no_operator_is_not_named),
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
