@@ -140,7 +140,10 @@ bool capture_read_budget(const char *text, double *share)
     const char *end;
     if (!read_decimal(text, share, &end))
         return false;
-    if (*end == '%') {
+    bool percent = *end == '%';
+    if (!percent && *share >= 1) /* "1" would be all of the time: 1% was meant */
+        return false;
+    if (percent) {
         *share /= 100;
         end++;
     }

@@ -74,7 +74,7 @@ bool capture_read_sample(const char *text, int64_t *every);
 /* "2s/60s": whole numbers with a unit, the first above 0 and below the second. */
 bool capture_read_window(const char *text, int64_t *window_ns, int64_t *period_ns);
 
-/* "1%" or "0.01": a share above 0 and at most 1. Not by strtod, which a program's locale changes; so is the next. */
+/* "1%" or "0.01": a share above 0 and at most 1; without "%" below 1, as "1" is meant to be one percent. Not by strtod, which a program's locale changes; so is the next. */
 bool capture_read_budget(const char *text, double *share);
 
 /* "1.5x" or "1.5": above 1. */

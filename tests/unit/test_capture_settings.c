@@ -212,11 +212,12 @@ static void what_is_left_out_has_a_share_and_a_period(void **state)
         assert_false(capture_read_window(no_windows[i], &window_ns, &period_ns));
     assert_true(capture_read_budget("1%", &share) && share == 0.01);
     assert_true(capture_read_budget("0.5%", &share) && share == 0.005);
+    assert_true(capture_read_budget("100%", &share) && share == 1);
     assert_true(capture_read_budget("0.25", &share) && share == 0.25);
     assert_true(capture_read_slow("1.5x", &share) && share == 1.5);
     assert_true(capture_read_slow("2", &share) && share == 2);
-    static const char *const no_shares[] = { "",    "%",     "0",   "0%",   "101%", "1.5",
-                                             "-1%", "1..2%", "1 %", "1e-2", "nan" };
+    static const char *const no_shares[] = { "",    "%",   "0",     "0%",  "101%", "1",
+                                             "1.5", "-1%", "1..2%", "1 %", "1e-2", "nan" };
     for (size_t i = 0; i < sizeof no_shares / sizeof *no_shares; i++)
         assert_false(capture_read_budget(no_shares[i], &share));
     static const char *const not_slow[] = { "", "x", "1", "1x", "0.5x", "1.5y", "1.5xx", "inf" };
