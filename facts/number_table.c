@@ -1,12 +1,13 @@
 /* number_table.c - see number_table.h. */
 #include "facts/number_table.h"
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 
-enum { PAGE_BITS = 10, PAGE_SIZE = 1 << PAGE_BITS };
+enum { PAGE_BITS = 10, PAGE_WORDS = (1 << PAGE_BITS) / 64 };
 
 void number_table_add(struct number_table *table, int64_t number, event_id e)
 {
@@ -32,56 +33,102 @@ static size_t page_at(const struct number_table *table, int64_t number)
     return (size_t)(((uint64_t)number - (uint64_t)table->least) >> PAGE_BITS);
 }
 
-/* Give each page that holds a number its place; false when there would be too many for what they hold. */
-static bool make_pages(struct number_table *table, const int64_t *numbers)
+/* The number of the event at I, where SCAN reads them. */
+static int64_t number_at(const struct number_table *table, struct arg_scan *scan, size_t i)
+{
+    int64_t number = 0;
+    arg_scan_get(scan, table->events[i], &number);
+    return number;
+}
+
+/* Give each page its place, those without numbers none where there are many; false when too many would be left for what they hold. */
+static bool make_pages(struct number_table *table, struct arg_scan scan)
 {
     uint64_t range = (uint64_t)table->greatest - (uint64_t)table->least;
+    size_t most = table->count / 16 + 64;
     uint32_t pages = 0;
     if (range >> PAGE_BITS > table->count + 1024)
         return false;
-    table->page_of = mem_zalloc((size_t)(range >> PAGE_BITS) + 1, sizeof *table->page_of);
-    for (size_t i = 0; i < table->count; i++) {
-        uint32_t *page = &table->page_of[page_at(table, numbers[i])];
-        if (*page == 0)
-            *page = ++pages;
-    }
-    if ((uint64_t)pages * PAGE_SIZE > 16 * (uint64_t)table->count + UINT64_C(64) * PAGE_SIZE) {
+    size_t all = (size_t)(range >> PAGE_BITS) + 1;
+    table->page_of = mem_zalloc(all, sizeof *table->page_of);
+    for (size_t i = 0; all > most && i < table->count; i++)
+        table->page_of[page_at(table, number_at(table, &scan, i))] = 1;
+    for (size_t page = 0; page < all; page++) /* a larger number lies behind */
+        if (all <= most || table->page_of[page])
+            table->page_of[page] = ++pages;
+    if (pages > most) {
         free(table->page_of);
         table->page_of = NULL;
         return false;
     }
-    table->slots = mem_zalloc((size_t)pages * PAGE_SIZE, sizeof *table->slots);
+    table->words = mem_zalloc((size_t)pages * PAGE_WORDS, sizeof *table->words);
     return true;
 }
 
-static uint32_t *slot_of(const struct number_table *table, int64_t number)
+/* The bit of NUMBER in its word; the word is NULL where no number of its page is there. */
+static struct numbered_word *word_of(const struct number_table *table, int64_t number, uint64_t *bit)
 {
     uint32_t page = table->page_of[page_at(table, number)];
-    size_t within = (size_t)((uint64_t)number - (uint64_t)table->least) % PAGE_SIZE;
-    return page ? &table->slots[(size_t)(page - 1) * PAGE_SIZE + within] : NULL;
+    uint64_t offset = (uint64_t)number - (uint64_t)table->least;
+    *bit = UINT64_C(1) << (offset % 64);
+    return page ? &table->words[(size_t)(page - 1) * PAGE_WORDS + offset / 64 % PAGE_WORDS] : NULL;
+}
+
+/* Put the first event of each number where the words say, the others behind all these. */
+static void order_events(struct number_table *table, struct arg_scan scan, size_t distinct)
+{
+    event_id *ordered = mem_alloc(mem_times(table->count, sizeof *ordered));
+    memset(ordered, 0xff, table->count * sizeof *ordered);
+    for (size_t i = 0; i < table->count; i++) {
+        uint64_t bit;
+        const struct numbered_word *word = word_of(table, number_at(table, &scan, i), &bit);
+        event_id *to = &ordered[word->before + bits_count(word->present & (bit - 1))];
+        if (*to == EVENT_NONE)
+            *to = table->events[i];
+        else
+            ordered[distinct++] = table->events[i];
+    }
+    free(table->events);
+    table->events = ordered;
+    table->capacity = table->count;
+}
+
+static void fill_pages(struct number_table *table, struct arg_scan scan)
+{
+    struct arg_scan again = scan;
+    bool ascending = true;
+    int64_t last = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        int64_t number = number_at(table, &scan, i);
+        uint64_t bit;
+        word_of(table, number, &bit)->present |= bit;
+        ascending = ascending && (i == 0 || number > last);
+        last = number;
+    }
+    uint32_t distinct = 0;
+    uint64_t ignored;
+    const struct numbered_word *end = word_of(table, table->greatest, &ignored) + 1;
+    for (struct numbered_word *word = table->words; word < end; word++) {
+        word->before = distinct;
+        distinct += (uint32_t)bits_count(word->present);
+    }
+    if (!ascending)
+        order_events(table, again, distinct);
 }
 
 void number_table_build(struct number_table *table, const struct trace *trace, enum trace_arg arg)
 {
     if (table->count == 0)
         return;
-    int64_t *numbers = mem_zalloc(table->count, sizeof *numbers);
     struct arg_scan scan = arg_scan_of(trace, arg);
-    for (size_t i = 0; i < table->count; i++)
-        arg_scan_get(&scan, table->events[i], &numbers[i]);
-    if (make_pages(table, numbers)) {
-        for (size_t i = 0; i < table->count; i++) {
-            uint32_t *slot = slot_of(table, numbers[i]);
-            if (*slot == 0)
-                *slot = (uint32_t)(i + 1);
-        }
-    } else {
-        table->sorted = mem_alloc(mem_times(table->count, sizeof *table->sorted));
-        for (size_t i = 0; i < table->count; i++)
-            table->sorted[i] = (struct numbered_event){ numbers[i], (event_id)i };
-        qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);
+    if (make_pages(table, scan)) {
+        fill_pages(table, scan);
+        return;
     }
-    free(numbers);
+    table->sorted = mem_alloc(mem_times(table->count, sizeof *table->sorted));
+    for (size_t i = 0; i < table->count; i++)
+        table->sorted[i] = (struct numbered_event){ number_at(table, &scan, i), (event_id)i };
+    qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);
 }
 
 int64_t number_table_find(const struct number_table *table, int64_t number)
@@ -89,8 +136,10 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
     if (table->count == 0 || number < table->least || number > table->greatest)
         return -1;
     if (table->page_of) {
-        const uint32_t *slot = slot_of(table, number);
-        return slot ? (int64_t)*slot - 1 : -1;
+        uint64_t bit;
+        const struct numbered_word *word = word_of(table, number, &bit);
+        return word && word->present & bit ? (int64_t)(word->before + bits_count(word->present & (bit - 1)))
+                                           : -1;
     }
     size_t i;
     SEARCH(i, table->count, table->sorted[i].number < number);
@@ -100,7 +149,7 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
 void number_table_release(struct number_table *table)
 {
     free(table->page_of);
-    free(table->slots);
+    free(table->words);
     free(table->sorted);
     free(table->events);
     *table = (struct number_table){ 0 };

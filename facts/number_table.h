@@ -1,9 +1,10 @@
 /*
  * number_table.h - the event that has a number: a correlation, an External id.
  *
- * Such numbers count up, so the table is indexed by number in two steps: pages of numbers, of which those exist
- * that hold any. Numbers that lie scattered are kept as sorted pairs instead, so that memory stays bounded by
- * the events.
+ * Such numbers count up, so the table is a bit for each number and, for each 64 of them, how many come before: that many
+ * places into the events, which lie in the order of their numbers. It is made in two steps: pages of numbers, of which
+ * those exist that hold any. Numbers that lie scattered are kept as sorted pairs instead, so that memory stays bounded
+ * by the events.
  */
 #ifndef TPA_FACTS_NUMBER_TABLE_H
 #define TPA_FACTS_NUMBER_TABLE_H
@@ -15,13 +16,20 @@ struct numbered_event {
     event_id event;
 };
 
+/* 64 numbers in a row: which of them there are, and how many smaller ones. */
+struct numbered_word {
+    uint64_t present;
+    uint32_t before;
+};
+
 /* Number -> event. The first event with a number has it. Zero-initialised: empty. */
 struct number_table {
     int64_t least, greatest;
-    event_id *events; /* in the order they were added */
+    event_id
+        *events; /* as they were added; once built, perhaps by number, those that do not have theirs last */
     size_t count, capacity;
-    uint32_t *page_of;             /* by (number - least) / page size: 1 + its place in `slots`, 0 for none */
-    uint32_t *slots;               /* page after page: position in `events` + 1, 0 for none */
+    uint32_t *page_of;             /* by (number - least) / page size: 1 + its place in `words`, 0 for none */
+    struct numbered_word *words;   /* page after page */
     struct numbered_event *sorted; /* instead of pages: numbers and positions in `events` */
 };
 
