@@ -42,6 +42,7 @@ struct replay {
 /* What the operations of a kind of replays are, with the bodies that fit them best. */
 struct sort {
     size_t replay;         /* the first of them */
+    size_t by_node;        /* operations of each that are matched by their nodes already */
     size_t matched;        /* launches of each of the best bodies that match */
     VEC_OF(uint32_t) best; /* kinds of bodies, all as good */
     bool by_place;
@@ -54,6 +55,7 @@ struct matching {
     struct graph_links *links;
     VEC_OF(struct replayed) works;
     VEC_OF(uint32_t) names; /* by work */
+    uint32_t *by_node;      /* by work: place in bodies->launches of its node; NO_LAUNCH */
     VEC_OF(struct replay) replays;
     VEC_OF(struct sort) sorts;
     struct names *sort_keys, *body_keys, *ids;
@@ -99,23 +101,35 @@ static void find_works(struct matching *matching)
               trace);
 }
 
-/* The sort of REPLAY: which replays have the same names on as many streams. */
+/* How many operations of REPLAY are matched by their nodes. */
+static size_t count_by_node(const struct matching *matching, const struct replay *replay)
+{
+    size_t count = 0;
+    for (size_t i = replay->first; i < replay->first + replay->count; i++)
+        count += matching->by_node[i] != NO_LAUNCH;
+    return count;
+}
+
+/* The sort of REPLAY: which replays have the same names on as many streams, and the same nodes, where any are known. */
 static uint32_t sort_of(struct matching *matching, const struct replay *replay)
 {
     VEC_OF(uint32_t) key = { 0 };
+    bool has_nodes = count_by_node(matching, replay) > 0;
     for (size_t i = replay->first; i < replay->first + replay->count; i++) {
         bool next_stream =
             i > replay->first && matching->works.at[i].track != matching->works.at[i - 1].track;
         if (next_stream)
             *VEC_PUSH(&key) = LCS_NOTHING;
         *VEC_PUSH(&key) = matching->names.at[i];
+        if (has_nodes)
+            *VEC_PUSH(&key) = matching->by_node[i];
     }
     uint32_t id = names_add(matching->sort_keys, (const char *)key.at, key.count * sizeof *key.at);
     VEC_FREE(&key);
     return id;
 }
 
-static void find_replays(struct matching *matching)
+static void name_works(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
     uint32_t *known =
@@ -129,6 +143,11 @@ static void find_replays(struct matching *matching)
         *VEC_PUSH(&matching->names) = *name;
     }
     free(known);
+}
+
+static void find_replays(struct matching *matching)
+{
+    const struct trace *trace = matching->trace;
     for (size_t i = 0, end; i < matching->works.count; i = end) {
         for (end = i;
              end < matching->works.count && matching->works.at[end].call == matching->works.at[i].call; end++)
@@ -137,8 +156,9 @@ static void find_replays(struct matching *matching)
                                  trace_arg_or(trace, ARG_GRAPH_ID, matching->works.at[i].work, -1), 0 };
         replay.sort = sort_of(matching, &replay);
         if (replay.sort == matching->sorts.count)
-            *VEC_PUSH(&matching->sorts) =
-                (struct sort){ .replay = matching->replays.count, .known_body = UINT32_MAX };
+            *VEC_PUSH(&matching->sorts) = (struct sort){ .replay = matching->replays.count,
+                                                         .by_node = count_by_node(matching, &replay),
+                                                         .known_body = UINT32_MAX };
         *VEC_PUSH(&matching->replays) = replay;
     }
     matching->links->replays = matching->replays.count;
@@ -172,34 +192,77 @@ static const struct body_launch *launches_of(const struct matching *matching, co
     return matching->links->bodies->launches.at + body->first;
 }
 
-/* Match PART with the launches of BODY that are not TAKEN. */
+/* A sequence of names, with the place that each has elsewhere. */
+struct sequence {
+    uint32_t *names, *places;
+    size_t count;
+};
+
+static struct sequence sequence_open(size_t most)
+{
+    return (struct sequence){ .names = mem_alloc(mem_times(most + 1, sizeof(uint32_t))),
+                              .places = mem_alloc(mem_times(most + 1, sizeof(uint32_t))) };
+}
+
+static void sequence_add(struct sequence *sequence, uint32_t name, size_t place)
+{
+    sequence->names[sequence->count] = name;
+    sequence->places[sequence->count++] = (uint32_t)place;
+}
+
+static void sequence_release(struct sequence *sequence)
+{
+    free(sequence->names);
+    free(sequence->places);
+}
+
+/* The launches of BODY that are not TAKEN. Release after use. */
+static struct sequence launches_left(const struct matching *matching, const struct graph_body *body,
+                                     const bool *taken)
+{
+    const struct body_launch *launches = launches_of(matching, body);
+    struct sequence left = sequence_open(body->count);
+    for (size_t i = 0; i < body->count; i++)
+        if (!taken[i])
+            sequence_add(&left, launches[i].name, i);
+    return left;
+}
+
+/* Match what of PART has no node with the launches of BODY that are not TAKEN. */
 static size_t match_part(const struct matching *matching, const struct part *part,
                          const struct graph_body *body, size_t first_work, bool *taken, uint32_t *launch_of)
 {
-    const struct body_launch *launches = launches_of(matching, body);
-    uint32_t *places = mem_alloc(mem_times(body->count + 1, sizeof *places));
-    uint32_t *names = mem_alloc(mem_times(body->count + 1, sizeof *names));
-    size_t left = 0;
-    for (size_t i = 0; i < body->count; i++) {
-        if (taken[i])
-            continue;
-        places[left] = (uint32_t)i;
-        names[left++] = launches[i].name;
-    }
+    struct sequence ran = sequence_open(part->count), captured = launches_left(matching, body, taken);
+    for (size_t i = part->first; i < part->first + part->count; i++)
+        if (matching->by_node[i] == NO_LAUNCH)
+            sequence_add(&ran, matching->names.at[i], i - first_work);
     struct lcs_pairs pairs = { 0 };
     size_t matched = 0;
-    if (lcs_find(matching->names.at + part->first, part->count, names, left, MOST_EDITS, &pairs)) {
+    if (lcs_find(ran.names, ran.count, captured.names, captured.count, MOST_EDITS, &pairs)) {
         for (size_t i = 0; i < pairs.count; i++) {
-            uint32_t place = places[pairs.at[i].b];
-            launch_of[part->first - first_work + pairs.at[i].a] = place;
+            uint32_t place = captured.places[pairs.at[i].b];
+            launch_of[ran.places[pairs.at[i].a]] = place;
             taken[place] = true;
         }
         matched = pairs.count;
     }
     VEC_FREE(&pairs);
-    free(places);
-    free(names);
+    sequence_release(&ran);
+    sequence_release(&captured);
     return matched;
+}
+
+/* The launches of BODY that operations of REPLAY have by their nodes. New, by place in the body; free with free(). */
+static bool *taken_by_node(const struct matching *matching, const struct replay *replay,
+                           const struct graph_body *body)
+{
+    bool *taken = mem_zalloc(body->count + 1, sizeof *taken);
+    for (size_t i = replay->first; i < replay->first + replay->count; i++) {
+        size_t launch = matching->by_node[i];
+        if (launch != NO_LAUNCH && launch >= body->first && launch < body->first + body->count)
+            taken[launch - body->first] = true;
+    }
+    return taken;
 }
 
 /* By names: set LAUNCH_OF of the operations of REPLAY; how many matched. */
@@ -208,7 +271,7 @@ static size_t match_by_names(const struct matching *matching, const struct repla
 {
     size_t part_count, matched = 0;
     struct part *parts = parts_of(matching, replay, &part_count);
-    bool *taken = mem_zalloc(body->count + 1, sizeof *taken);
+    bool *taken = taken_by_node(matching, replay, body);
     memset(launch_of, 0xff, replay->count * sizeof *launch_of);
     for (size_t i = 0; i < part_count; i++)
         matched += match_part(matching, &parts[i], body, replay->first, taken, launch_of);
@@ -216,9 +279,6 @@ static size_t match_by_names(const struct matching *matching, const struct repla
     free(parts);
     return matched;
 }
-
-/* The operations of REPLAY in order of start, over all streams. New, free with free(). */
-static uint32_t *works_by_start(const struct matching *matching, const struct replay *replay);
 
 struct ordering {
     const struct matching *matching;
@@ -234,34 +294,40 @@ static bool starts_later(const void *context, const void *left, const void *righ
            trace->start_ns[works[*(const uint32_t *)right].work];
 }
 
-static uint32_t *works_by_start(const struct matching *matching, const struct replay *replay)
+/* The operations of REPLAY that have no node, in order of start over all streams. Release after use. */
+static struct sequence works_by_start(const struct matching *matching, const struct replay *replay)
 {
-    uint32_t *order = mem_alloc(mem_times(replay->count + 1, sizeof *order));
+    struct sequence works = sequence_open(replay->count);
     for (size_t i = 0; i < replay->count; i++)
-        order[i] = (uint32_t)i;
-    runs_sort(order, replay->count, sizeof *order, starts_later, &(struct ordering){ matching, replay });
-    return order;
+        if (matching->by_node[replay->first + i] == NO_LAUNCH)
+            works.places[works.count++] = (uint32_t)i;
+    runs_sort(works.places, works.count, sizeof *works.places, starts_later,
+              &(struct ordering){ matching, replay });
+    for (size_t i = 0; i < works.count; i++)
+        works.names[i] = matching->names.at[replay->first + works.places[i]];
+    return works;
 }
 
 /* By place: only if the numbers are equal, and the names that are known. */
 static size_t match_by_place(const struct matching *matching, const struct replay *replay,
                              const struct graph_body *body, uint32_t *launch_of)
 {
-    const struct body_launch *launches = launches_of(matching, body);
-    if (body->count != replay->count)
-        return 0;
-    uint32_t *order = works_by_start(matching, replay);
+    bool *taken = taken_by_node(matching, replay, body);
+    struct sequence ran = works_by_start(matching, replay), captured = launches_left(matching, body, taken);
     const struct names *names = matching->links->bodies->names;
     uint32_t copy = names_find(names, "copy", 4), memset_name = names_find(names, "memset", 6);
-    bool fits = true;
-    for (size_t i = 0; i < body->count && fits; i++) {
-        uint32_t name = matching->names.at[replay->first + order[i]];
-        bool is_kernel = name != copy && name != memset_name;
-        fits = launches[i].name == LCS_NOTHING ? is_kernel : launches[i].name == name;
-        launch_of[order[i]] = (uint32_t)i;
+    bool fits = ran.count == captured.count;
+    memset(launch_of, 0xff, replay->count * sizeof *launch_of);
+    for (size_t i = 0; i < ran.count && fits; i++) {
+        bool is_kernel = ran.names[i] != copy && ran.names[i] != memset_name;
+        fits = captured.names[i] == LCS_NOTHING ? is_kernel : captured.names[i] == ran.names[i];
+        launch_of[ran.places[i]] = captured.places[i];
     }
-    free(order);
-    return fits ? body->count : 0;
+    size_t matched = fits ? ran.count : 0;
+    sequence_release(&ran);
+    sequence_release(&captured);
+    free(taken);
+    return matched;
 }
 
 static size_t match(const struct matching *matching, const struct replay *replay,
@@ -296,12 +362,23 @@ static size_t apart(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
+/* The body that the nodes of REPLAY are of; of several that of the first. */
+static uint32_t body_of_nodes(const struct matching *matching, const struct replay *replay)
+{
+    const struct graph_bodies *bodies = matching->links->bodies;
+    size_t i = replay->first;
+    while (matching->by_node[i] == NO_LAUNCH)
+        i++;
+    uint32_t body = 0;
+    SEARCH(body, bodies->count, bodies->at[body].first <= matching->by_node[i]);
+    return body - 1;
+}
+
 /* Find the kinds of bodies that match SORT best: most operations, then the nearest length. */
 static void find_best(struct matching *matching, struct sort *sort)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
     const struct replay *replay = &matching->replays.at[sort->replay];
-    sort->launch_of = mem_alloc(mem_times(replay->count + 1, sizeof *sort->launch_of));
     size_t nearest = 0;
     for (uint32_t s = 0; s < matching->first_body.count; s++) {
         const struct graph_body *body = &bodies->at[matching->first_body.at[s]];
@@ -343,10 +420,12 @@ static size_t next_body(const struct matching *matching, const struct sort *sort
     return SIZE_MAX;
 }
 
-/* The body of REPLAY: that which its graph had before, else the next. */
+/* The body of REPLAY: that which its nodes or its graph had before, else the next. */
 static size_t choose_body(struct matching *matching, const struct replay *replay)
 {
     const struct sort *sort = &matching->sorts.at[replay->sort];
+    if (sort->by_node)
+        return body_of_nodes(matching, replay);
     if (replay->graph_id < 0)
         return next_body(matching, sort);
     const int64_t key[2] = { replay->graph_id, replay->sort };
@@ -357,6 +436,15 @@ static size_t choose_body(struct matching *matching, const struct replay *replay
 }
 
 /* ---- what comes of it ---- */
+
+static void take_launch(struct matching *matching, size_t work, uint32_t launch)
+{
+    struct graph_links *links = matching->links;
+    event_id e = matching->works.at[work].work;
+    links->launch_of[e] = 2 + launch;
+    links->matched++;
+    links->matched_ns += matching->trace->dur_ns[e];
+}
 
 static void take(struct matching *matching, const struct replay *replay, size_t body_index)
 {
@@ -370,11 +458,8 @@ static void take(struct matching *matching, const struct replay *replay, size_t 
     for (size_t i = 0; i < replay->count; i++) {
         if (sort->launch_of[i] == NO_LAUNCH)
             continue;
-        event_id e = matching->works.at[replay->first + i].work;
-        links->launch_of[e] = 2 + (uint32_t)body->first + sort->launch_of[i];
-        links->matched++;
-        links->by_place += sort->by_place;
-        links->matched_ns += matching->trace->dur_ns[e];
+        take_launch(matching, replay->first + i, (uint32_t)body->first + sort->launch_of[i]);
+        links->by_place += sort->by_place || sort->by_node;
     }
     matching->last_body = body_index;
 }
@@ -433,53 +518,77 @@ static int compare_nodes(const void *left, const void *right)
     return a->launch < b->launch ? -1 : a->launch > b->launch;
 }
 
-/* Operations whose node is known on both sides. Are there any? */
-static bool match_nodes(struct matching *matching)
+/* The launches whose node is known, by it. New, free with free(). */
+static struct node_launch *find_nodes(const struct graph_bodies *bodies, size_t *count)
 {
-    struct graph_links *links = matching->links;
-    const struct graph_bodies *bodies = links->bodies;
     VEC_OF(struct node_launch) nodes = { 0 };
     for (size_t i = 0; i < bodies->launches.count; i++)
         if (bodies->launches.at[i].node_id >= 0)
             *VEC_PUSH(&nodes) = (struct node_launch){ bodies->launches.at[i].node_id, (uint32_t)i };
     if (nodes.count)
         qsort(nodes.at, nodes.count, sizeof *nodes.at, compare_nodes);
-    for (size_t i = 0; i < matching->works.count && nodes.count; i++) {
-        event_id e = matching->works.at[i].work;
+    *count = nodes.count;
+    return nodes.at;
+}
+
+/*
+ * Operations whose node is known on both sides. Programs count nodes from the same number: one of another name is of
+ * another program, or of another run.
+ */
+static void match_nodes(struct matching *matching)
+{
+    const struct graph_bodies *bodies = matching->links->bodies;
+    size_t count;
+    struct node_launch *nodes = find_nodes(bodies, &count);
+    for (size_t i = 0; i < matching->works.count; i++) {
         int64_t node;
-        if (!trace_arg(matching->trace, ARG_GRAPH_NODE_ID, e, &node))
+        matching->by_node[i] = NO_LAUNCH;
+        if (count == 0 || !trace_arg(matching->trace, ARG_GRAPH_NODE_ID, matching->works.at[i].work, &node))
             continue;
-        size_t low = 0, high = nodes.count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (nodes.at[middle].node_id < node)
-                low = middle + 1;
-            else
-                high = middle;
+        size_t at = 0;
+        SEARCH(at, count, nodes[at].node_id < node);
+        for (; at < count && nodes[at].node_id == node; at++) {
+            uint32_t name = bodies->launches.at[nodes[at].launch].name;
+            if (name != LCS_NOTHING && name != matching->names.at[i])
+                continue;
+            matching->by_node[i] = nodes[at].launch;
+            take_launch(matching, i, nodes[at].launch);
+            break;
         }
-        if (low == nodes.count || nodes.at[low].node_id != node)
-            continue;
-        links->launch_of[e] = 2 + nodes.at[low].launch;
-        links->matched++;
-        links->matched_ns += matching->trace->dur_ns[e];
     }
-    bool any = links->matched > 0;
-    VEC_FREE(&nodes);
-    return any;
+    free(nodes);
+}
+
+/* What the nodes left of REPLAY: by sequence in the body that they are of, if at least half of the whole matches so. */
+static void find_rest(struct matching *matching, struct sort *sort)
+{
+    const struct replay *replay = &matching->replays.at[sort->replay];
+    uint32_t body = body_of_nodes(matching, replay);
+    sort->known_body = matching->body_sort[body];
+    sort->matched =
+        sort->by_node + match(matching, replay, &matching->links->bodies->at[body], sort->launch_of);
 }
 
 static void match_replays(struct matching *matching)
 {
     find_replays(matching);
     sort_bodies(matching);
-    for (size_t s = 0; s < matching->sorts.count; s++)
-        find_best(matching, &matching->sorts.at[s]);
+    for (size_t s = 0; s < matching->sorts.count; s++) {
+        struct sort *sort = &matching->sorts.at[s];
+        sort->launch_of =
+            mem_alloc(mem_times(matching->replays.at[sort->replay].count + 1, sizeof *sort->launch_of));
+        if (sort->by_node)
+            find_rest(matching, sort);
+        else
+            find_best(matching, sort);
+    }
     for (size_t r = 0; r < matching->replays.count; r++) {
         const struct replay *replay = &matching->replays.at[r];
         const struct sort *sort = &matching->sorts.at[replay->sort];
-        if (2 * sort->matched < replay->count || sort->matched == 0)
+        bool is_enough = sort->matched > 0 && 2 * sort->matched >= replay->count;
+        if (!is_enough && !sort->by_node)
             refuse(matching, replay);
-        else
+        else if (is_enough)
             take(matching, replay, choose_body(matching, replay));
     }
 }
@@ -492,6 +601,7 @@ static void release_matching(struct matching *matching)
     }
     VEC_FREE(&matching->works);
     VEC_FREE(&matching->names);
+    free(matching->by_node);
     VEC_FREE(&matching->replays);
     VEC_FREE(&matching->sorts);
     VEC_FREE(&matching->first_body);
@@ -541,8 +651,12 @@ void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
                                  .ids = names_open(),
                                  .last_body = SIZE_MAX };
     find_works(&matching);
-    if (!match_nodes(&matching) && bodies->count)
+    if (bodies->count) {
+        name_works(&matching);
+        matching.by_node = mem_alloc(mem_times(matching.works.count + 1, sizeof *matching.by_node));
+        match_nodes(&matching);
         match_replays(&matching);
+    }
     release_matching(&matching);
     trace_attach(trace, &derivation, links);
 }

@@ -13,7 +13,8 @@
  *         puts(names_text(links->bodies->texts, op->name));
  *
  * Operations are matched as sequences, never by groups of one name: those of a replay, in order of start, with a body.
- * First by the node of the graph, where both sides tell it. Else a stream's operations by the longest common
+ * First by the node of the graph, where both sides give it and the names, where both are known, are equal; what is left
+ * of such a replay within the launches left of the body of its nodes. Else a stream's operations by the longest common
  * subsequence of names, of several streams the one with most operations first, each with what those before it left. Of
  * several bodies that with most operations matched, then the one whose length is nearest, then the next behind that
  * used last (pieces of a model are captured and replayed in one order; a graph that has an id keeps its body), then the

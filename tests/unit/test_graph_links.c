@@ -105,6 +105,43 @@ static void what_was_not_captured_shifts_nothing(void **state)
     trace_free(trace);
 }
 
+/* A trace with one capture of LAUNCHES, COUNT of them, whose nodes are NODES; -1: not known. */
+static struct graph_bodies *captured_nodes(const struct launch *launches, const int64_t *nodes, int count)
+{
+    struct small small = small_begin(GRAPH_BODIES_WANTS);
+    small_host(&small, 1, "cuda_runtime", "cudaStreamBeginCapture", 0, 1);
+    for (int i = 0; i < count; i++) {
+        small_host(&small, 1, "cpu_op", launches[i].op, 10 + 10 * i, 8);
+        small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 13 + 10 * i, 2);
+        small_text(&small, ARG_LAUNCHED_KERNEL, launches[i].name);
+        if (nodes[i] >= 0)
+            small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
+    }
+    small_host(&small, 1, "cuda_runtime", "cudaStreamEndCapture", 10 + 10 * count, 1);
+    struct trace *trace = small_end(&small);
+    struct graph_bodies *bodies = graph_bodies_open();
+    assert_int_equal(graph_bodies_add(bodies, trace), 1);
+    trace_free(trace);
+    return bodies;
+}
+
+/* A trace with one replay: operations NAMES of NODES; -1: not known. */
+static struct trace *replayed_nodes(const char *const *names, const int64_t *nodes, int count)
+{
+    struct small small = small_begin(GRAPH_LINKS_WANTS);
+    small_host(&small, 1, "cuda_runtime", "cudaGraphLaunch", 0, 5);
+    small_arg(&small, ARG_CORRELATION, 1);
+    for (int i = 0; i < count; i++) {
+        small_device(&small, 7, "kernel", names[i], 100 + 10 * i, 4);
+        small_arg(&small, ARG_CORRELATION, 1);
+        if (nodes[i] >= 0)
+            small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
+    }
+    return small_end(&small);
+}
+
+static const int64_t three_nodes[] = { 11, 12, 13 };
+
 /*
  * Nodes that both sides number need no names and no order: the works ran in another order than they were captured in, which by
  * names would be "mm linear (graph)".
@@ -114,33 +151,36 @@ static void numbered_nodes_are_matched_exactly(void **state)
     (void)state;
     static const int64_t nodes[] = { 13, 11, 99 };
     const char *const names[] = { "gemm", "gemm", "other" };
-    struct small small = small_begin(GRAPH_BODIES_WANTS);
-    small_host(&small, 1, "cuda_runtime", "cudaStreamBeginCapture", 0, 1);
-    for (int i = 0; i < 3; i++) {
-        small_host(&small, 1, "cpu_op", three[i].op, 10 + 10 * i, 8);
-        small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 13 + 10 * i, 2);
-        small_text(&small, ARG_LAUNCHED_KERNEL, three[i].name);
-        small_arg(&small, ARG_GRAPH_NODE_ID, 11 + i);
-    }
-    small_host(&small, 1, "cuda_runtime", "cudaStreamEndCapture", 40, 1);
-    struct trace *trace = small_end(&small);
-    struct graph_bodies *bodies = graph_bodies_open();
-    assert_int_equal(graph_bodies_add(bodies, trace), 1);
-    trace_free(trace);
-
-    small = small_begin(GRAPH_LINKS_WANTS);
-    small_host(&small, 1, "cuda_runtime", "cudaGraphLaunch", 0, 5);
-    small_arg(&small, ARG_CORRELATION, 1);
-    for (int i = 0; i < 3; i++) {
-        small_device(&small, 7, "kernel", names[i], 100 + 10 * i, 4);
-        small_arg(&small, ARG_CORRELATION, 1);
-        small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
-    }
-    trace = small_end(&small);
-    graph_links_attach(trace, bodies);
+    struct trace *trace = replayed_nodes(names, nodes, 3);
+    graph_links_attach(trace, captured_nodes(three, three_nodes, 3));
     assert_string_equal(operators_of(trace), "linear mm (graph)");
     assert_int_equal(graph_links_of(trace)->matched, 2);
     assert_int_equal(graph_links_of(trace)->matched_ns, 8);
+    trace_free(trace);
+}
+
+/* A recording numbers some launches only: the others are matched by sequence, within the launches that are left. */
+static void works_without_a_node_are_matched_by_sequence(void **state)
+{
+    (void)state;
+    static const int64_t ran[] = { 13, -1, -1 }, captured_as[] = { -1, -1, 13 };
+    const char *const names[] = { "gemm", "gemm", "add_k" };
+    struct trace *trace = replayed_nodes(names, ran, 3);
+    graph_links_attach(trace, captured_nodes(three, captured_as, 3));
+    assert_string_equal(operators_of(trace), "linear mm add");
+    assert_int_equal(graph_links_of(trace)->matched, 3);
+    assert_int_equal(graph_links_of(trace)->matched_ns, 12);
+    trace_free(trace);
+}
+
+/* Programs number nodes from the same number: a node of another name is of another program. */
+static void a_node_of_another_name_is_none(void **state)
+{
+    (void)state;
+    const char *const names[] = { "add_k", "gemm", "x" };
+    struct trace *trace = replayed_nodes(names, three_nodes, 3);
+    graph_links_attach(trace, captured_nodes(three, three_nodes, 3));
+    assert_string_equal(operators_of(trace), "add linear (graph)");
     trace_free(trace);
 }
 
@@ -269,6 +309,8 @@ int main(void)
         cmocka_unit_test(works_get_the_operators_in_order),
         cmocka_unit_test(what_was_not_captured_shifts_nothing),
         cmocka_unit_test(numbered_nodes_are_matched_exactly),
+        cmocka_unit_test(works_without_a_node_are_matched_by_sequence),
+        cmocka_unit_test(a_node_of_another_name_is_none),
         cmocka_unit_test(less_than_half_is_refused_with_the_reason),
         cmocka_unit_test(without_names_the_place_tells),
         cmocka_unit_test(streams_share_a_body),
