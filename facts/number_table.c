@@ -71,7 +71,7 @@ static struct numbered_word *word_of(const struct number_table *table, int64_t n
     uint32_t page = table->page_of[page_at(table, number)];
     uint64_t offset = (uint64_t)number - (uint64_t)table->least;
     *bit = UINT64_C(1) << (offset % 64);
-    return page ? &table->words[(size_t)(page - 1) * PAGE_WORDS + offset / 64 % PAGE_WORDS] : NULL;
+    return page ? &table->words[((size_t)page - 1) * PAGE_WORDS + (size_t)(offset / 64 % PAGE_WORDS)] : NULL;
 }
 
 /* Put the first event of each number where the words say, the others behind all these. */
