@@ -33,6 +33,7 @@ void timeline_free(struct timeline *timeline)
     VEC_FREE(&timeline->files);
     VEC_FREE(&timeline->strips);
     VEC_FREE(&timeline->series);
+    VEC_FREE(&timeline->uses);
     names_free(timeline->names);
     names_free(timeline->details);
     arena_release(&timeline->arena);

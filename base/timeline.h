@@ -91,6 +91,13 @@ struct timeline_series {
 
 enum { TIMELINE_MOST_KINDS = 64 };
 
+/* From AT_NS on the code NAME has BYTES more in BLOCKS more; both may be negative. */
+struct timeline_use {
+    int64_t at_ns, bytes;
+    name_id name; /* of timeline->names */
+    int32_t blocks;
+};
+
 struct timeline {
     const char *title;
     int64_t start_ns, dur_ns; /* what is shown */
@@ -103,6 +110,7 @@ struct timeline {
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
     VEC_OF(struct timeline_series) series;
+    VEC_OF(struct timeline_use) uses; /* of all blocks, drawn or not, in any order; only where ALIVE is set */
     struct names *names, *details;
     uint64_t left_out;       /* events that are not among the spans */
     size_t devices_left_out; /* that have neither lane nor strip */

@@ -70,7 +70,7 @@ void report_snapshot_fill(const struct report_snapshot *report, struct page *pag
           "By the innermost line of code that is neither PyTorch's nor an installed package's. Below: the same by all frames, "
           "and the largest blocks over time; what lies above each other was in use together." },
         { "leaks", "Grows with every step",
-          "Stacks whose memory in use grew in every step behind the second." },
+          "Stacks whose memory in use grew in every step after the second." },
         { "steps", "Steps and other annotations",
           "Allocated bytes at their begin and end, and the most between." },
         { "fragmentation", "Segments by pool",

@@ -17,6 +17,7 @@
 
 #include "base/escape.h"
 #include "report/json_writer.h"
+#include "report/page_uses.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,10 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
 
 /* ---- the rest ---- */
 
+enum {
+    USE_ROOM = 64
+}; /* bytes of the room for each change of uses, which has some 8: they take an eighth of it */
+
 static void put_kinds(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "kinds");
@@ -325,8 +330,33 @@ static void put_strips(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
 }
 
-static void put_timeline(struct buffer *out, const struct timeline *timeline, const struct placed_span *spans,
-                         size_t count)
+/*
+ * A use is four numbers: how long after the one before in units of "every", its place in "lines", bytes and blocks, both
+ * of which can be negative.
+ */
+static void put_uses(struct json_writer *json, const struct timeline *timeline, const struct page_uses *uses)
+{
+    struct kept_names lines = keep_names(timeline->names);
+    struct bytes bytes = { 0 };
+    int64_t last = 0;
+    for (size_t i = 0; i < uses->count; i++) {
+        const struct timeline_use *use = &uses->at[i];
+        add_number(&bytes, (uint64_t)(use->at_ns / uses->every_ns - last));
+        add_number(&bytes, keep_name(&lines, use->name));
+        add_signed(&bytes, use->bytes);
+        add_signed(&bytes, use->blocks);
+        last = use->at_ns / uses->every_ns;
+    }
+    json_key(json, "every");
+    json_put_integer(json, uses->every_ns);
+    json_key(json, "uses");
+    put_base64(json, &bytes);
+    put_kept(json, "lines", &lines);
+    VEC_FREE(&bytes);
+}
+
+static void put_timeline(struct buffer *out, const struct timeline *timeline, const struct page_uses *uses,
+                         const struct placed_span *spans, size_t count)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
@@ -343,6 +373,8 @@ static void put_timeline(struct buffer *out, const struct timeline *timeline, co
     put_steps(&json, timeline);
     put_strips(&json, timeline);
     put_spans(&json, timeline, spans, count);
+    if (timeline->alive)
+        put_uses(&json, timeline, uses);
     json_end_object(&json);
 }
 
@@ -365,18 +397,20 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, size
 {
     size_t count = timeline->spans.count, most = room / 8 + 1;
     struct placed_span *spans = place_spans(timeline);
+    struct page_uses uses = page_uses_of(timeline, room / USE_ROOM + 1);
     struct buffer json = { 0 };
     count = count < most ? count : most;
     for (;;) { /* a little less than what would fit, until it does */
         buffer_clear(&json);
         buffer_clear(out);
-        put_timeline(&json, timeline, spans, count);
+        put_timeline(&json, timeline, &uses, spans, count);
         add_escaped(out, &json);
         if (out->count <= room || count == 0)
             break;
         count = (size_t)((double)count * (double)room / (double)out->count * 0.97);
     }
     buffer_release(&json);
+    page_uses_release(&uses);
     free(spans);
     return count;
 }
@@ -412,6 +446,13 @@ static void add_left_out(struct buffer *out, const struct timeline *timeline, si
     uint64_t left_out = timeline->left_out + timeline->spans.count - count;
     if (left_out == 0)
         return;
+    if (timeline->alive) {
+        buffer_printf(out,
+                      "<p class=\"faint left-out\">%zu of %llu blocks are drawn, the largest. A click, or m, "
+                      "lists all that was in use at that moment by line of code, drawn or not.</p>\n",
+                      count, (unsigned long long)left_out + count);
+        return;
+    }
     buffer_printf(
         out,
         "<p class=\"faint left-out\">%zu of %llu events are on this page, the longest, and more of the "
@@ -437,16 +478,18 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
     escape_html(out, timeline->title, strlen(timeline->title));
     buffer_puts(out, "</h3>\n");
     add_tools(out, number, timeline->steps.count > 0);
-    buffer_puts(
+    buffer_printf(
         out,
-        "<div class=\"halves\"><div class=\"drawn\"><canvas class=\"overview\" role=\"img\" aria-label=\"What the "
-        "devices did over the whole recording, and why they were idle. Drag to choose a part of it.\"></canvas>"
+        "<div class=\"halves\"><div class=\"drawn\"><canvas class=\"overview\" role=\"img\" aria-label=\"%s Drag to choose a part of it.\"></canvas>"
         "<div class=\"window\"><canvas class=\"lanes\" tabindex=\"0\" role=\"application\" aria-label=\"Timeline. Arrow "
         "keys move and zoom, 0 shows all, n and p choose the next and the previous event of a row, brackets go to the "
-        "next and the previous step, Enter zooms to what is chosen, o opens and closes its lane.\"></canvas>"
+        "next and the previous step, Enter zooms to what is chosen, o opens and closes its lane%s.\"></canvas>"
         "<div class=\"spacer\"></div></div><div class=\"tip\" hidden=\"hidden\"></div></div>"
         "<aside class=\"panel\" role=\"status\" aria-live=\"polite\"><span class=\"no-script\">This picture needs "
-        "scripts.</span></aside></div>\n<ul class=\"legend\"></ul>\n");
+        "scripts.</span></aside></div>\n<ul class=\"legend\"></ul>\n",
+        timeline->alive ? "What was in use over the whole recording."
+                        : "What the devices did over the whole recording, and why they were idle.",
+        timeline->alive ? ", m lists what was in use in the middle" : "");
     add_left_out(out, timeline, count);
     buffer_printf(out, "<script type=\"application/json\" id=\"data-%zu\">", number);
     buffer_add(out, data.at, data.count);

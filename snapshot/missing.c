@@ -25,6 +25,21 @@ static void TPA_PRINTF(4, 5)
         (struct missing_data){ kind, { copy, strlen(copy) }, telling->file, count, -1 };
 }
 
+/* "device 0: ", then FMT. */
+static void TPA_PRINTF(5, 6) tell_of(struct telling *telling, const struct memory_replay *replay,
+                                     const char *kind, int64_t count, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (replay->device->device == SNAPSHOT_HOST)
+        tell(telling, kind, count, "pinned host memory: %s", text);
+    else
+        tell(telling, kind, count, "device %" PRIu32 ": %s", replay->device->device, text);
+}
+
 /* What a ring of entries has overwritten: blocks of which it has the stack, and not the allocation. */
 static void tell_lost(struct telling *telling, const struct memory_replay *replay)
 {
@@ -36,12 +51,12 @@ static void tell_lost(struct telling *telling, const struct memory_replay *repla
         }
     if (count == 0 || replay->entry_count == 0)
         return;
-    tell(
-        telling, "ring_overwritten", count,
-        "device %" PRId64 ": the entries of at least %" PRId64 " allocations (%" PRId64
+    tell_of(
+        telling, replay, "ring_overwritten", count,
+        "the entries of at least %" PRId64 " allocations (%" PRId64
         " bytes that are still in use) were overwritten: history begins in the middle; a larger max_entries of "
         "_record_memory_history() keeps them",
-        memory_replay_device_number(replay), count, bytes);
+        count, bytes);
 }
 
 static void tell_stacks(struct telling *telling, const struct memory_replay *replay)
@@ -55,69 +70,57 @@ static void tell_stacks(struct telling *telling, const struct memory_replay *rep
     if (without == 0)
         return;
     if (without == allocs)
-        tell(telling, "no_stacks", allocs,
-             "device %" PRId64 ": no allocation has a stack, so lines of code are not known; "
-             "_record_memory_history(context=\"all\") records them",
-             memory_replay_device_number(replay));
+        tell_of(telling, replay, "no_stacks", allocs,
+                "no allocation has a stack, so lines of code are not known; "
+                "_record_memory_history(context=\"all\") records them");
     else
-        tell(telling, "some_without_stack", without,
-             "device %" PRId64 ": %" PRId64 " of %" PRId64 " allocations (%" PRId64
-             " bytes) have no stack: the backward pass runs in C++, of which stacks=\"all\" records frames",
-             memory_replay_device_number(replay), without, allocs, bytes);
+        tell_of(
+            telling, replay, "some_without_stack", without,
+            "%" PRId64 " of %" PRId64 " allocations (%" PRId64
+            " bytes) have no stack: the backward pass runs in C++, of which stacks=\"all\" records frames",
+            without, allocs, bytes);
 }
 
 static void tell_actions(struct telling *telling, const struct memory_replay *replay)
 {
     int64_t requested = replay->actions[ENTRY_FREE_REQUESTED],
             completed = replay->actions[ENTRY_FREE_COMPLETED];
-    int64_t device = memory_replay_device_number(replay);
     if (!requested && completed > 1)
-        tell(telling, "skipped_actions", completed,
-             "device %" PRId64
-             ": no free_requested was recorded (skip_actions?), so allocated bytes fall where "
-             "active bytes do, at free_completed",
-             device);
+        tell_of(telling, replay, "skipped_actions", completed,
+                "no free_requested was recorded (skip_actions?), so allocated bytes fall where "
+                "active bytes do, at free_completed");
     else if (requested > 1 && !completed)
-        tell(telling, "skipped_actions", requested,
-             "device %" PRId64 ": no free_completed was recorded (skip_actions?), so active bytes fall where "
-             "allocated bytes do, at free_requested",
-             device);
+        tell_of(telling, replay, "skipped_actions", requested,
+                "no free_completed was recorded (skip_actions?), so active bytes fall where "
+                "allocated bytes do, at free_requested");
     else if (replay->actions[ENTRY_ALLOC] == 0 && requested + completed > 1)
-        tell(telling, "skipped_actions", requested + completed,
-             "device %" PRId64
-             ": no alloc was recorded (skip_actions?), so all memory seems to be from before recording",
-             device);
+        tell_of(telling, replay, "skipped_actions", requested + completed,
+                "no alloc was recorded (skip_actions?), so all memory seems to be from before recording");
     if (replay->reserved.start < 0)
-        tell(telling, "skipped_segments", 1,
-             "device %" PRId64
-             ": segments were freed or allocated without an entry (skip_actions?): reserved bytes "
-             "before the end are not true",
-             device);
+        tell_of(telling, replay, "skipped_segments", 1,
+                "segments were freed or allocated without an entry (skip_actions?): reserved bytes "
+                "before the end are not true");
 }
 
 static void tell_contradictions(struct telling *telling, const struct memory_replay *replay)
 {
-    int64_t device = memory_replay_device_number(replay);
     if (replay->realloc_of_live)
-        tell(telling, "free_missing", (int64_t)replay->realloc_of_live,
-             "device %" PRId64 ": %" PRIu64
-             " addresses were allocated while in use: they count as freed there",
-             device, replay->realloc_of_live);
+        tell_of(telling, replay, "free_missing", (int64_t)replay->realloc_of_live,
+                "%" PRIu64 " addresses were allocated while in use: they count as freed there",
+                replay->realloc_of_live);
     if (replay->frees_ignored)
-        tell(telling, "frees_ignored", (int64_t)replay->frees_ignored,
-             "device %" PRId64 ": %" PRIu64
-             " frees are of addresses that are not in use, and count for nothing",
-             device, replay->frees_ignored);
+        tell_of(telling, replay, "frees_ignored", (int64_t)replay->frees_ignored,
+                "%" PRIu64 " frees are of addresses that are not in use, and are ignored",
+                replay->frees_ignored);
     if (replay->live_not_in_segments || replay->segments_not_live)
-        tell(telling, "history_and_segments_differ",
-             (int64_t)(replay->live_not_in_segments + replay->segments_not_live),
-             "device %" PRId64 ": at the end, %" PRIu64
-             " blocks are in use by the history and not by the segments, and "
-             "%" PRIu64 " the other way round",
-             device, replay->live_not_in_segments, replay->segments_not_live);
+        tell_of(telling, replay, "history_and_segments_differ",
+                (int64_t)(replay->live_not_in_segments + replay->segments_not_live),
+                "at the end, %" PRIu64 " blocks are in use by the history and not by the segments, and "
+                "%" PRIu64 " the other way round",
+                replay->live_not_in_segments, replay->segments_not_live);
     if (replay->time_goes_back)
-        tell(telling, "time_goes_back", (int64_t)replay->time_goes_back,
-             "device %" PRId64 ": time goes back between entries; their order is kept", device);
+        tell_of(telling, replay, "time_goes_back", (int64_t)replay->time_goes_back,
+                "time goes back between entries; their order is kept");
 }
 
 static void tell_device(struct telling *telling, const struct memory_replay *replay)
@@ -129,10 +132,8 @@ static void tell_device(struct telling *telling, const struct memory_replay *rep
     tell_actions(telling, replay);
     tell_contradictions(telling, replay);
     if (!replay->has_times)
-        tell(telling, "no_times", replay->entry_count,
-             "device %" PRId64
-             ": entries record no time (PyTorch before 2.2): moments are numbers of entries",
-             memory_replay_device_number(replay));
+        tell_of(telling, replay, "no_times", replay->entry_count,
+                "entries record no time (PyTorch before 2.2): moments are numbers of entries");
 }
 
 /* Of all devices together: was there a recording? */
@@ -188,6 +189,11 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
         }
     }
     struct telling all = { list, NULL };
+    if (answers->scopes.rows.count && answers->leaks.longest < LEAK_FEWEST_STEPS)
+        tell(
+            &all, "too_few_steps", answers->leaks.longest,
+            "what grows with every step is not known: that takes %d steps or more, and the device with most has %" PRId64,
+            LEAK_FEWEST_STEPS, answers->leaks.longest);
     if (answers->moments_missing)
         tell(&all, "no_such_moment", answers->moments_missing,
              "%" PRId64 " devices have no such moment, and nothing of what was in use on them is shown",

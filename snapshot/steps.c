@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BOUNDARIES = 4 }; /* two of the beginning, and two steps that grow */
-
 bool scope_is_step(const char *name)
 {
     return strncmp(name, "ProfilerStep#", 13) == 0;
@@ -148,7 +146,7 @@ static int compare_changes(const void *a, const void *b)
                                        : 0;
 }
 
-/* CHANGES are those of one stack, COUNT of them: does it grow in every step behind the second? Then *ROW. */
+/* CHANGES are those of one stack, COUNT of them: does it grow in every step after the second? Then *ROW. */
 static bool grows(const struct change *changes, size_t count, int64_t boundaries, struct leak_row *row)
 {
     int64_t bytes = 0, before = 0, blocks = 0;
@@ -183,9 +181,10 @@ void leaks_find(const struct memory_replay *replay, const char *file, const stru
     const struct snapshot *snapshot = replay->snapshot;
     entries boundaries = { 0 };
     find_boundaries(replay, file, scopes, &boundaries);
-    leaks->boundaries += (int64_t)boundaries.count;
+    if ((int64_t)boundaries.count > leaks->longest)
+        leaks->longest = (int64_t)boundaries.count;
     VEC_OF(struct change) changes = { 0 };
-    for (size_t i = 0; boundaries.count >= FEWEST_BOUNDARIES && i < replay->first_old; i++) {
+    for (size_t i = 0; boundaries.count >= LEAK_FEWEST_STEPS && i < replay->first_old; i++) {
         const struct life *life = &replay->lives.at[i];
         int64_t first = (int64_t)search_from(boundaries.at, boundaries.count, life->born);
         int64_t gone = (int64_t)search_from(boundaries.at, boundaries.count, life->freed);

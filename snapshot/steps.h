@@ -42,9 +42,11 @@ struct leak_row {
     stack_id stack_id;
 };
 
+enum { LEAK_FEWEST_STEPS = 4 }; /* two of the beginning, and two that grow: with fewer, nothing is a leak */
+
 struct leaks {
     VEC_OF(struct leak_row) rows; /* by slope */
-    int64_t boundaries;           /* ends of steps that were looked at, of all devices */
+    int64_t longest;              /* ends of steps that were looked at, of the device with most of them */
     struct arena arena;
 };
 

@@ -96,7 +96,7 @@ static const struct table_column scope_columns[] = {
     BYTES(scope_row, growth_bytes, "growth_bytes", "Growth", "end less begin"),
     COLUMN(struct scope_row, peak_entry, "peak_entry", "Peak entry", TABLE_COUNT, "the entry of that peak", .flags = TABLE_OPTIONAL),
     COLUMN(struct scope_row, start_us, "start_us", "Begin, us since 1970", TABLE_COUNT, "when it begins", .flags = TABLE_OPTIONAL),
-    COLUMN(struct scope_row, end_us, "end_us", "End, us since 1970", TABLE_COUNT, "when it ends", .flags = TABLE_OPTIONAL),
+    COLUMN(struct scope_row, end_us, "end_us", "End, us since 1970", TABLE_COUNT, "when it ends; none: it was not closed, and is taken to go to the last entry", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column leak_columns[] = {
@@ -104,10 +104,10 @@ static const struct table_column leak_columns[] = {
     FILE_COLUMN(leak_row),
     DEVICE_COLUMN(leak_row),
     BYTES(leak_row, slope, "slope_bytes", "Per step", "by how much it grows with every step"),
-    COLUMN(struct leak_row, steps, "steps", "Steps", TABLE_COUNT, "steps that it grew in, one after the other: all behind the second"),
+    COLUMN(struct leak_row, steps, "steps", "Steps", TABLE_COUNT, "steps that it grew in: all after the second"),
     BYTES(leak_row, first_bytes, "first_bytes", "At first", "in use at the end of the second step"),
     BYTES(leak_row, last_bytes, "last_bytes", "At last", "in use at the end of the last step"),
-    COLUMN(struct leak_row, count, "count", "Blocks", TABLE_TALLY, "blocks in use then"),
+    COLUMN(struct leak_row, count, "count", "Blocks", TABLE_TALLY, "blocks in use at the end of the last step"),
     COLUMN(struct leak_row, stack, "stack", "Stack", TABLE_TEXT, "the frames, innermost first", .flags = TABLE_OPTIONAL),
 };
 

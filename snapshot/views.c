@@ -46,22 +46,48 @@ static void add_block(struct timeline *timeline, const struct life *life, uint32
                                 });
 }
 
+/* When LIFE begins and ends on TIMELINE. False: its tensor had died before the first entry. */
+static bool find_times(const struct memory_replay *replay, const struct timeline *timeline,
+                       const struct life *life, int64_t *start_ns, int64_t *end_ns)
+{
+    int64_t first_us = memory_replay_time(replay, 0);
+    *start_ns = life->born < 0 ? 0 : (memory_replay_time(replay, life->born) - first_us) * 1000;
+    *end_ns = life->freed < 0               ? 0
+              : life->freed == LIFE_GOES_ON ? timeline->dur_ns
+                                            : (memory_replay_time(replay, life->freed) - first_us) * 1000;
+    return life->freed != REPLAY_BEFORE_FIRST;
+}
+
+/* What each line of code has at any time, of all lives. */
+static void add_uses(const struct memory_replay *replay, struct timeline *timeline,
+                     const struct life_names *names)
+{
+    int64_t start_ns, end_ns;
+    for (size_t i = 0; i < replay->lives.count; i++) {
+        const struct life *life = &replay->lives.at[i];
+        if (!find_times(replay, timeline, life, &start_ns, &end_ns))
+            continue;
+        uint32_t line = life_name(names, i);
+        name_id name =
+            names_add(timeline->names, names_text(names->names, line), names_length(names->names, line));
+        *VEC_PUSH(&timeline->uses) = (struct timeline_use){ start_ns, life->size, name, 1 };
+        if (life->freed != LIFE_GOES_ON)
+            *VEC_PUSH(&timeline->uses) = (struct timeline_use){ end_ns, -life->size, name, -1 };
+    }
+}
+
 /* Give each of the COUNT LIVES, which are in the order of their births, a row that is free then. */
 static void place_blocks(const struct memory_replay *replay, struct timeline *timeline,
                          const struct life *const *lives, size_t count, const struct life_names *names)
 {
-    int64_t free_from[ROWS_SHOWN], first_us = memory_replay_time(replay, 0);
+    int64_t free_from[ROWS_SHOWN], start_ns, end_ns;
     struct buffer text = { 0 };
     for (int row = 0; row < ROWS_SHOWN; row++)
         free_from[row] = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
         const struct life *life = lives[i];
-        if (life->freed == REPLAY_BEFORE_FIRST) /* its tensor had died before */
+        if (!find_times(replay, timeline, life, &start_ns, &end_ns))
             continue;
-        int64_t start_ns = life->born < 0 ? 0 : (memory_replay_time(replay, life->born) - first_us) * 1000;
-        int64_t end_ns = life->freed == LIFE_GOES_ON
-                             ? timeline->dur_ns
-                             : (memory_replay_time(replay, life->freed) - first_us) * 1000;
         uint32_t row = 0;
         while (row < ROWS_SHOWN && free_from[row] > start_ns)
             row++;
@@ -102,6 +128,7 @@ struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
     struct life_names names;
     life_names_open(replay, ALIVE_BY_LINE, &names);
     place_blocks(replay, timeline, lives, count, &names);
+    add_uses(replay, timeline, &names);
     life_names_release(&names);
     free(lives);
     timeline_rank(timeline);

@@ -83,6 +83,16 @@ function readSpans(data) {
     return spans;
 }
 
+/* What lines of code had in use from a time on, drawn or not; ascending. */
+function readUses(data) {
+    const from = new Numbers(bytesOf(data.uses)), uses = [];
+    for (let at = 0; from.at < from.bytes.length;) {
+        at += from.next() * data.every;
+        uses.push({ at, line: from.next(), bytes: from.signed(), blocks: from.signed() });
+    }
+    return uses;
+}
+
 /* The events and lanes of a page's data, whatever of them is shown. */
 class Recording {
     constructor(data) {
@@ -107,10 +117,23 @@ class Recording {
         for (let i = 0; i < data.strips.length; i += 3)
             this.strips.push({ title: data.strips[i], kinds: data.strips[i + 1], shares: bytesOf(data.strips[i + 2]) });
         this.spans = readSpans(data);
+        this.uses = data.alive ? readUses(data) : [];
         for (let i = 0; i < data.series.length; i += 2)
             this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 1] });
         this.lanes.forEach((lane, number) => { lane.number = number; });
         this.kernelsOf = null;
+    }
+
+    /* What was in use at a time, by line, the most bytes first. Lines have bytes or blocks. */
+    inUse(at) {
+        const lines = this.data.lines.map((name) => ({ name, bytes: 0, blocks: 0 }));
+        for (const use of this.uses) {
+            if (use.at > at)
+                break;
+            lines[use.line].bytes += use.bytes;
+            lines[use.line].blocks += use.blocks;
+        }
+        return lines.filter((line) => line.blocks).sort((a, b) => b.bytes - a.bytes);
     }
 
     nameOf(i) {

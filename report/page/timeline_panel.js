@@ -113,19 +113,37 @@ function showSpan(view, panel, i) {
     addRows(panel, recording.nameOf(i), placeOf(spans.start[i], spans.length[i]));
 }
 
-/* What was there at a moment, the largest first: of blocks of memory. */
-function showAlive(view, panel, at) {
-    const { recording } = view, { spans } = recording;
+const LINES_LISTED = 100;
+
+function blocksText(count) {
+    return `${count.toLocaleString("en")} block${count === 1 ? "" : "s"}`;
+}
+
+/* A heading and the first items; how many there are besides. */
+function addListed(panel, title, items) {
+    panel.append(element("h4", title), element("ol", "", items.slice(0, LINES_LISTED)));
+    if (items.length > LINES_LISTED)
+        panel.append(element("p", `and ${(items.length - LINES_LISTED).toLocaleString("en")} more`));
+}
+
+/* What was in use at a moment: all of it by line of code, and the blocks that are drawn, the largest first. */
+function showAlive(view, panel, moment) {
+    const { recording } = view, { spans } = recording, { every } = recording.data;
+    const at = Math.floor(moment / every) * every;
     const size = (i) => Number((recording.data.details[spans.detail[i]].match(/Bytes: (\d+)/) || [0, 0])[1]);
-    const alive = [];
+    const drawn = [], lines = recording.inUse(at);
     for (let i = 0; i < spans.count; i++)
-        if (spans.start[i] <= at && at < spans.start[i] + spans.length[i])
-            alive.push(i);
-    alive.sort((a, b) => size(b) - size(a));
-    const total = alive.reduce((sum, i) => sum + size(i), 0);
-    panel.append(element("h4", `In use at ${timeText(Math.round(at))}`),
-                 element("p", `${alive.length} of the blocks drawn here, ${bytesText(total)}`),
-                 element("ol", "", alive.slice(0, 100).map((i) => lineOf(view, i, recording.nameOf(i)))));
+        if (spans.start[i] <= at && (at < spans.start[i] + spans.length[i] || spans.start[i] + spans.length[i] >= recording.length))
+            drawn.push(i);
+    drawn.sort((a, b) => size(b) - size(a));
+    const sum = (key) => lines.reduce((total, line) => total + line[key], 0);
+    panel.append(element("h4", `In use at ${timeText(at)}`),
+                 element("p", `${bytesText(sum("bytes"))} in ${blocksText(sum("blocks"))}, of which ${drawn.length.toLocaleString("en")} ${drawn.length === 1 ? "is" : "are"} drawn.`));
+    if (!lines.length)
+        return;
+    addListed(panel, "By line of code", lines.map((line) => element("li", `${bytesText(line.bytes)} in ${blocksText(line.blocks)}: ${line.name}`)));
+    if (drawn.length)
+        addListed(panel, "Drawn", drawn.map((i) => lineOf(view, i, recording.nameOf(i))));
 }
 
 function share(part, whole) {
@@ -157,14 +175,17 @@ function showRange(view, panel, [from, to]) {
 function showPanel(view) {
     const { panel, range, chosen } = view;
     panel.replaceChildren();
+    const atMoment = view.moment !== undefined && view.recording.data.alive;
     if (chosen >= 0)
         showSpan(view, panel, chosen);
-    else if (view.moment !== undefined && view.recording.data.alive)
+    if (atMoment)
         showAlive(view, panel, view.moment);
-    else if (range)
+    if (chosen >= 0 || atMoment)
+        return;
+    if (range)
         showRange(view, panel, range);
     else
         panel.append(element("p", view.recording.data.alive
-            ? "Click on a block, or beside one for what was in use at that moment."
+            ? "Click anywhere, or press m, for all that was in use at that moment."
             : "Nothing is chosen. Click on an event, press n, or hold Shift and drag for the sums of a stretch of time."));
 }

@@ -258,6 +258,15 @@ function toggleLane(view) {
     view.draw(true);
 }
 
+/* What was in use in the middle of what is in sight. */
+function openMoment(view) {
+    if (!view.recording.data.alive)
+        return;
+    view.moment = view.from + view.span / 2;
+    view.range = null;
+    view.choose(-1);
+}
+
 function followKeys(view) {
     const all = () => view.show(0, view.recording.length);
     const keys = {
@@ -268,7 +277,7 @@ function followKeys(view) {
         a: () => view.show(view.from - view.span * 0.15, view.span), d: () => view.show(view.from + view.span * 0.15, view.span),
         w: () => view.zoom(0.7), s: () => view.zoom(1 / 0.7),
         Home: all, 0: all, n: () => stepRow(view, 1), p: () => stepRow(view, -1),
-        "[": () => nextStep(view, -1), "]": () => nextStep(view, 1), o: () => toggleLane(view),
+        "[": () => nextStep(view, -1), "]": () => nextStep(view, 1), o: () => toggleLane(view), m: () => openMoment(view),
         PageDown: () => { view.box.scrollTop += 160; }, PageUp: () => { view.box.scrollTop -= 160; },
         Enter: () => enter(view, view.chosen),
         Escape: () => { view.range = null; view.moment = undefined; view.choose(-1); all(); },
