@@ -32,7 +32,7 @@ const char *trace_feature_name(enum trace_feature feature)
 }
 
 /* clang-format off */
-/* How other programs than PyTorch record a feature; for what they never record, PyTorch's own way stands. */
+/* How other programs than PyTorch record a feature, or that they never do; else PyTorch's own way stands. */
 static const struct {
     enum trace_producer producer;
     enum trace_feature feature;
@@ -50,8 +50,21 @@ static const struct {
     { PRODUCER_ROCPROF, FEATURE_ANNOTATIONS, "mark what matters with roctx ranges" },
     { PRODUCER_TPA, FEATURE_STEPS, "call tpa_capture_step() in each iteration, or mark it with an NVTX range and name these: --step-range REGEX" },
     { PRODUCER_TPA, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
+    { PRODUCER_JAX, FEATURE_EVENTS, "run the model within jax.profiler.trace(): the trace is empty" },
+    { PRODUCER_JAX, FEATURE_OPS, "record with host_tracer_level=2 of jax.profiler.ProfileOptions" },
+    { PRODUCER_JAX, FEATURE_GPU, "record with jax.profiler.trace() on a machine with a GPU or TPU" },
+    { PRODUCER_JAX, FEATURE_LAUNCHES, "record with host_tracer_level=2 of jax.profiler.ProfileOptions" },
+    { PRODUCER_JAX, FEATURE_MEMORY, "call jax.profiler.save_device_memory_profile(), which writes a file of its own" },
+    { PRODUCER_JAX, FEATURE_SHAPES, "XLA's profiler records none" },
+    { PRODUCER_JAX, FEATURE_STACKS, "record with python_tracer_level=1 of jax.profiler.ProfileOptions" },
     { PRODUCER_JAX, FEATURE_STEPS, "mark each iteration with jax.profiler.StepTraceAnnotation" },
     { PRODUCER_JAX, FEATURE_ANNOTATIONS, "mark what matters with jax.profiler.TraceAnnotation" },
+    { PRODUCER_TENSORFLOW, FEATURE_EVENTS, "run the model between tf.profiler.experimental.start() and stop(): the trace is empty" },
+    { PRODUCER_TENSORFLOW, FEATURE_OPS, "record with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_GPU, "record with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
+    { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "record with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "XLA's profiler records none" },
+    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "record with python_tracer_level=1 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
     { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
 };

@@ -45,6 +45,18 @@ bool wire_other_value(struct wire *in, struct wire_field *field)
     }
 }
 
+bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len)
+{
+    struct wire here = { in->at, in->end, false };
+    uint64_t tag;
+    if (!in->damaged || !wire_varint(&here, &tag) || tag >> 3 == 0 || tag >> 32 || (tag & 7) != WIRE_BYTES ||
+        !wire_varint(&here, len) || *len <= (uint64_t)(here.end - here.at))
+        return false;
+    *field = (struct wire_field){ (uint32_t)(tag >> 3), WIRE_BYTES, (uint64_t)(here.end - here.at), here.at };
+    in->at = in->end;
+    return true;
+}
+
 /* A group ends with the number it began with; inside, only how deep we are has to be known. */
 bool wire_skip_group(struct wire *in, uint32_t number)
 {

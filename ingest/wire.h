@@ -93,6 +93,12 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
     return fine;
 }
 
+/*
+ * After damage: the field of bytes in whose middle IN ends, as far as it is there; FIELD->value is how many bytes are, *LEN
+ * how many it has by its tag. IN is at its end then. False: the damage is another one.
+ */
+bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len);
+
 /* Step over the group whose begin was read last as field NUMBER, however deep it nests. False: it is damaged. */
 bool wire_skip_group(struct wire *in, uint32_t number);
 

@@ -21,6 +21,7 @@
 #include "ingest/xplane_parts.h"
 
 #include "base/runs.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,7 +74,8 @@ static struct xplane_line open_line(struct xplane_reader *reader, const struct x
                                     struct wire in)
 {
     struct xplane_line line = { .track = TRACK_NONE };
-    if (!read_line_fields(in, &line))
+    bool is_cut = plane->is_cut && in.end == plane->fields.end; /* which was said */
+    if (!read_line_fields(in, &line) && !is_cut)
         tell_damage(reader, in.at);
     line.is_derived = is_derived(line.id);
     if (plane->kind == PLANE_HOST)
@@ -192,6 +194,13 @@ static void place_plane(struct xplane_plane *plane, size_t index)
         plane->pid = OTHER_PIDS + (int64_t)index;
 }
 
+/* The next field of PLANE; where the file ends in the middle of the plane, at last the line that it ends in. */
+static bool next_of_plane(const struct xplane_plane *plane, struct wire *in, struct wire_field *field)
+{
+    uint64_t len;
+    return wire_next(in, field) || (plane->is_cut && wire_cut(in, field, &len) && field->number == 3);
+}
+
 static bool read_plane_fields(struct wire in, struct xplane_plane *plane, uint64_t *lines)
 {
     struct wire_field field;
@@ -200,7 +209,7 @@ static bool read_plane_fields(struct wire in, struct xplane_plane *plane, uint64
     plane->name = (struct xplane_text){ "", 0 };
     plane->lines_come_first = true;
     *lines = 0;
-    while (wire_next(&in, &field)) {
+    while (next_of_plane(plane, &in, &field)) {
         has_names |= field.number == 4 || field.number == 5;
         plane->lines_come_first &= !(has_names && field.number == 3);
         if (wire_is(&field, 2, WIRE_BYTES))
@@ -210,7 +219,7 @@ static bool read_plane_fields(struct wire in, struct xplane_plane *plane, uint64
         else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
             return false;
     }
-    return !in.damaged;
+    return !in.damaged || plane->is_cut;
 }
 
 static void read_environment(struct xplane_reader *reader, const struct xplane_plane *plane)
@@ -272,7 +281,7 @@ static bool read_lines(struct xplane_reader *reader, struct xplane_plane *plane,
     struct wire in = plane->fields;
     struct wire_field field;
     uint64_t order = 0;
-    while (wire_next(&in, &field)) {
+    while (next_of_plane(plane, &in, &field)) {
         if (wire_is(&field, 3, WIRE_BYTES)) {
             if (!read_line(reader, plane, wire_in(&field), ++order, whole))
                 return false;
@@ -304,16 +313,35 @@ static void keep_apart(struct xplane_reader *reader, struct xplane_plane *plane,
                        xplane_offset(reader, plane->fields.at));
 }
 
-static bool read_plane(struct xplane_reader *reader, struct wire in, struct planes_met *met,
+/* The file ends in the middle of PLANE, which has LEN bytes by its tag. */
+static void tell_cut(struct xplane_reader *reader, const struct xplane_plane *plane, uint64_t len)
+{
+    char text[600];
+    size_t there = (size_t)(plane->fields.end - plane->fields.at);
+    int written =
+        snprintf(text, sizeof text,
+                 "the file ends in the middle of plane %.*s: %zu of its %" PRIu64
+                 " bytes are there; what is whole in them was read, and events whose names came later are "
+                 "called #NUMBER",
+                 plane->name.len > 300 ? 300 : (int)plane->name.len, plane->name.at, there, len);
+    trace_builder_notice(reader->builder, "cut_short",
+                         trace_builder_strndup(reader->builder, text, (size_t)written), 1,
+                         xplane_offset(reader, plane->fields.at));
+}
+
+/* Read plane IN; CUT_LEN is what it would have if the file did not end in its middle, else 0. */
+static bool read_plane(struct xplane_reader *reader, struct wire in, uint64_t cut_len, struct planes_met *met,
                        struct whole *whole)
 {
-    struct xplane_plane plane = { 0 };
+    struct xplane_plane plane = { .is_cut = cut_len > 0 };
     uint64_t lines;
     bool ok = true;
     if (in.at == in.end)
         return true;
     if (!read_plane_fields(in, &plane, &lines))
         tell_damage(reader, in.at);
+    if (plane.is_cut)
+        tell_cut(reader, &plane, cut_len);
     place_plane(&plane, met->count++);
     xplane_names_read(&plane);
     read_environment(reader, &plane);
@@ -385,7 +413,7 @@ static bool read_field(struct xplane_reader *reader, const struct wire_field *fi
         return true;
     switch (field->number) {
     case 1: {
-        bool ok = read_plane(reader, wire_in(field), met, whole);
+        bool ok = read_plane(reader, wire_in(field), 0, met, whole);
         whole_done(whole, (size_t)(field->bytes + field->value - whole->at));
         return ok;
     }
@@ -412,7 +440,10 @@ static bool read_space(struct xplane_reader *reader, struct whole *whole)
         else
             ok = read_field(reader, &field, &met, whole);
     }
-    if (in.damaged)
+    uint64_t len;
+    if (ok && wire_cut(&in, &field, &len) && field.number == 1)
+        ok = read_plane(reader, wire_in(&field), len, &met, whole);
+    else if (in.damaged)
         trace_chunk_notice(reader->chunk, "cut_short",
                            "the file is cut or damaged here; what comes after was not read",
                            xplane_offset(reader, in.at));

@@ -128,6 +128,7 @@ struct xplane_plane {
     /* The programs that ran on a TPU, by start: their operators belong to their launch. */
     VEC_OF(struct xplane_program) programs;
     bool lines_come_first; /* all that they need stands behind them: what was read of them can go */
+    bool is_cut;           /* the file ends in its middle */
 };
 
 /* Read the two tables of PLANE, whose fields are known. Free them with xplane_names_release. */

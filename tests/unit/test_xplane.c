@@ -262,6 +262,40 @@ static void a_damaged_event_costs_that_event(void **state)
     buffer_release(&text);
 }
 
+/* What of the last plane is there is read, up to the last whole event; what of its names is not is a number. */
+static void a_cut_file_gives_the_whole_events_of_its_last_plane(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:first"), line = open_line(&text, 5, "main", 0);
+    put_event(&text, 1, 1000, 1000);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "whole", NULL);
+    wire_close(&text, plane);
+    plane = open_plane(&text, "/host:CPU");
+    line = open_line(&text, 6, "worker", 0);
+    put_event(&text, 7, 1000, 1000);
+    size_t there = text.count;
+    put_event(&text, 7, 3000, 1000);
+    size_t cut = text.count - 1;
+    put_event(&text, 7, 5000, 1000);
+    wire_close(&text, line);
+    put_entry(&text, 4, 7, "lost", NULL);
+    wire_close(&text, plane);
+    for (size_t i = there + 1; i <= cut; i++) { /* in the second event of the line, wherever */
+        text.count = i;
+        struct trace *trace = read_bytes(&text);
+        assert_int_equal(trace->event_count, 2);
+        assert_string_equal(trace_name(trace, 0), "whole");
+        assert_string_equal(trace_name(trace, 1), "#7");
+        assert_int_equal(trace->notice_count, 1);
+        assert_string_equal(trace->notices[0].kind, "cut_short");
+        assert_non_null(strstr(trace->notices[0].text, "in the middle of plane /host:CPU"));
+        trace_free(trace);
+    }
+    buffer_release(&text);
+}
+
 /* Operators on a TPU belong to the program that runs then, and it to the launch with its run_id. */
 static void work_on_a_tpu_finds_its_launch(void **state)
 {
@@ -312,6 +346,7 @@ int main(void)
         cmocka_unit_test(steps_come_from_step_num_and_twins_are_left_out),
         cmocka_unit_test(allocations_become_memory_records),
         cmocka_unit_test(a_damaged_event_costs_that_event),
+        cmocka_unit_test(a_cut_file_gives_the_whole_events_of_its_last_plane),
         cmocka_unit_test(work_on_a_tpu_finds_its_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
