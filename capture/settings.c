@@ -326,15 +326,28 @@ static long first_number(const char *const *names)
     return -1;
 }
 
+/* A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have ranks. */
+static bool is_in_slurm_step(void)
+{
+    return capture_variable("SLURM_STEP_ID") != NULL;
+}
+
 struct capture_rank capture_rank_read(void)
 {
-    static const char *const ranks[] = { "RANK",      "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                         "PMIX_RANK", "SLURM_PROCID",         NULL };
+    static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL };
     static const char *const locals[] = { "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                          "SLURM_LOCALID", NULL };
-    static const char *const sizes[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS",
-                                         NULL };
-    return (struct capture_rank){ first_number(ranks), first_number(locals), first_number(sizes) };
+                                          NULL };
+    static const char *const sizes[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL };
+    static const char *const slurm_rank[] = { "SLURM_PROCID", NULL };
+    static const char *const slurm_local[] = { "SLURM_LOCALID", NULL };
+    static const char *const slurm_size[] = { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", NULL };
+    struct capture_rank found = { first_number(ranks), first_number(locals), first_number(sizes) };
+    if (!is_in_slurm_step())
+        return found;
+    found.rank = found.rank < 0 ? first_number(slurm_rank) : found.rank;
+    found.local_rank = found.local_rank < 0 ? first_number(slurm_local) : found.local_rank;
+    found.world_size = found.world_size < 0 ? first_number(slurm_size) : found.world_size;
+    return found;
 }
 
 /* A host may be called anything; in a path it is one name, and none that begins with a dot. */

@@ -68,8 +68,10 @@ def _rank():
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
-    for rank, size in (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-                       ("SLURM_PROCID", "SLURM_NTASKS")):
+    launchers = [("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")]
+    if "SLURM_STEP_ID" in os.environ:  # a batch script has SLURM_PROCID, too, and is no rank
+        launchers.append(("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
+    for rank, size in launchers:
         if os.environ.get(rank, "").isdigit():
             return int(os.environ[rank]), int(os.environ.get(size) or 1)
     return None, 1

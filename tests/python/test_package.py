@@ -260,6 +260,13 @@ class Handler(unittest.TestCase):
             self.assertEqual(shown, "")  # of the first rank only
             self.assertEqual(len(tpa.top(path).operators), 56)
 
+    def test_a_batch_script_of_slurm_is_no_rank(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.dict(os.environ, SLURM_PROCID="0", SLURM_NTASKS="8"):
+                self.assertRegex(os.path.basename(self.handle(folder, worker="w")[0]), r"^w\.\d+\.pt\.trace\.json\.gz$")
+            with mock.patch.dict(os.environ, SLURM_PROCID="1", SLURM_STEP_ID="0", SLURM_STEP_NUM_TASKS="2"):
+                self.assertIn("w.rank1.", self.handle(folder, worker="w")[0])
+
     def test_it_writes_tpa_and_prints_the_summary(self):
         with tempfile.TemporaryDirectory() as folder:
             path, shown = self.handle(folder, format="tpa", summary=True)

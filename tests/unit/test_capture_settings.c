@@ -12,18 +12,33 @@
 #include <cmocka.h>
 
 static const char *const names[] = {
-    "TPA_CAPTURE_OUTPUT",   "TPA_CAPTURE_KINDS",
-    "TPA_CAPTURE_GRAPHS",   "TPA_CAPTURE_CALLS",
-    "TPA_CAPTURE_PUBLIC",   "TPA_CAPTURE_START_AFTER",
-    "TPA_CAPTURE_DURATION", "TPA_CAPTURE_RANGE",
-    "TPA_CAPTURE_STEPS",    "TPA_CAPTURE_SIGNAL",
-    "TPA_CAPTURE_PAUSED",   "TPA_CAPTURE_MEMORY",
-    "TPA_CAPTURE_CUPTI",    "TPA_CAPTURE_REPORT",
-    "TPA_CAPTURE_SAMPLE",   "TPA_CAPTURE_WINDOW",
-    "TPA_CAPTURE_BUDGET",   "TPA_CAPTURE_SLOW",
-    "TPA_CAPTURE_RING",     "RANK",
-    "LOCAL_RANK",           "SLURM_PROCID",
-    "WORLD_SIZE",           "TPA_CAPTURE_HARDWARE_TIMES",
+    "TPA_CAPTURE_OUTPUT",
+    "TPA_CAPTURE_KINDS",
+    "TPA_CAPTURE_GRAPHS",
+    "TPA_CAPTURE_CALLS",
+    "TPA_CAPTURE_PUBLIC",
+    "TPA_CAPTURE_START_AFTER",
+    "TPA_CAPTURE_DURATION",
+    "TPA_CAPTURE_RANGE",
+    "TPA_CAPTURE_STEPS",
+    "TPA_CAPTURE_SIGNAL",
+    "TPA_CAPTURE_PAUSED",
+    "TPA_CAPTURE_MEMORY",
+    "TPA_CAPTURE_CUPTI",
+    "TPA_CAPTURE_REPORT",
+    "TPA_CAPTURE_SAMPLE",
+    "TPA_CAPTURE_WINDOW",
+    "TPA_CAPTURE_BUDGET",
+    "TPA_CAPTURE_SLOW",
+    "TPA_CAPTURE_RING",
+    "RANK",
+    "LOCAL_RANK",
+    "SLURM_PROCID",
+    "SLURM_STEP_ID",
+    "SLURM_NTASKS",
+    "SLURM_STEP_NUM_TASKS",
+    "WORLD_SIZE",
+    "TPA_CAPTURE_HARDWARE_TIMES",
 };
 
 static int clear(void **state)
@@ -146,6 +161,7 @@ static void names_hold_process_host_and_rank(void **state)
     assert_true(capture_settings_expand("r%r", 1, path, sizeof path));
     assert_string_equal(path, "r0");
     setenv("SLURM_PROCID", "12", 1);
+    setenv("SLURM_STEP_ID", "0", 1);
     assert_true(capture_settings_expand("r%r", 1, path, sizeof path));
     assert_string_equal(path, "r12");
     setenv("RANK", "3", 1);
@@ -159,6 +175,23 @@ static void names_hold_process_host_and_rank(void **state)
     clear(NULL);
     assert_true(capture_settings_expand("1234567", 1, small, sizeof small));
     assert_false(capture_settings_expand("12345678", 1, small, sizeof small));
+}
+
+/* What a batch script of Slurm has in its environment, and then a task that it starts by srun. */
+static void a_batch_script_is_no_rank(void **state)
+{
+    (void)state;
+    setenv("SLURM_PROCID", "0", 1);
+    setenv("SLURM_NTASKS", "8", 1);
+    struct capture_rank rank = capture_rank_read();
+    assert_int_equal(rank.rank, -1);
+    assert_int_equal(rank.world_size, -1);
+    setenv("SLURM_STEP_ID", "0", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+    rank = capture_rank_read();
+    assert_int_equal(rank.rank, 0);
+    assert_int_equal(rank.world_size, 2);
+    clear(NULL);
 }
 
 static void expands_to(const char *pattern, const char *wanted)
@@ -294,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup(memory_is_bounded_from_below, clear),
         cmocka_unit_test_setup(kinds_are_chosen_or_left_out, clear),
         cmocka_unit_test_setup(names_hold_process_host_and_rank, clear),
+        cmocka_unit_test_setup(a_batch_script_is_no_rank, clear),
         cmocka_unit_test_setup(each_rank_of_a_job_has_a_name_of_its_own, clear),
         cmocka_unit_test_setup(what_is_left_out_has_a_share_and_a_period, clear),
         cmocka_unit_test_setup(a_ring_has_a_least_size, clear),
