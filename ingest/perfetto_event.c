@@ -233,9 +233,9 @@ static void add_sample(struct pf_reader *reader, uint32_t place, int64_t ts_ns, 
     if (!is_decimal)
         decimal = (double)(track->is_incremental ? track->counted : number);
     decimal *= (double)track->multiplier;
+    track_id id = pf_track_of(reader, place); /* wanted or not: names of processes tell who wrote the file */
     if (!reader->options->wants.counters)
         return;
-    track_id id = pf_track_of(reader, place);
     track = &reader->tracks.at.at[place];
     buffer_clear(&reader->text);
     if (track->name.len)
