@@ -59,6 +59,17 @@ static void inflater_next_member(struct inflater *inflater)
 }
 
 /*
+ * How many of the OFFERED bytes at AT were taken. When ISA-L (2.30) meets damage, its count of what is left may have
+ * fallen below 0, which is 4 GiB; where it stands is right.
+ */
+static size_t taken_of(const struct inflate_state *isal, const unsigned char *at, size_t offered)
+{
+    if (isal->avail_in <= offered)
+        return offered - isal->avail_in;
+    return isal->next_in < at ? 0 : at_most((size_t)(isal->next_in - at), offered);
+}
+
+/*
  * Unpack from IN to OUT until either has no more to give. *SIZE is the room at OUT on entry and
  * what was written on return.
  *
@@ -77,8 +88,8 @@ static enum inflated inflater_step(struct inflater *inflater, struct packed *in,
         isal->next_out = out;
         isal->avail_out = (uint32_t)room;
         int status = isal_inflate(isal);
-        packed_skip(in, offered - isal->avail_in);
-        *size = room - isal->avail_out;
+        packed_skip(in, taken_of(isal, in->at, offered));
+        *size = room - at_most(isal->avail_out, room);
         if (status >= 0)
             return isal->block_state == ISAL_BLOCK_FINISH ? INFLATED_MEMBER : INFLATED_SOME;
         *pending = status == ISAL_INCORRECT_CHECKSUM ? INFLATED_BAD_CHECKSUM

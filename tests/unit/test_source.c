@@ -443,6 +443,29 @@ static void garbage_after_the_last_member_is_told(void **state)
     VEC_FREE(&text);
 }
 
+/* An offset beyond the window, met where ISA-L counts the bytes left below 0: what is told is a place in the file. */
+static void an_offset_beyond_the_window_is_told_with_its_place(void **state)
+{
+    (void)state;
+    static const unsigned char head[] = { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff,
+                                          0xe3, 0xe2, 0x72, 0xe0, 0x0a, 0x60, 0xce, 0x60, 0x8a, 0x62 };
+    static const unsigned char tail[] = { 0xf2, 0x60, 0xe2, 0xe2, 0x72, 0x60, 0x85, 0xb1, 0x01,
+                                          0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00 };
+    struct bytes packed = { 0 };
+    char told[512];
+    add(&packed, head, sizeof head);
+    for (int i = 0; i < 77; i++)
+        add(&packed, "\xff", 1);
+    add(&packed, tail, sizeof tail);
+    struct bytes text = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 14, told);
+    const char *place = strstr(told, "the gzip data is damaged near byte ");
+    assert_non_null(place);
+    long offset = strtol(strstr(place, "byte ") + strlen("byte "), NULL, 10);
+    assert_in_range(offset, 0, packed.count);
+    VEC_FREE(&text);
+    VEC_FREE(&packed);
+}
+
 static void a_gzip_header_alone_is_damage(void **state)
 {
     (void)state;
@@ -839,6 +862,7 @@ int main(void)
         cmocka_unit_test(a_wrong_checksum_is_told_after_the_bytes),
         cmocka_unit_test(a_flipped_bit_costs_nothing_before_it),
         cmocka_unit_test(garbage_after_the_last_member_is_told),
+        cmocka_unit_test(an_offset_beyond_the_window_is_told_with_its_place),
         cmocka_unit_test(a_gzip_header_alone_is_damage),
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(a_trickling_pipe_is_read_whole),
