@@ -178,7 +178,7 @@ static int64_t number_after(struct xplane_text name, const char *prefix, struct 
 /* What the name of PLANE tells: what it is, and which process it becomes. INDEX counts planes. */
 static void place_plane(struct xplane_plane *plane, size_t index)
 {
-    struct xplane_text rest = { NULL, 0 };
+    struct xplane_text rest = { "", 0 };
     int64_t gpu = number_after(plane->name, "/device:GPU:", &rest);
     int64_t tpu = number_after(plane->name, "/device:TPU:", &rest);
     int64_t core = number_after(rest, " SparseCore ", &rest);
@@ -320,10 +320,11 @@ static void tell_cut(struct xplane_reader *reader, const struct xplane_plane *pl
     size_t there = (size_t)(plane->fields.end - plane->fields.at);
     int written =
         snprintf(text, sizeof text,
-                 "the file ends in the middle of plane %.*s: %zu of its %" PRIu64
+                 "the file ends in the middle of %s%.*s: %zu of its %" PRIu64
                  " bytes are there; what is whole in them was read, and events whose names came later are "
                  "called #NUMBER",
-                 plane->name.len > 300 ? 300 : (int)plane->name.len, plane->name.at, there, len);
+                 plane->name.len ? "plane " : "a plane", plane->name.len > 300 ? 300 : (int)plane->name.len,
+                 plane->name.at, there, len);
     trace_builder_notice(reader->builder, "cut_short",
                          trace_builder_strndup(reader->builder, text, (size_t)written), 1,
                          xplane_offset(reader, plane->fields.at));
@@ -441,12 +442,13 @@ static bool read_space(struct xplane_reader *reader, struct whole *whole)
             ok = read_field(reader, &field, &met, whole);
     }
     uint64_t len;
+    const uint8_t *end = in.at;
     if (ok && wire_cut(&in, &field, &len) && field.number == 1)
         ok = read_plane(reader, wire_in(&field), len, &met, whole);
     else if (in.damaged)
         trace_chunk_notice(reader->chunk, "cut_short",
                            "the file is cut or damaged here; what comes after was not read",
-                           xplane_offset(reader, in.at));
+                           xplane_offset(reader, end));
     names_free(met.names);
     VEC_FREE(&met.times);
     return ok;
