@@ -101,7 +101,8 @@ static void fill_pages(struct number_table *table, struct arg_scan scan)
     for (size_t i = 0; i < table->count; i++) {
         int64_t number = number_at(table, &scan, i);
         uint64_t bit;
-        word_of(table, number, &bit)->present |= bit;
+        struct numbered_word *word = word_of(table, number, &bit);
+        word->present |= bit;
         ascending = ascending && (i == 0 || number > last);
         last = number;
     }
