@@ -200,53 +200,46 @@ static void *work(void *data)
 
 /* ---- writing ---- */
 
-struct writing {
-    FILE *out;
-    enum source_packing packing;
-    uint32_t crc;
-    uint64_t size; /* of the text */
-};
-
 static bool put(FILE *out, const void *bytes, size_t count)
 {
     errno = 0;
     return count == 0 || fwrite(bytes, 1, count, out) == count;
 }
 
-static bool begin_output(const struct writing *writing)
+static bool begin_output(const struct packer_output *output)
 {
     /* RFC 1952: magic, deflate, no flags, no time, fastest method, written under Unix. */
     static const unsigned char header[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };
-    return writing->packing != SOURCE_GZIP || put(writing->out, header, sizeof header);
+    return output->packing != SOURCE_GZIP || put(output->out, header, sizeof header);
 }
 
-static bool put_slot(struct writing *writing, const struct slot *slot)
+static bool put_slot(struct packer_output *output, const struct slot *slot)
 {
     if (slot->text.count == 0)
         return true; /* zlib's checksum of nothing, at no address, would begin anew */
-    if (writing->packing == SOURCE_GZIP) {
-        writing->crc = checksum(writing->crc, &slot->text);
-        writing->size += slot->text.count;
+    if (output->packing == SOURCE_GZIP) {
+        output->crc = checksum(output->crc, &slot->text);
+        output->size += slot->text.count;
     }
-    const struct buffer *bytes = writing->packing == SOURCE_PLAIN ? &slot->text : &slot->packed;
-    return put(writing->out, bytes->at, bytes->count);
+    const struct buffer *bytes = output->packing == SOURCE_PLAIN ? &slot->text : &slot->packed;
+    return put(output->out, bytes->at, bytes->count);
 }
 
-static bool end_output(const struct writing *writing)
+static bool end_output(const struct packer_output *output)
 {
-    if (writing->packing != SOURCE_GZIP)
+    if (output->packing != SOURCE_GZIP)
         return true;
     /* The last block, which is empty, then the checksum and the size, lowest byte first. */
     unsigned char trailer[10] = { 3, 0 };
     for (int i = 0; i < 4; i++) {
-        trailer[2 + i] = (unsigned char)(writing->crc >> (8 * i));
-        trailer[6 + i] = (unsigned char)(writing->size >> (8 * i));
+        trailer[2 + i] = (unsigned char)(output->crc >> (8 * i));
+        trailer[6 + i] = (unsigned char)(output->size >> (8 * i));
     }
-    return put(writing->out, trailer, sizeof trailer);
+    return put(output->out, trailer, sizeof trailer);
 }
 
 /* Write the parts in order as they are done. */
-static bool write_parts(struct pipeline *pipeline, struct writing *writing)
+static bool write_parts(struct pipeline *pipeline, struct packer_output *output)
 {
     for (size_t part = 0; part < pipeline->count; part++) {
         struct slot *slot = &pipeline->slots[part % pipeline->slot_count];
@@ -254,7 +247,7 @@ static bool write_parts(struct pipeline *pipeline, struct writing *writing)
         while (!slot->done)
             pthread_cond_wait(&pipeline->slot_done, &pipeline->lock);
         pthread_mutex_unlock(&pipeline->lock);
-        bool fine = put_slot(writing, slot);
+        bool fine = put_slot(output, slot);
         pthread_mutex_lock(&pipeline->lock);
         slot->done = false;
         pipeline->written = part + 1;
@@ -268,14 +261,15 @@ static bool write_parts(struct pipeline *pipeline, struct writing *writing)
 }
 
 /* Without threads: one part after the other. */
-static bool write_alone(const struct packer *packer, size_t count, struct slot *slot, struct writing *writing)
+static bool write_alone(const struct packer *packer, size_t count, struct slot *slot,
+                        struct packer_output *output)
 {
     struct worker worker;
     worker_open(&worker, packer->packing);
     bool fine = true;
     for (size_t part = 0; part < count && fine; part++) {
         make_part(&worker, packer, part, slot);
-        fine = put_slot(writing, slot);
+        fine = put_slot(output, slot);
     }
     worker_release(&worker, packer->packing);
     return fine;
@@ -288,7 +282,19 @@ static unsigned count_workers(const struct packer *packer, size_t parts)
     return parts < (size_t)workers ? (unsigned)parts : (unsigned)workers;
 }
 
-bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err)
+static bool tell(bool fine, struct tpa_error *err)
+{
+    return fine || tpa_fail_errno(err, "cannot write the output");
+}
+
+bool packer_begin(struct packer_output *output, enum source_packing packing, FILE *out, struct tpa_error *err)
+{
+    *output = (struct packer_output){ .out = out, .packing = packing };
+    return tell(begin_output(output), err);
+}
+
+bool packer_add(struct packer_output *output, const struct packer *packer, size_t count,
+                struct tpa_error *err)
 {
     unsigned workers = count_workers(packer, count), started = 0;
     struct pipeline pipeline = {
@@ -300,16 +306,11 @@ bool packer_write(const struct packer *packer, size_t count, FILE *out, struct t
         .slot_done = PTHREAD_COND_INITIALIZER,
     };
     pipeline.slots = mem_zalloc(pipeline.slot_count, sizeof *pipeline.slots);
-    struct writing writing = { .out = out, .packing = packer->packing };
     pthread_t threads[MOST_WORKERS];
-    bool fine = begin_output(&writing);
-    while (fine && workers > 1 && started < workers &&
-           pthread_create(&threads[started], NULL, work, &pipeline) == 0)
+    while (workers > 1 && started < workers && pthread_create(&threads[started], NULL, work, &pipeline) == 0)
         started++;
-    if (fine)
-        fine = started > 0 ? write_parts(&pipeline, &writing)
-                           : write_alone(packer, count, &pipeline.slots[0], &writing);
-    fine = fine && end_output(&writing);
+    bool fine =
+        started > 0 ? write_parts(&pipeline, output) : write_alone(packer, count, &pipeline.slots[0], output);
     int code = errno;
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
@@ -319,5 +320,17 @@ bool packer_write(const struct packer *packer, size_t count, FILE *out, struct t
     }
     free(pipeline.slots);
     errno = code;
-    return fine || tpa_fail_errno(err, "cannot write the output");
+    return tell(fine, err);
+}
+
+bool packer_end(struct packer_output *output, struct tpa_error *err)
+{
+    return tell(end_output(output), err);
+}
+
+bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err)
+{
+    struct packer_output output;
+    return packer_begin(&output, packer->packing, out, err) && packer_add(&output, packer, count, err) &&
+           packer_end(&output, err);
 }

@@ -32,4 +32,18 @@ struct packer {
  */
 bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err);
 
+/* The same in several goes: packer_begin, then packer_add for each lot of parts, which may differ in all but PACKING, then packer_end. */
+struct packer_output {
+    FILE *out;
+    enum source_packing packing;
+    uint32_t crc;
+    uint64_t size; /* of the text */
+};
+
+bool packer_begin(struct packer_output *output, enum source_packing packing, FILE *out,
+                  struct tpa_error *err);
+bool packer_add(struct packer_output *output, const struct packer *packer, size_t count,
+                struct tpa_error *err);
+bool packer_end(struct packer_output *output, struct tpa_error *err);
+
 #endif

@@ -2,6 +2,7 @@
  * cmd_convert.c - `tpa convert`: write what a file holds in another form.
  */
 #include "cli/convert.h"
+#include "cli/convert_files.h"
 
 #include "cli/command.h"
 #include "cli/convert_part.h"
@@ -211,10 +212,19 @@ static bool take_as_trace(const struct convert_form *form, struct ingested *inge
     return ingested->trace != NULL;
 }
 
-static bool write_ingested(const struct convert_form *form, struct ingested *ingested,
-                           const struct convert_args *args, FILE *out, struct buffer *summary,
-                           struct tpa_error *err)
+/* What is converted: FILES, one after the other, or what is in memory as a whole. */
+struct input {
+    struct convert_files *files; /* NULL: it is all in INGESTED */
+    struct ingested *ingested;
+};
+
+static bool write_input(const struct convert_form *form, const struct input *input,
+                        const struct convert_args *args, FILE *out, struct buffer *summary,
+                        struct tpa_error *err)
 {
+    struct ingested *ingested = input->ingested;
+    if (input->files)
+        return form->write_files(input->files, args, out, summary, err);
     if (ingested->trace)
         return form->write_trace(ingested->trace, args, out, summary, err);
     if (ingested->snapshots.of.count)
@@ -237,7 +247,7 @@ static struct amounts amounts_of(const struct ingested *ingested, const struct t
 {
     struct amounts amounts = { 0 };
     if (ingested->trace) {
-        amounts.events = ingested->trace->event_count;
+        amounts.events = wants->only_count ? ingested->trace->events_counted : ingested->trace->event_count;
         amounts.flows = wants->flows ? ingested->trace->flow_count : 0;
         amounts.samples = wants->counters ? ingested->trace->sample_count : 0;
     } else if (ingested->profile) {
@@ -276,7 +286,9 @@ static bool same_amounts(const struct amounts *written, const struct amounts *fo
 
 static struct trace_wants wants_of_check(const struct convert_form *form)
 {
-    return (struct trace_wants){ .flows = form->check_all, .counters = form->check_all };
+    return (struct trace_wants){ .flows = form->check_all,
+                                 .counters = form->check_all,
+                                 .only_count = !form->check_all };
 }
 
 /*
@@ -306,14 +318,20 @@ static bool check_written(const struct convert_form *form, const struct amounts 
     return same_amounts(written, &found, err);
 }
 
-/* INGESTED is freed: it and what is read again are not in memory at once. */
-static bool check_file(const struct convert_form *form, struct ingested *ingested,
+static struct amounts amounts_written(const struct convert_form *form, const struct input *input)
+{
+    struct trace_wants wants = { .flows = form->check_all, .counters = form->check_all };
+    return input->files ? (struct amounts){ .events = input->files->events }
+                        : amounts_of(input->ingested, &wants);
+}
+
+/* What was read is freed: it and what is read again are not in memory at once. */
+static bool check_file(const struct convert_form *form, const struct input *input,
                        const struct convert_args *args, struct output_file *file, struct buffer *summary,
                        struct tpa_error *err)
 {
-    struct trace_wants wants = wants_of_check(form);
-    struct amounts written = amounts_of(ingested, &wants);
-    ingested_free(ingested);
+    struct amounts written = amounts_written(form, input);
+    ingested_free(input->ingested);
     if (!form->is_read || !file->temporary ||
         fflush(file->stream) != 0) /* committing tells why it could not */
         return true;
@@ -321,10 +339,13 @@ static bool check_file(const struct convert_form *form, struct ingested *ingeste
 }
 
 /* What was odd about the input, as every other command tells it. */
-static void add_notices(const struct ingested *ingested, struct result *notices)
+static void add_notices(const struct input *input, struct result *notices)
 {
+    const struct ingested *ingested = input->ingested;
     snapshot_add_file_notices(&ingested->snapshots, notices);
-    if (ingested->trace)
+    if (input->files)
+        load_add_notices(input->files->all, notices);
+    else if (ingested->trace)
         load_add_notices(ingested->trace, notices);
     else if (ingested->profile)
         profile_add_notices(notices, ingested->profile, &(struct profile_view){ 0 }, true);
@@ -332,16 +353,16 @@ static void add_notices(const struct ingested *ingested, struct result *notices)
         actions_add_notices(notices, ingested->actions);
 }
 
-/* Write INGESTED, which is freed; what was odd about it goes into NOTICES. */
-static bool write_form(const struct convert_form *form, struct ingested *ingested,
+/* Write INPUT, of which what was read is freed; what was odd about it goes into NOTICES. */
+static bool write_form(const struct convert_form *form, const struct input *input,
                        const struct convert_args *args, struct buffer *summary, struct result *notices,
                        struct tpa_error *err)
 {
     struct output_file file;
     if (!output_file_open(&file, args->path, err))
         return false;
-    bool written = write_ingested(form, ingested, args, file.stream, summary, err);
-    add_notices(ingested, notices);
+    bool written = write_input(form, input, args, file.stream, summary, err);
+    add_notices(input, notices);
     if (!written) {
         bool on_stdout = file.path == NULL;
         output_file_discard(&file);
@@ -350,7 +371,7 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
         *err = (struct tpa_error){ 0 };
         return true;
     }
-    if (!check_file(form, ingested, args, &file, summary, err)) {
+    if (!check_file(form, input, args, &file, summary, err)) {
         output_file_discard(&file);
         return false;
     }
@@ -390,27 +411,67 @@ static bool prepare(const struct convert_form *form, struct ingested *ingested,
     if (!ingested->trace)
         return !convert_is_cut(&args->selection) ||
                tpa_fail(err, TPA_NOWHERE, "only of a trace a part can be converted; this holds no events");
-    if (form->is_timeline && args->merge && ingested->trace->file_count > 1)
-        convert_merge(ingested->trace, summary);
+    if (form->is_timeline && args->merge && ingested->trace->file_count > 1) {
+        struct timeline_numbers numbers = { 0 };
+        timeline_note_numbers(&numbers, ingested->trace);
+        free(convert_merge(ingested->trace, NULL, &numbers, summary));
+    }
     return convert_cut(ingested->trace, &args->selection, summary, err);
+}
+
+/* Can each file be written as soon as it was read? A part, and the critical path, are of all files together. */
+static bool goes_by_file(const struct invocation *call, const struct convert_args *args,
+                         const struct convert_form *form)
+{
+    return form->write_files && !args->critical_path && !convert_is_cut(&args->selection) &&
+           args->load.captures.count == 0 && convert_files_can(call);
+}
+
+/* Read the operands: as a whole, or, where INPUT has files, what of them must be known before they are written one by one. */
+static bool read_input(const struct invocation *call, const struct convert_args *args,
+                       const struct convert_form *form, struct input *input, struct buffer *summary,
+                       struct tpa_error *err)
+{
+    struct trace_wants wants = form->wants;
+    if (convert_is_cut(&args->selection))
+        wants.args |= ATTRIBUTION_WANTS; /* work on devices goes by its launch */
+    if (!goes_by_file(call, args, form))
+        return load_any(call, &args->load, &wants, input->ingested, err);
+    input->files = convert_files_open(call, &args->load, &wants, args->merge);
+    if (!convert_files_read(input->files, input->ingested, summary, err))
+        return false;
+    if (input->files->all->file_count > 0)
+        return true;
+    convert_files_free(input->files); /* no traces */
+    input->files = NULL;
+    return true;
+}
+
+static bool convert_input(const struct invocation *call, const struct convert_form *form,
+                          const struct input *input, struct buffer *summary, struct result *notices,
+                          struct tpa_error *err)
+{
+    const struct convert_args *args = call->args;
+    struct ingested *ingested = input->ingested;
+    if (!input->files && !can_write(form, ingested))
+        return refuse_form(form, ingested, call->operands[0], err);
+    return (input->files || (check_critical_path(form, ingested, args, err) &&
+                             prepare(form, ingested, args, summary, err))) &&
+           write_form(form, input, args, summary, notices, err);
 }
 
 static int convert_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct convert_args *args = call->args;
     const struct convert_form *form = find_form(args, err);
-    struct ingested ingested;
-    struct trace_wants wants = form ? form->wants : (struct trace_wants){ 0 };
-    if (convert_is_cut(&args->selection))
-        wants.args |= ATTRIBUTION_WANTS; /* work on devices goes by its launch */
-    if (!form || !load_any(call, &args->load, &wants, &ingested, err))
+    if (!form)
         return EXIT_TROUBLE;
+    struct ingested ingested = { 0 };
+    struct input input = { .ingested = &ingested };
     struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
-    bool fine = can_write(form, &ingested) ? check_critical_path(form, &ingested, args, err) &&
-                                                 prepare(form, &ingested, args, &summary, err) &&
-                                                 write_form(form, &ingested, args, &summary, notices, err)
-                                           : refuse_form(form, &ingested, call->operands[0], err);
+    bool fine = read_input(call, args, form, &input, &summary, err) &&
+                convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
         output_tell_notices(notices); /* on stderr, as standard output may be the file */
         tell(form, args, &summary);
@@ -418,6 +479,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     buffer_release(&summary);
     result_free(notices);
     ingested_free(&ingested);
+    convert_files_free(input.files);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 

@@ -13,6 +13,8 @@
 #include "trace/snapshot.h"
 #include <stdio.h>
 
+struct convert_files;
+
 enum convert_time { CONVERT_CPU_TIME, CONVERT_GPU_TIME };
 
 struct convert_args {
@@ -37,6 +39,9 @@ struct convert_form {
      * for traces.
      */
     bool (*write_trace)(const struct trace *trace, const struct convert_args *args, FILE *out,
+                        struct buffer *summary, struct tpa_error *err);
+    /* The same of several traces, which are in memory one at a time. May be NULL. */
+    bool (*write_files)(struct convert_files *files, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err);
     struct trace_wants wants; /* what write_trace looks at beyond names, times and tracks */
     /* The same of a PROFILE, and of a REPORT on actions; SUMMARY tells how far what was written can be trusted. */

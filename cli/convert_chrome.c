@@ -11,6 +11,9 @@
  * are moved to the earliest origin. The head tells which processes are of which file, so that reading gives the same
  * files again.
  *
+ * They are written file after file, so that memory need hold one at a time (convert_files.h): what depends on all of them is
+ * known before, from a trace that holds all files and tracks but few events.
+ *
  * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
  * thousand events each (base/packer.h).
  */
@@ -18,7 +21,9 @@
 
 #include "base/packer.h"
 #include "cli/chrome_head.h"
+#include "cli/convert_files.h"
 #include "cli/convert_marks.h"
+#include "cli/convert_part.h"
 #include "cli/json_value.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
@@ -55,12 +60,16 @@ struct arrow {
 };
 
 struct chrome_output {
-    const struct trace *trace;
+    const struct trace *all;           /* all files and tracks */
+    const struct trace *trace;         /* whose events are written now: some of the files, or ALL */
+    track_id first_track;              /* of TRACE in ALL */
+    uint64_t first_event, first_arrow; /* how many were written before */
+    bool has_lines;                    /* something was written before */
     struct used_arg args[ARG_COUNT];
     size_t arg_count;
     bool *plain_name, *plain_text; /* by id: needs no escapes */
     bool *plain_value;             /* by id of a text: is a JSON value as it stands */
-    struct output_text *place;     /* by track: ,"pid":7,"tid":8 */
+    struct output_text *place;     /* by track of ALL: ,"pid":7,"tid":8 */
     struct output_text *category;  /* by category: ,"cat":"kernel", or nothing */
     int64_t *shift_ns;             /* by file: to be added to times */
     int64_t last_ns;               /* the end of the last event: see stays_open */
@@ -70,7 +79,8 @@ struct chrome_output {
     size_t event_parts, flow_parts, arrow_parts, sample_parts;
     struct buffer marks; /* the critical path, when it was requested */
     size_t mark_count;
-    struct arena arena;
+    struct arena arena, part_arena; /* PART: of what is known of TRACE */
+    bool makes_arrows;
     VEC_OF(struct arrow) arrows; /* of a trace that has none */
 };
 
@@ -148,24 +158,29 @@ static void put_double(struct buffer *out, double value)
         buffer_puts(out, isnan(value) ? "0" : value < 0 ? "-1e999" : "1e999");
 }
 
-static struct output_text keep(struct chrome_output *output, struct buffer *text)
+static struct output_text keep(struct arena *arena, struct buffer *text)
 {
-    struct output_text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count),
-                                text->count };
+    struct output_text kept = { arena_strndup(arena, text->at ? text->at : "", text->count), text->count };
     buffer_clear(text);
     return kept;
 }
 
+/* The file, in ALL, of a track of TRACE. */
 static uint32_t file_of(const struct chrome_output *output, track_id track)
 {
-    return output->trace->tracks[track].file;
+    return output->all->tracks[output->first_track + track].file;
+}
+
+static void put_place(const struct chrome_output *output, struct buffer *out, track_id track)
+{
+    put(out, output->place[output->first_track + track]);
 }
 
 /* ---- several files in one ---- */
 
 static void place_tracks(struct chrome_output *output)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     bool *shared = timeline_shared_processes(trace);
     output->place = mem_zalloc(trace->track_count + 1, sizeof *output->place);
     struct buffer text = { 0 };
@@ -179,7 +194,7 @@ static void place_tracks(struct chrome_output *output)
                                names_length(trace->texts, track->tid_text));
         else
             exact_add_integer(&text, track->tid);
-        output->place[i] = keep(output, &text);
+        output->place[i] = keep(&output->arena, &text);
     }
     buffer_release(&text);
     free(shared);
@@ -202,8 +217,7 @@ static void put_text_fact(struct chrome_output *output, struct buffer *out, trac
         return;
     begin_fact(output, out, track, name);
     buffer_printf(out, "\"%s\":", key);
-    escape_json_string(out, names_text(output->trace->texts, value),
-                       names_length(output->trace->texts, value));
+    escape_json_string(out, names_text(output->all->texts, value), names_length(output->all->texts, value));
     PUT(out, "}}");
 }
 
@@ -219,7 +233,7 @@ static void put_number_fact(struct chrome_output *output, struct buffer *out, tr
 /* In front of what the process is called stands the rank, when there are several. */
 static void put_process_name(struct chrome_output *output, struct buffer *out, track_id track)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     name_id name = trace->tracks[track].process_name;
     if (trace->file_count < 2) {
         put_text_fact(output, out, track, "process_name", "name", name);
@@ -238,7 +252,7 @@ static void put_process_name(struct chrome_output *output, struct buffer *out, t
 
 static void put_facts(struct chrome_output *output, struct buffer *out)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     bool *is_first = timeline_first_tracks(trace);
     for (track_id i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
@@ -301,16 +315,13 @@ static bool stays_open(const struct chrome_output *output, event_id e)
            trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
 }
 
-static void find_last_moment(struct chrome_output *output)
+/* OF_FILE: by file, its last moment. */
+static void find_last_moment(struct chrome_output *output, const int64_t *of_file)
 {
-    const struct trace *trace = output->trace;
     output->last_ns = INT64_MIN;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        bool open = trace->flags[e] & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
-        int64_t end_ns = trace->start_ns[e] + (open ? 0 : trace->dur_ns[e]);
-        end_ns += output->shift_ns[file_of(output, trace->track[e])];
-        output->last_ns = end_ns > output->last_ns ? end_ns : output->last_ns;
-    }
+    for (size_t f = 0; f < output->all->file_count; f++)
+        if (of_file[f] != INT64_MIN && of_file[f] + output->shift_ns[f] > output->last_ns)
+            output->last_ns = of_file[f] + output->shift_ns[f];
 }
 
 static char phase_of(const struct chrome_output *output, event_id e)
@@ -335,11 +346,11 @@ static void begin_event(const struct chrome_output *output, struct buffer *out, 
     put(out, output->category[trace->category[e]]);
     PUT(out, ",\"name\":");
     put_known_string(out, trace->names, output->plain_name, trace->name[e]);
-    put(out, output->place[track]);
+    put_place(output, out, track);
     if (trace->flags[e] & EVENT_ASYNC)
-        buffer_printf(out, ",\"id\":\"0x%x\"", e);
+        buffer_printf(out, ",\"id\":\"0x%" PRIx64 "\"", output->first_event + e);
     PUT(out, ",\"ts\":");
-    put_microseconds(out, ts_ns + output->shift_ns[trace->tracks[track].file]);
+    put_microseconds(out, ts_ns + output->shift_ns[file_of(output, track)]);
 }
 
 static void put_args(const struct chrome_output *output, struct buffer *out, event_id e,
@@ -394,7 +405,7 @@ static void make_events(const struct chrome_output *output, size_t part, struct 
     for (size_t i = 0; i < output->arg_count; i++)
         scans[i] = arg_scan_of(trace, output->args[i].arg);
     for (event_id e = first; e < end; e++) {
-        if (e > 0 || output->fact_count > 0)
+        if (e > 0 || output->has_lines)
             PUT(out, ",\n");
         put_event(output, out, e, scans);
     }
@@ -407,7 +418,7 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
     for (size_t i = first; i < end && i < trace->flow_count; i++) {
         const struct trace_flow *flow = &trace->flows[i];
         uint32_t file = file_of(output, flow->track);
-        if (i > 0 || trace->event_count > 0 || output->fact_count > 0)
+        if (i > 0 || trace->event_count > 0 || output->has_lines)
             PUT(out, ",\n");
         buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow->phase);
         put_id(out, timeline_set_apart(output->stride, file, flow->id));
@@ -415,7 +426,7 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
         put_known_string(out, trace->texts, output->plain_text, flow->category);
         PUT(out, ",\"name\":");
         put_known_string(out, trace->texts, output->plain_text, flow->name);
-        put(out, output->place[flow->track]);
+        put_place(output, out, flow->track);
         PUT(out, ",\"ts\":");
         put_microseconds(out, flow->ts_ns + output->shift_ns[file]);
         buffer_puts(out, flow->bind_enclosing ? ",\"bp\":\"e\"}" : "}");
@@ -423,13 +434,13 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
 }
 
 /* The arrow from a call to what it launched on a device, as PyTorch draws it. */
-static void put_arrow_end(const struct chrome_output *output, struct buffer *out, char phase, size_t id,
+static void put_arrow_end(const struct chrome_output *output, struct buffer *out, char phase, uint64_t id,
                           event_id e)
 {
     const struct trace *trace = output->trace;
     uint32_t file = file_of(output, trace->track[e]);
-    buffer_printf(out, "{\"ph\":\"%c\",\"id\":%zu,\"cat\":\"ac2g\",\"name\":\"ac2g\"", phase, id);
-    put(out, output->place[trace->track[e]]);
+    buffer_printf(out, "{\"ph\":\"%c\",\"id\":%" PRIu64 ",\"cat\":\"ac2g\",\"name\":\"ac2g\"", phase, id);
+    put_place(output, out, trace->track[e]);
     PUT(out, ",\"ts\":");
     put_microseconds(out, trace->start_ns[e] + output->shift_ns[file]);
     buffer_puts(out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
@@ -440,9 +451,10 @@ static void make_arrows(const struct chrome_output *output, size_t part, struct 
     size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
     for (size_t i = first; i < end && i < output->arrows.count; i++) {
         PUT(out, ",\n");
-        put_arrow_end(output, out, 's', i + 1, output->arrows.at[i].call);
+        uint64_t id = output->first_arrow + i + 1;
+        put_arrow_end(output, out, 's', id, output->arrows.at[i].call);
         PUT(out, ",\n");
-        put_arrow_end(output, out, 'f', i + 1, output->arrows.at[i].work);
+        put_arrow_end(output, out, 'f', id, output->arrows.at[i].work);
     }
 }
 
@@ -457,11 +469,11 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
         size_t len = names_length(trace->texts, sample->counter);
         const char *blank = memrchr(name, ' ', len);
         size_t name_len = blank ? (size_t)(blank - name) : 0, series = blank ? name_len + 1 : 0;
-        if (i > 0 || trace->flow_count > 0 || trace->event_count > 0 || output->fact_count > 0)
+        if (i > 0 || trace->flow_count > 0 || trace->event_count > 0 || output->has_lines)
             PUT(out, ",\n");
         PUT(out, "{\"ph\":\"C\",\"name\":");
         escape_json_string(out, name, name_len);
-        put(out, output->place[sample->track]);
+        put_place(output, out, sample->track);
         PUT(out, ",\"ts\":");
         put_microseconds(out, sample->ts_ns + output->shift_ns[file_of(output, sample->track)]);
         PUT(out, ",\"args\":{");
@@ -474,15 +486,17 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
 
 /* ---- all of it ---- */
 
-/* Part 0 is what comes first, then events, flow arrows, counter samples, and what comes last. */
+static void make_head(const void *context, size_t part, struct buffer *out)
+{
+    const struct chrome_output *output = context;
+    (void)part;
+    buffer_add(out, output->head.at, output->head.count);
+}
+
+/* Events, then flow arrows, counter samples. */
 static void make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct chrome_output *output = context;
-    if (part == 0) {
-        buffer_add(out, output->head.at, output->head.count);
-        return;
-    }
-    part--;
     if (part < output->event_parts) {
         make_events(output, part, out);
         return;
@@ -493,15 +507,16 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         return;
     }
     part -= output->flow_parts;
-    if (part < output->arrow_parts) {
+    if (part < output->arrow_parts)
         make_arrows(output, part, out);
-        return;
-    }
-    part -= output->arrow_parts;
-    if (part < output->sample_parts) {
-        make_samples(output, part, out);
-        return;
-    }
+    else
+        make_samples(output, part - output->arrow_parts, out);
+}
+
+static void make_tail(const void *context, size_t part, struct buffer *out)
+{
+    const struct chrome_output *output = context;
+    (void)part;
     if (output->mark_count)
         buffer_add(out, output->marks.at, output->marks.count);
     PUT(out, "\n]\n}\n");
@@ -533,7 +548,7 @@ static void find_args(struct chrome_output *output)
         output->args[output->arg_count++] = (struct used_arg){
             .arg = (enum trace_arg)arg,
             .form = arg_rows[arg].form,
-            .key = keep(output, &text),
+            .key = keep(&output->part_arena, &text),
         };
     }
     buffer_release(&text);
@@ -550,19 +565,25 @@ static void find_categories(struct chrome_output *output)
             continue;
         PUT(&text, ",\"cat\":");
         escape_json_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
-        output->category[i] = keep(output, &text);
+        output->category[i] = keep(&output->part_arena, &text);
     }
     buffer_release(&text);
 }
 
 /* Logs of tpa capture have no arrows of their own; who looks at a timeline wants them. */
+static bool needs_arrows(const struct trace *all, uint64_t own_flows)
+{
+    bool wanted = own_flows == 0;
+    for (size_t i = 0; i < all->file_count; i++)
+        wanted &= all->files[i].producer == PRODUCER_TPA;
+    return wanted;
+}
+
 static void find_arrows(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
-    bool wanted = trace->flow_count == 0;
-    for (size_t i = 0; i < trace->file_count; i++)
-        wanted &= trace->files[i].producer == PRODUCER_TPA;
-    if (!wanted)
+    output->arrows.count = 0;
+    if (!output->makes_arrows)
         return;
     struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -591,21 +612,43 @@ static void mark_path(struct chrome_output *output)
     output->mark_count = convert_put_marks(&marks, &output->marks);
 }
 
-static void prepare(struct chrome_output *output)
+/* What depends on all files. LAST_NS: by file, its last moment. */
+static void prepare(struct chrome_output *output, const struct timeline_numbers *numbers,
+                    const int64_t *last_ns)
 {
-    const struct trace *trace = output->trace;
+    place_tracks(output);
+    output->stride = timeline_stride(numbers, output->all->file_count);
+    output->shift_ns = timeline_shifts(output->all);
+    find_last_moment(output, last_ns);
+    chrome_head_put(output->all, &output->head);
+    put_facts(output, &output->head);
+    output->has_lines = output->fact_count > 0;
+}
+
+static void release_part(struct chrome_output *output)
+{
+    free(output->plain_name);
+    free(output->plain_text);
+    free(output->plain_value);
+    free(output->category);
+    arena_release(&output->part_arena);
+    output->plain_name = output->plain_text = output->plain_value = NULL;
+    output->category = NULL;
+    output->arg_count = 0;
+}
+
+/* The next to be written is TRACE, whose tracks begin at FIRST_TRACK. */
+static void prepare_part(struct chrome_output *output, const struct trace *trace, track_id first_track)
+{
+    release_part(output);
+    output->trace = trace;
+    output->first_track = first_track;
     output->plain_name = find_plain(trace->names, is_plain_string);
     output->plain_text = find_plain(trace->texts, is_plain_string);
     output->plain_value = find_plain(trace->texts, json_value_is_plain);
     find_args(output);
     find_categories(output);
-    place_tracks(output);
-    output->stride = timeline_stride(trace);
-    output->shift_ns = timeline_shifts(trace);
-    find_last_moment(output);
     find_arrows(output);
-    chrome_head_put(output->trace, &output->head);
-    put_facts(output, &output->head);
     output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
     output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);
     output->arrow_parts = parts_of(output->arrows.count, FLOWS_PER_PART);
@@ -614,11 +657,8 @@ static void prepare(struct chrome_output *output)
 
 static void release(struct chrome_output *output)
 {
-    free(output->plain_name);
-    free(output->plain_text);
-    free(output->plain_value);
+    release_part(output);
     free(output->place);
-    free(output->category);
     free(output->shift_ns);
     VEC_FREE(&output->arrows);
     buffer_release(&output->head);
@@ -626,31 +666,102 @@ static void release(struct chrome_output *output)
     arena_release(&output->arena);
 }
 
+/* Where parts go, and what was written. */
+struct writing {
+    struct chrome_output output;
+    struct packer packer;
+    struct packer_output file;
+    uint64_t flows, samples;
+};
+
+static bool add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
+                      size_t count, struct tpa_error *err)
+{
+    writing->packer.make = make;
+    writing->packer.context = &writing->output;
+    return packer_add(&writing->file, &writing->packer, count, err);
+}
+
+static bool add_part(struct writing *writing, const struct trace *trace, track_id first_track,
+                     struct tpa_error *err)
+{
+    struct chrome_output *output = &writing->output;
+    prepare_part(output, trace, first_track);
+    size_t parts = output->event_parts + output->flow_parts + output->arrow_parts + output->sample_parts;
+    bool fine = add_parts(writing, make_part, parts, err);
+    output->first_event += trace->event_count;
+    output->first_arrow += output->arrows.count;
+    output->has_lines |= parts > 0;
+    writing->flows += trace->flow_count + 2 * output->arrows.count;
+    writing->samples += trace->sample_count;
+    return fine;
+}
+
+static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
+{
+    writing->packer.packing = convert_packing(args);
+    writing->packer.workers = (unsigned)args->load.jobs;
+    return packer_begin(&writing->file, writing->packer.packing, out, err) &&
+           add_parts(writing, make_head, 1, err);
+}
+
+static bool end(struct writing *writing, struct tpa_error *err)
+{
+    return add_parts(writing, make_tail, 1, err) && packer_end(&writing->file, err);
+}
+
+static void tell_written(struct writing *writing, const struct convert_args *args, struct buffer *summary)
+{
+    const struct chrome_output *output = &writing->output;
+    buffer_printf(summary, "%" PRIu64 " events, %" PRIu64 " flow arrows, %" PRIu64 " counter samples",
+                  output->first_event, writing->flows, writing->samples);
+    if (args->critical_path)
+        buffer_printf(summary, ", %zu events that mark the critical path", output->mark_count);
+    if (output->all->file_count > 1)
+        buffer_printf(summary, " of %zu files, whose processes are named by rank", output->all->file_count);
+    buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, output->all);
+}
+
 static bool write_chrome(const struct trace *trace, const struct convert_args *args, FILE *out,
                          struct buffer *summary, struct tpa_error *err)
 {
-    struct chrome_output output = { .trace = trace };
-    prepare(&output);
-    if (args->critical_path)
-        mark_path(&output);
-    struct packer packer = {
-        .packing = convert_packing(args),
-        .workers = (unsigned)args->load.jobs,
-        .make = make_part,
-        .context = &output,
-    };
-    bool fine = packer_write(
-        &packer, 2 + output.event_parts + output.flow_parts + output.arrow_parts + output.sample_parts, out,
-        err);
-    buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", trace->event_count,
-                  trace->flow_count + 2 * output.arrows.count, trace->sample_count);
-    if (args->critical_path)
-        buffer_printf(summary, ", %zu events that mark the critical path", output.mark_count);
-    release(&output);
+    struct writing writing = { .output = { .all = trace, .trace = trace } };
+    struct timeline_numbers numbers = { 0 };
+    int64_t *last_ns = timeline_last_moments(trace);
     if (trace->file_count > 1)
-        buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
-    buffer_putc(summary, '\n');
-    timeline_tell_apart(summary, trace);
+        timeline_note_numbers(&numbers, trace);
+    prepare(&writing.output, &numbers, last_ns);
+    free(last_ns);
+    writing.output.makes_arrows = needs_arrows(trace, convert_own_flows(trace));
+    if (args->critical_path)
+        mark_path(&writing.output);
+    bool fine = begin(&writing, args, out, err) && add_part(&writing, trace, 0, err) && end(&writing, err);
+    tell_written(&writing, args, summary);
+    release(&writing.output);
+    return fine;
+}
+
+static bool write_file(void *context, const struct trace *trace, track_id first_track, struct tpa_error *err)
+{
+    return add_part(context, trace, first_track, err);
+}
+
+/* The arrows between ranks come last: they are those of the trace that holds all files, of which no event is written. */
+static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
+                        struct buffer *summary, struct tpa_error *err)
+{
+    const struct trace *all = files->all;
+    struct trace arrows = *all;
+    struct writing writing = { .output = { .all = all, .trace = all } };
+    arrows.event_count = 0;
+    prepare(&writing.output, &files->numbers, files->last_ns);
+    writing.output.makes_arrows = needs_arrows(all, files->flows);
+    bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err);
+    writing.output.makes_arrows = false;
+    fine = fine && add_part(&writing, &arrows, 0, err) && end(&writing, err);
+    tell_written(&writing, args, summary);
+    release(&writing.output);
     return fine;
 }
 
@@ -663,6 +774,7 @@ const struct convert_form convert_chrome = {
     .is_read = true,
     .is_timeline = true,
     .write_trace = write_chrome,
+    .write_files = write_files,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",
 };

@@ -18,15 +18,9 @@
 
 /* ---- clocks ---- */
 
-/* From the moments of a file to those of another's clock. */
-struct way {
-    struct rank_clock clock;
-    int64_t base_ns, root_base_ns; /* 0: none is known */
-};
-
-static int64_t moved(const void *context, int64_t moment_ns)
+int64_t convert_way_moment(const void *context, int64_t moment_ns)
 {
-    const struct way *way = context;
+    const struct convert_way *way = context;
     int64_t absolute_ns, own_ns;
     if (__builtin_add_overflow(moment_ns, way->base_ns, &absolute_ns) ||
         __builtin_sub_overflow(rank_clock_moment(&way->clock, absolute_ns), way->root_base_ns, &own_ns))
@@ -35,10 +29,11 @@ static int64_t moved(const void *context, int64_t moment_ns)
 }
 
 /* By file, new. Another recording of a process has the clock of the first. */
-static struct rank_clock *find_clocks(const struct trace *trace, size_t *collectives)
+static struct rank_clock *find_clocks(const struct trace *trace, const struct collectives *joined,
+                                      size_t *collectives)
 {
-    struct collectives *all = collectives_open(trace);
-    struct collective_matches *matches = collective_matches_open(all);
+    struct collectives *own = joined ? NULL : collectives_open(trace);
+    struct collective_matches *matches = collective_matches_open(joined ? joined : own);
     struct rank_clock *clocks = matches->clocks;
     matches->clocks = NULL;
     *collectives = matches->count;
@@ -47,7 +42,7 @@ static struct rank_clock *find_clocks(const struct trace *trace, size_t *collect
         if (clocks[f].ahead_ns == CLOCK_UNKNOWN)
             clocks[f] = clocks[recordings->first[f]];
     collective_matches_free(matches);
-    collectives_free(all);
+    collectives_free(own);
     return clocks;
 }
 
@@ -72,13 +67,15 @@ static bool is_same(const struct trace *trace, uint32_t file, const struct rank_
             strcmp(own->host_name, root->host_name) == 0 && magnitude(clock->applied_ns) <= HOSTS_DIFFER_NS);
 }
 
-static bool move_file(struct trace *trace, uint32_t file, const struct rank_clock *clock)
+static struct convert_way way_of(const struct trace *trace, uint32_t file, const struct rank_clock *clock)
 {
     const struct trace_file *own = &trace->files[file], *root = &trace->files[clock->root];
-    struct way way = { *clock, own->has_base ? own->base_ns : 0, root->has_base ? root->base_ns : 0 };
+    struct convert_way way = { clock->ahead_ns != CLOCK_UNKNOWN && clock->root != file, *clock,
+                               own->has_base ? own->base_ns : 0, root->has_base,
+                               root->has_base ? root->base_ns : 0 };
     if (!is_told(clock) || is_same(trace, file, clock))
         way.clock = (struct rank_clock){ .ahead_ns = CLOCK_UNKNOWN };
-    return trace_move(trace, file, root->has_base, way.root_base_ns, moved, &way);
+    return way;
 }
 
 /* ---- what is said ---- */
@@ -173,10 +170,10 @@ struct arrows {
 };
 
 /* Larger than any number that a file counts for itself once it was moved apart, and than what moving apart looks at. */
-static int64_t first_id_of(const struct trace *trace)
+static int64_t first_id_of(const struct timeline_numbers *numbers, size_t files)
 {
     int64_t all, least = INT64_C(1) << 32;
-    if (__builtin_mul_overflow(timeline_stride(trace), (int64_t)trace->file_count, &all))
+    if (__builtin_mul_overflow(timeline_stride(numbers, files), (int64_t)files, &all))
         all = INT64_MAX / 2;
     return all > least ? all : least;
 }
@@ -213,11 +210,13 @@ static int64_t *bases_of(const struct trace *trace)
     return base_ns;
 }
 
-static void draw_arrows(struct trace *trace, struct buffer *summary)
+static void draw_arrows(struct trace *trace, const struct collectives *joined,
+                        const struct timeline_numbers *numbers, struct buffer *summary)
 {
-    struct collectives *all = collectives_open(trace);
+    struct collectives *own = joined ? NULL : collectives_open(trace);
+    const struct collectives *all = joined ? joined : own;
     struct collective_matches *matches = collective_matches_open(all);
-    struct arrows arrows = { .first_id = first_id_of(trace) };
+    struct arrows arrows = { .first_id = first_id_of(numbers, trace->file_count) };
     int64_t *base_ns = bases_of(trace);
     for (size_t m = 0; m < matches->count; m++) {
         const size_t *members = matches->member + matches->at[m].first;
@@ -228,7 +227,7 @@ static void draw_arrows(struct trace *trace, struct buffer *summary)
     }
     free(base_ns);
     collective_matches_free(matches);
-    collectives_free(all);
+    collectives_free(own);
     trace_replace_flows(trace, CONVERT_COLLECTIVE, arrows.at, arrows.count);
     buffer_printf(summary, "%zu arrows from who began a collective last to the others\n", arrows.count / 2);
     if (arrows.backward)
@@ -238,21 +237,37 @@ static void draw_arrows(struct trace *trace, struct buffer *summary)
     VEC_FREE(&arrows);
 }
 
-void convert_merge(struct trace *trace, struct buffer *summary)
+uint64_t convert_own_flows(const struct trace *trace)
+{
+    name_id collective = names_find(trace->texts, CONVERT_COLLECTIVE, strlen(CONVERT_COLLECTIVE));
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->flow_count; i++)
+        count += collective == NAME_NONE || trace->flows[i].category != collective;
+    return count;
+}
+
+struct convert_way *convert_merge(struct trace *trace, const struct collectives *joined,
+                                  const struct timeline_numbers *numbers, struct buffer *summary)
 {
     size_t collectives;
-    struct rank_clock *clocks = find_clocks(trace, &collectives);
-    bool *fits = mem_zalloc(trace->file_count + 1, sizeof *fits);
-    if (collectives) {
-        for (uint32_t f = 0; f < trace->file_count; f++) {
-            const struct rank_clock *clock = &clocks[f];
-            fits[f] = clock->ahead_ns == CLOCK_UNKNOWN || clock->root == f || move_file(trace, f, clock);
-        }
-        tell_clocks(summary, trace, clocks, fits);
-        draw_arrows(trace, summary);
-    } else {
+    struct rank_clock *clocks = find_clocks(trace, joined, &collectives);
+    if (!collectives) {
         buffer_puts(summary, "no collective was found on several ranks: their clocks are as recorded\n");
+        free(clocks);
+        return NULL;
     }
+    bool *fits = mem_zalloc(trace->file_count + 1, sizeof *fits);
+    struct convert_way *ways = mem_zalloc(trace->file_count + 1, sizeof *ways);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        ways[f] = way_of(trace, f, &clocks[f]); /* while all have their own base */
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        fits[f] = !ways[f].moves || trace_move(trace, f, ways[f].root_has_base, ways[f].root_base_ns,
+                                               convert_way_moment, &ways[f]);
+        ways[f].moves &= fits[f];
+    }
+    tell_clocks(summary, trace, clocks, fits);
+    draw_arrows(trace, joined, numbers, summary);
     free(fits);
     free(clocks);
+    return ways;
 }

@@ -664,7 +664,9 @@ static void find_origin(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
     output->shift_ns = timeline_shifts(trace);
-    output->stride = timeline_stride(trace);
+    struct timeline_numbers numbers = { 0 };
+    timeline_note_numbers(&numbers, trace);
+    output->stride = timeline_stride(&numbers, trace->file_count);
     output->origin_ns = INT64_MAX;
     for (size_t i = 0; i < trace->file_count; i++) {
         int64_t base = trace->files[i].has_base ? trace->files[i].base_ns : 0;

@@ -67,8 +67,8 @@ static bool link_graphs(const struct trace *trace, const struct load_args *args,
     return true;
 }
 
-bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
-              struct ingested *ingested, struct tpa_error *err)
+bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
+               ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err)
 {
     struct regex *steps = args->step_range ? regex_open(args->step_range, err) : NULL;
     if (args->step_range && !steps)
@@ -87,6 +87,8 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
         .may_read = may_read,
         .progress = progress.out ? show_progress : NULL,
         .progress_context = &progress,
+        .visit = visit,
+        .visit_context = context,
     };
     bool fine =
         ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
@@ -96,6 +98,12 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
     }
     progress_end(&progress);
     return fine;
+}
+
+bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
+              struct ingested *ingested, struct tpa_error *err)
+{
+    return load_each(call, args, wants, NULL, NULL, ingested, err);
 }
 
 struct trace *load_traces(const struct invocation *call, const struct load_args *args,

@@ -75,6 +75,13 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
               struct ingested *ingested, struct tpa_error *err);
 
+/*
+ * As load_any, but each trace is handed to VISIT as soon as it was read, and freed before the next is read. The trace of INGESTED then
+ * holds no file, only notices about all of them.
+ */
+bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
+               ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err);
+
 /* Tell in RESULT what was odd about the traces. To be called when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 

@@ -165,27 +165,76 @@ bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struc
 
 /* ---- numbers of a file ---- */
 
-int64_t timeline_stride(const struct trace *trace)
+/* Values of one length, from LOW to HIGH, of which the least that was met is LEAST. */
+struct digits {
+    int64_t low, high, least;
+    int count;
+};
+
+static void find_digits(struct digits *digits, const struct timeline_numbers *numbers, int64_t value)
 {
-    if (trace->file_count < 2)
-        return 0;
-    int64_t largest = 0, most = INT64_MAX / 10 / (int64_t)trace->file_count;
+    digits->low = 1;
+    digits->count = 1;
+    while (digits->count < 19 && value >= digits->low * 10) {
+        digits->low *= 10;
+        digits->count++;
+    }
+    digits->high = digits->count < 19 ? digits->low * 10 - 1 : INT64_MAX;
+    digits->least = numbers->least[digits->count];
+}
+
+/* DIGITS: those of the number before, as most are as long. */
+static void note_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
+{
+    if (value <= 0)
+        return;
+    if (value < digits->low || value > digits->high)
+        find_digits(digits, numbers, value);
+    if (digits->least == 0 || value < digits->least)
+        digits->least = numbers->least[digits->count] = value;
+}
+
+void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace *trace)
+{
+    struct digits digits = { .low = INT64_MAX };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         const struct trace_arg_column *column = &trace->args[arg];
-        for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++) {
-            int64_t value =
-                column->wide ? ((const int64_t *)column->values)[k] : ((const int32_t *)column->values)[k];
-            if (value > largest && value < most)
-                largest = value;
-        }
+        for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++)
+            note_number(numbers, &digits,
+                        column->wide ? ((const int64_t *)column->values)[k]
+                                     : ((const int32_t *)column->values)[k]);
     }
     for (size_t i = 0; i < trace->flow_count; i++)
-        if (trace->flows[i].id > largest && trace->flows[i].id < INT32_MAX)
-            largest = trace->flows[i].id;
-    int64_t stride = 10;
-    while (stride <= largest)
-        stride *= 10;
+        if (trace->flows[i].id < INT32_MAX)
+            note_number(numbers, &digits, trace->flows[i].id);
+}
+
+int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files)
+{
+    if (files < 2)
+        return 0;
+    int64_t stride = 10, most = INT64_MAX / 10 / (int64_t)files, above = 1;
+    for (int digits = 1; digits < 19; digits++) {
+        above *= 10;
+        if (numbers->least[digits] && numbers->least[digits] < most)
+            stride = above;
+    }
     return stride;
+}
+
+int64_t *timeline_last_moments(const struct trace *trace)
+{
+    int64_t *last_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *last_ns));
+    for (size_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        last_ns[f] = INT64_MIN;
+        for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+            bool open = trace->flags[e] & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
+            int64_t end_ns = trace->start_ns[e] + (open ? 0 : trace->dur_ns[e]);
+            last_ns[f] = end_ns > last_ns[f] ? end_ns : last_ns[f];
+        }
+    }
+    return last_ns;
 }
 
 int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value)

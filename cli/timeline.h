@@ -37,8 +37,22 @@ bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struc
     (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
      WANT(FWD_THREAD) | WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
 
-/* Between the numbers of one file and of the next: a power of ten above all of them. 0: there is one file. */
-int64_t timeline_stride(const struct trace *trace);
+/* The numbers that were met: by digits, the least; 0: none. Zero-initialise it. */
+struct timeline_numbers {
+    int64_t least[20];
+};
+
+/* Note the numbers of TRACE that mean something within their file only. */
+void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace *trace);
+
+/* Between the numbers of one of FILES files and of the next: a power of ten above all of them. 0: there is one file. */
+int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files);
+
+/*
+ * New, free(): by file, the last moment (of the file) of an event: its end, or its start where it was open when recording stopped,
+ * which only the file's last moment told. INT64_MIN: it has none.
+ */
+int64_t *timeline_last_moments(const struct trace *trace);
 
 /* VALUE of FILE, apart from those of other files. 0 and negative numbers stand for "none". */
 int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value);

@@ -399,6 +399,26 @@ static bool leave_unread(struct reading *reading, size_t traces, const char *pat
     return true;
 }
 
+static struct trace *finish_trace(struct reading *reading)
+{
+    struct trace *trace = trace_builder_finish(reading->builder);
+    trace->workers = parallel_workers(reading->options->workers);
+    return trace;
+}
+
+/* What was read so far is a trace of its own, and the next file begins another. */
+static bool hand_over(struct reading *reading, struct tpa_error *err)
+{
+    const struct ingest_options *options = reading->options;
+    if (options->step_range)
+        trace_builder_add_property(reading->builder, TRACE_STEP_RANGE, options->step_range);
+    struct trace *trace = finish_trace(reading);
+    reading->builder = trace_builder_open(&options->wants);
+    bool fine = options->visit(options->visit_context, trace, err);
+    trace_free(trace);
+    return fine;
+}
+
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
@@ -446,7 +466,7 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
-    return ok;
+    return ok && (!options->visit || reading->traces == traces || hand_over(reading, err));
 }
 
 /*
@@ -619,13 +639,6 @@ static void free_snapshots(struct snapshots *snapshots)
     for (size_t i = 0; i < snapshots->of.count; i++)
         snapshot_free(snapshots->of.at[i]);
     VEC_FREE(&snapshots->of);
-}
-
-static struct trace *finish_trace(struct reading *reading)
-{
-    struct trace *trace = trace_builder_finish(reading->builder);
-    trace->workers = parallel_workers(reading->options->workers);
-    return trace;
 }
 
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,

@@ -23,6 +23,12 @@ typedef void ingest_progress(void *context, const char *path, int64_t done, int6
 /* Asked before a regular file is read. False and ERR: not this one. */
 typedef bool ingest_may_read(const struct source_id *file, struct tpa_error *err);
 
+/*
+ * Given the trace of a file as soon as that was read, before the next one is. It may be changed, and is freed afterwards. False
+ * and ERR: read no more.
+ */
+typedef bool ingest_visit(void *context, struct trace *trace, struct tpa_error *err);
+
 struct ingest_options {
     struct trace_wants wants;
     unsigned workers;          /* threads that parse; 0: one per CPU */
@@ -34,6 +40,8 @@ struct ingest_options {
     ingest_may_read *may_read; /* may be NULL */
     ingest_progress *progress; /* may be NULL */
     void *progress_context;
+    ingest_visit *visit; /* may be NULL; else the trace that is read in the end holds no file */
+    void *visit_context;
 };
 
 /* What files turned out to be: one of these is not NULL, or there are snapshots. */

@@ -534,6 +534,11 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     struct trace_storage *storage = builder->storage;
     assert(storage->files.count > 0);
     size_t base = storage->count;
+    if (builder->trace->wants.only_count) {
+        builder->trace->events_counted += chunk->count;
+        trace_chunk_clear(chunk);
+        return true;
+    }
     if (!builder_check_ceiling(builder, chunk->count, chunk->ends.count, err))
         return false;
     map_strings(&chunk->names, storage->names);
@@ -626,8 +631,9 @@ static void settle_files(struct trace_builder *builder)
     }
 }
 
-static void lend_columns(struct trace *trace, struct trace_storage *storage)
+void storage_lend(struct trace *trace)
 {
+    struct trace_storage *storage = trace->storage;
     trace->event_count = storage->count;
     trace->start_ns = storage->start_ns;
     trace->dur_ns = storage->dur_ns;
@@ -679,7 +685,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     sort_devices(builder);
     builder_classify(builder);
     index_args(builder);
-    lend_columns(trace, builder->storage);
+    storage_lend(trace);
     free_scaffold(builder);
     return trace;
 }

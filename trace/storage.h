@@ -1,5 +1,5 @@
 /*
- * storage.h - the memory behind a trace; for builder.c, columns.c, joins.c, classify.c, derived.c and trace.c only.
+ * storage.h - the memory behind a trace; for the files of this folder only.
  *
  * While it is built, a trace's columns are these growing ones; when it is finished they are
  * lent to struct trace as const pointers, and trace_free gives them back.
@@ -92,6 +92,9 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 
 /* Give events that were begun (B, b, S) the end that the file tells elsewhere (E, e, F). joins.c */
 void builder_join_ends(struct trace_builder *builder);
+
+/* Let TRACE show what its storage holds. builder.c */
+void storage_lend(struct trace *trace);
 
 /* What kind of event a category is. classify.c */
 enum event_kind category_kind(const char *text);

@@ -165,6 +165,8 @@ struct trace_wants {
     uint64_t args; /* bit 1 << ARG_... */
     bool flows;    /* flow arrows (s/t/f) */
     bool counters; /* counter samples (C) */
+    bool
+        only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
 };
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
@@ -333,6 +335,7 @@ struct trace {
     const struct trace_sample *samples;
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
+    uint64_t events_counted; /* where that is all that was wanted */
 
     struct arena arena;            /* owns the strings above */
     struct trace_storage *storage; /* private: how large the columns are; see storage.h */
