@@ -742,9 +742,10 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     return fine;
 }
 
-static bool write_file(void *context, const struct trace *trace, track_id first_track, struct tpa_error *err)
+static bool write_file(void *context, const struct trace *trace, const struct convert_read *read,
+                       struct tpa_error *err)
 {
-    return add_part(context, trace, first_track, err);
+    return add_part(context, trace, read->first_track, err);
 }
 
 /* The arrows between ranks come last: they are those of the trace that holds all files, of which no event is written. */

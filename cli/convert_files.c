@@ -29,6 +29,9 @@ void convert_files_free(struct convert_files *files)
         return;
     trace_free(files->all);
     free(files->last_ns);
+    free(files->has_samples);
+    free(files->own_event);
+    collectives_free(files->collectives);
     free(files->ways);
     collectives_join_free(files->join);
     VEC_FREE(&files->reads);
@@ -61,22 +64,45 @@ static void add_last_moments(struct convert_files *files, const struct trace *tr
     free(last_ns);
 }
 
+static void add_sampled_tracks(struct convert_files *files, const struct trace *trace)
+{
+    size_t known = files->all->track_count;
+    bool *has_samples = timeline_sampled_tracks(trace);
+    files->has_samples = mem_realloc(files->has_samples,
+                                     mem_times(known + trace->track_count + 1, sizeof *files->has_samples));
+    for (size_t t = 0; t < trace->track_count; t++)
+        files->has_samples[known + t] = has_samples[t];
+    free(has_samples);
+}
+
+static void add_own_events(struct convert_files *files, const struct trace *trace, const bool *needed,
+                           size_t first)
+{
+    files->own_event =
+        mem_realloc(files->own_event, mem_times(files->all->event_count + 1, sizeof *files->own_event));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (needed[e])
+            files->own_event[first++] = e;
+}
+
 static bool add_file(void *context, struct trace *trace, struct tpa_error *err)
 {
     struct convert_files *files = context;
     struct convert_read read = { (uint32_t)files->all->file_count, (track_id)files->all->track_count,
-                                 trace->event_count };
-    event_id first_event = (event_id)files->all->event_count;
+                                 (event_id)files->all->event_count, 0, trace->event_count };
     (void)err;
-    *VEC_PUSH(&files->reads) = read;
     files->events += trace->event_count;
     files->flows += convert_own_flows(trace);
     timeline_note_numbers(&files->numbers, trace);
     add_last_moments(files, trace);
+    add_sampled_tracks(files, trace);
     struct collectives *of_file = collectives_open(trace);
     bool *needed = collectives_join_needs(of_file);
     trace_append(files->all, trace, needed);
-    collectives_join_add(files->join, of_file, needed, first_event, read.first_file);
+    read.kept = (event_id)files->all->event_count - read.first_event;
+    *VEC_PUSH(&files->reads) = read;
+    add_own_events(files, trace, needed, read.first_event);
+    collectives_join_add(files->join, of_file, needed, read.first_event, read.first_file);
     free(needed);
     collectives_free(of_file);
     return true;
@@ -85,10 +111,7 @@ static bool add_file(void *context, struct trace *trace, struct tpa_error *err)
 /* Set the clocks right, and draw the arrows between ranks. */
 static void merge(struct convert_files *files, struct buffer *summary)
 {
-    struct collectives *joined = collectives_join_finish(files->join, files->all);
-    files->join = NULL;
-    files->ways = convert_merge(files->all, joined, &files->numbers, summary);
-    collectives_free(joined);
+    files->ways = convert_merge(files->all, files->collectives, &files->numbers, summary);
     for (size_t f = 0; files->ways && f < files->all->file_count; f++)
         if (files->ways[f].moves && files->last_ns[f] != INT64_MIN)
             files->last_ns[f] = convert_way_moment(&files->ways[f], files->last_ns[f]);
@@ -106,6 +129,8 @@ bool convert_files_read(struct convert_files *files, struct ingested *ingested, 
     trace_append(files->all, ingested->trace, NULL); /* what is to be said of all files together */
     trace_free(ingested->trace);
     ingested->trace = NULL;
+    files->collectives = collectives_join_finish(files->join, files->all);
+    files->join = NULL;
     if (files->merge && files->all->file_count > 1)
         merge(files, summary);
     return true;
@@ -168,7 +193,7 @@ static bool read_again(void *context, struct trace *trace, struct tpa_error *err
             !trace_move(trace, f, way->root_has_base, way->root_base_ns, convert_way_moment, way))
             return fail_changed(trace, err);
     }
-    return reading->visit(reading->context, trace, read->first_track, err);
+    return reading->visit(reading->context, trace, read, err);
 }
 
 bool convert_files_each(struct convert_files *files, convert_files_visit *visit, void *context,

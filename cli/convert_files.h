@@ -17,6 +17,7 @@
 #include "cli/timeline.h"
 #include "trace/trace.h"
 
+struct collectives;
 struct collectives_join;
 struct convert_way;
 
@@ -24,15 +25,19 @@ struct convert_way;
 struct convert_read {
     uint32_t first_file;
     track_id first_track;
-    uint64_t events;
+    event_id first_event, kept; /* of those that are kept, and how many */
+    uint64_t events;            /* all of the file */
 };
 
 struct convert_files {
     struct trace *
         all; /* all files and tracks, with the few events that clocks are told by; its flows are arrows between ranks */
     struct timeline_numbers numbers;
-    int64_t *last_ns;       /* by file of ALL: see timeline_last_moments; on the clock that is written */
-    uint64_t events, flows; /* of the files; without arrows between ranks */
+    int64_t *last_ns;    /* by file of ALL: see timeline_last_moments; on the clock that is written */
+    bool *has_samples;   /* by track of ALL: there are samples of counters on it */
+    event_id *own_event; /* by event of ALL: its number in the trace of its file */
+    struct collectives *collectives; /* of ALL */
+    uint64_t events, flows;          /* of the files; without arrows between ranks */
 
     /* private */
     bool merge;
@@ -62,8 +67,8 @@ bool convert_files_can(const struct invocation *call);
 bool convert_files_read(struct convert_files *files, struct ingested *ingested, struct buffer *summary,
                         struct tpa_error *err);
 
-/* Given TRACE, whose tracks are those of ALL from FIRST_TRACK on, and whose times are by the clock that is written. */
-typedef bool convert_files_visit(void *context, const struct trace *trace, track_id first_track,
+/* Given TRACE, which stands in ALL as READ says, and whose times are by the clock that is written. */
+typedef bool convert_files_visit(void *context, const struct trace *trace, const struct convert_read *read,
                                  struct tpa_error *err);
 
 /* Read them again, and hand each to VISIT. False and ERR when that fails, or a file is not what it was before. */

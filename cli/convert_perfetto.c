@@ -1,7 +1,8 @@
 /*
  * convert_perfetto.c - Perfetto's protobuf: what https://ui.perfetto.dev opens, at a fraction of the size of JSON.
  *
- * All texts are interned in the first packet, so that parts of the rest can be made by several threads. Everything is of
+ * File after file is written, so that memory need hold one at a time (convert_files.h). All texts of a file are interned in one
+ * packet, which clears what was there before, so that parts of the rest can be made by several threads. Everything is of
  * one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
  *
  * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their file
@@ -18,6 +19,7 @@
 #include "base/packer.h"
 #include "base/search.h"
 #include "cli/chrome_head.h"
+#include "cli/convert_files.h"
 #include "cli/perfetto_flows.h"
 #include "cli/perfetto_path.h"
 #include "cli/perfetto_plan.h"
@@ -52,18 +54,23 @@ struct counter {
 };
 
 struct perfetto_output {
-    const struct trace *trace;
+    const struct trace *all;   /* all files and tracks */
+    const struct trace *trace; /* whose events are written now: some of the files, or ALL */
+    track_id first_track;      /* of TRACE in ALL */
+    uint32_t first_file;
+    uint32_t next_uuid;
+    struct perfetto_flow_ids flow_ids;
+    struct perfetto_flows between; /* by event of ALL: arrows between ranks */
     struct perfetto_plan plan;
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
-    bool *is_empty; /* by track: nothing lies on it, and it is not written */
-    bool *shared;   /* by track: another file has a process of its number */
-    uint32_t *
-        process_of; /* by track: index into processes; UINT32_MAX for streams, which hang below their file's */
-    uint32_t *host_of; /* by file: the process that its streams hang below; UINT32_MAX: none */
-    int64_t *shift_ns; /* by file: to be added to times */
-    int64_t stride;    /* between the numbers of one file and the next */
-    int64_t origin_ns; /* of the trace's clock, since 1970 */
+    bool *is_empty;       /* by track of ALL, as the next two: nothing lies on it, and it is not written */
+    bool *shared;         /* another file has a process of its number */
+    uint32_t *process_of; /* index into processes; UINT32_MAX for streams, which hang below their file's */
+    uint32_t *host_of;    /* by file of ALL: the process that its streams hang below; UINT32_MAX: none */
+    int64_t *shift_ns;    /* by file of ALL: to be added to times */
+    int64_t stride;       /* between the numbers of one file and the next */
+    int64_t origin_ns;    /* of the trace's clock, since 1970 */
     bool has_origin;
     bool *is_used; /* by text: an argument's value */
     VEC_OF(struct process) processes;
@@ -91,7 +98,7 @@ static int compare_pids(const void *left, const void *right)
 /* Give each process a number of its own. */
 static void number_processes(struct perfetto_output *output)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     int64_t *taken = mem_alloc(mem_times(output->processes.count + 1, sizeof *taken));
     size_t count = output->processes.count;
     for (size_t i = 0; i < count; i++)
@@ -115,17 +122,15 @@ static bool same_process(const struct track *a, const struct track *b)
 }
 
 /* The processes of the host; of each file the one with most events takes its streams. */
-static void find_processes(struct perfetto_output *output)
+static void find_processes(struct perfetto_output *output, const bool *has_samples)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
     output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
     uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
     output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
     for (track_id t = 0; t < trace->track_count; t++)
-        output->is_empty[t] = trace->tracks[t].event_count == 0;
-    for (size_t i = 0; i < trace->sample_count; i++)
-        output->is_empty[trace->samples[i].track] = false;
+        output->is_empty[t] = trace->tracks[t].event_count == 0 && !has_samples[t];
     for (track_id t = 0; t < trace->track_count; t++) {
         output->process_of[t] = UINT32_MAX;
         if (is_stream(trace, t) || output->is_empty[t])
@@ -152,11 +157,17 @@ static void find_processes(struct perfetto_output *output)
     number_processes(output);
 }
 
+/* Of a track of ALL. Processes come first. */
+static uint32_t track_uuid(const struct perfetto_output *output, track_id track)
+{
+    return (uint32_t)output->processes.count + 1 + track;
+}
+
 /* Which pid and tid TRACK has in the trace, for reading back. */
 static void put_description(const struct perfetto_output *output, struct buffer *out, track_id id,
                             const char *more)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     const struct track *track = &trace->tracks[id];
     struct buffer pid = { 0 }, text = { 0 };
     bool quoted = timeline_add_pid(&pid, trace, track, output->shared[id]);
@@ -211,7 +222,7 @@ static void put_name(struct buffer *out, uint32_t number, const struct names *na
 static void put_process_name(const struct perfetto_output *output, struct buffer *out,
                              const struct process *process)
 {
-    const struct trace *trace = output->trace;
+    const struct trace *trace = output->all;
     const struct track *track = &trace->tracks[process->track];
     struct buffer name = { 0 };
     if (trace->file_count > 1) {
@@ -233,14 +244,14 @@ static void put_process(const struct perfetto_output *output, struct buffer *out
                         const struct process *process)
 {
     size_t packet;
-    const struct track *track = &output->trace->tracks[process->track];
+    const struct track *track = &output->all->tracks[process->track];
     size_t descriptor = open_descriptor(out, process->uuid, 0, &packet);
     size_t message = wire_open(out, 3);
     wire_put_number(out, 1, process->pid);
     put_process_name(output, out, process);
     if (track->process_sort_index >= INT32_MIN && track->process_sort_index <= INT32_MAX)
         wire_put_number(out, 3, track->process_sort_index);
-    put_name(out, 8, output->trace->texts, track->process_labels);
+    put_name(out, 8, output->all->texts, track->process_labels);
     wire_close(out, message);
     put_order(out, (int64_t)process->file * 1000 + process->uuid);
     close_descriptor(out, packet, descriptor);
@@ -248,13 +259,13 @@ static void put_process(const struct perfetto_output *output, struct buffer *out
 
 static void put_thread(const struct perfetto_output *output, struct buffer *out, track_id id)
 {
-    const struct track *track = &output->trace->tracks[id];
+    const struct track *track = &output->all->tracks[id];
     const struct process *process = &output->processes.at[output->process_of[id]];
-    size_t packet, descriptor = open_descriptor(out, output->plan.uuid_of[id], process->uuid, &packet);
+    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), process->uuid, &packet);
     size_t message = wire_open(out, 4);
     wire_put_number(out, 1, process->pid);
     wire_put_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
-    put_name(out, 5, output->trace->texts,
+    put_name(out, 5, output->all->texts,
              track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
     if (track->thread_sort_index && track->thread_sort_index >= INT32_MIN &&
         track->thread_sort_index <= INT32_MAX)
@@ -275,13 +286,13 @@ static void add_told_name(struct buffer *out, const struct trace *trace, const c
 
 static void put_stream(const struct perfetto_output *output, struct buffer *out, track_id id)
 {
-    const struct track *track = &output->trace->tracks[id];
+    const struct track *track = &output->all->tracks[id];
     uint32_t host = output->host_of[track->file];
     uint32_t parent = host == UINT32_MAX ? 0 : output->processes.at[host].uuid;
-    size_t packet, descriptor = open_descriptor(out, output->plan.uuid_of[id], parent, &packet);
+    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), parent, &packet);
     struct buffer name = { 0 };
-    if (host == UINT32_MAX && output->trace->file_count > 1) {
-        timeline_add_file(&name, output->trace, track->file);
+    if (host == UINT32_MAX && output->all->file_count > 1) {
+        timeline_add_file(&name, output->all, track->file);
         buffer_puts(&name, " ");
     }
     buffer_printf(&name, "GPU %" PRId32 " / stream %" PRId64, track->device, track->stream);
@@ -289,8 +300,8 @@ static void put_stream(const struct perfetto_output *output, struct buffer *out,
     put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
                        (track->stream < 1000 ? track->stream : 999));
     struct buffer names = { 0 };
-    add_told_name(&names, output->trace, " process", track->process_name);
-    add_told_name(&names, output->trace, " thread", track->thread_name);
+    add_told_name(&names, output->all, " process", track->process_name);
+    add_told_name(&names, output->all, " thread", track->thread_name);
     put_description(output, out, id, names.at ? names.at : "");
     buffer_release(&names);
     buffer_release(&name);
@@ -301,13 +312,14 @@ static void put_lane(const struct perfetto_output *output, struct buffer *out,
                      const struct perfetto_lane *lane)
 {
     char name[64];
-    size_t packet, descriptor = open_descriptor(out, lane->uuid, output->plan.uuid_of[lane->track], &packet);
+    track_id track = output->first_track + lane->track;
+    size_t packet, descriptor = open_descriptor(out, lane->uuid, track_uuid(output, track), &packet);
     int len =
         snprintf(name, sizeof name, "%s %" PRIu32, lane->is_async ? "asynchronous" : "overlap", lane->number);
     wire_put_text(out, 2, name, (size_t)len);
     put_order(out, lane->number);
     if (lane->is_async)
-        put_description(output, out, lane->track, " async");
+        put_description(output, out, track, " async");
     close_descriptor(out, packet, descriptor);
 }
 
@@ -321,7 +333,7 @@ static void put_root(const struct perfetto_output *output, struct buffer *out)
     wire_put_number(out, 20, 1);
     wire_put_number(out, 11, 3);
     buffer_puts(&head, "tpa head ");
-    chrome_head_put(output->trace, &head);
+    chrome_head_put(output->all, &head);
     buffer_puts(&head, "]}");
     wire_put_text(out, 14, head.at, head.count);
     buffer_release(&head);
@@ -382,17 +394,23 @@ static void put_texts(const struct perfetto_output *output, struct buffer *out)
     wire_close(out, packet);
 }
 
+/* What the file begins with. */
 static void put_head(const struct perfetto_output *output, struct buffer *out)
 {
-    const struct trace *trace = output->trace;
     put_clocks(output, out);
     put_root(output, out);
     for (size_t i = 0; i < output->processes.count; i++)
         put_process(output, out, &output->processes.at[i]);
-    for (track_id t = 0; t < trace->track_count; t++) {
+}
+
+/* The tracks of what is written now, and its texts. */
+static void put_tracks(const struct perfetto_output *output, struct buffer *out)
+{
+    track_id end = output->first_track + (track_id)output->trace->track_count;
+    for (track_id t = output->first_track; t < end; t++) {
         if (output->is_empty[t])
             continue;
-        if (is_stream(trace, t))
+        if (is_stream(output->all, t))
             put_stream(output, out, t);
         else
             put_thread(output, out, t);
@@ -403,6 +421,12 @@ static void put_head(const struct perfetto_output *output, struct buffer *out)
 }
 
 /* ---- events ---- */
+
+/* The file, in ALL, of a track of TRACE. */
+static uint32_t file_of(const struct perfetto_output *output, track_id track)
+{
+    return output->all->tracks[output->first_track + track].file;
+}
 
 static bool is_list(const char *text)
 {
@@ -455,7 +479,7 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
                       event_id e)
 {
     const struct trace *trace = output->trace;
-    uint32_t file = trace->tracks[trace->track[e]].file;
+    uint32_t file = file_of(output, trace->track[e]);
     int64_t value;
     wire_put_number(out, 10, (int64_t)trace->name[e] + 1);
     if (names_length(trace->texts, trace->categories[trace->category[e]].text))
@@ -476,7 +500,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
     event_id e = mark->event;
     int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace->start_ns[e];
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, ts_ns + output->shift_ns[trace->tracks[trace->track[e]].file]);
+    wire_put_number(out, 8, ts_ns + output->shift_ns[file_of(output, trace->track[e])]);
     wire_put_number(out, 10, 1);
     if (mark->type != PERFETTO_END)
         wire_put_number(out, 13, 2);
@@ -548,7 +572,7 @@ static void find_counters(struct perfetto_output *output)
                     break;
             if (place > output->counters.count)
                 *VEC_PUSH(&output->counters) =
-                    (struct counter){ sample->counter, sample->track, output->plan.next_uuid++ };
+                    (struct counter){ sample->counter, sample->track, output->next_uuid++ };
             last[sample->counter] = place;
         }
         output->counter_of[i] = place - 1;
@@ -558,9 +582,9 @@ static void find_counters(struct perfetto_output *output)
 
 static uint32_t parent_of(const struct perfetto_output *output, track_id track)
 {
-    uint32_t process = output->process_of[track];
+    uint32_t process = output->process_of[output->first_track + track];
     if (process == UINT32_MAX)
-        process = output->host_of[output->trace->tracks[track].file];
+        process = output->host_of[file_of(output, track)];
     return process == UINT32_MAX ? 0 : output->processes.at[process].uuid;
 }
 
@@ -573,7 +597,7 @@ static void put_counters(const struct perfetto_output *output, struct buffer *ou
         put_counter_track(out, counter->uuid, parent_of(output, counter->track),
                           names_text(texts, counter->name), names_length(texts, counter->name), false,
                           &packet, &descriptor);
-        put_description(output, out, counter->track, "");
+        put_description(output, out, output->first_track + counter->track, "");
         close_descriptor(out, packet, descriptor);
     }
 }
@@ -585,8 +609,7 @@ static void make_samples(const struct perfetto_output *output, size_t part, stru
     for (size_t i = first; i < end && i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
         put_value(out, output->counters.at[output->counter_of[i]].uuid,
-                  sample->ts_ns + output->shift_ns[trace->tracks[sample->track].file], sample->value, 0,
-                  true);
+                  sample->ts_ns + output->shift_ns[file_of(output, sample->track)], sample->value, 0, true);
     }
 }
 
@@ -597,7 +620,8 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
     for (size_t d = 0; output->memory && d < output->memory->device_count; d++) {
         const struct memory_device *device = &output->memory->devices[d];
         const char *type = memory_device_type_name(device->type);
-        uint32_t host = output->host_of[device->file], uuid = output->memory_uuid[d];
+        uint32_t file = output->first_file + device->file;
+        uint32_t host = output->host_of[file], uuid = output->memory_uuid[d];
         size_t packet, descriptor;
         char name[96];
         int len =
@@ -610,7 +634,7 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
         close_descriptor(out, packet, descriptor);
         for (uint32_t i = device->first; i < device->first + device->count; i++) {
             const struct memory_record *record = &output->memory->at[i];
-            put_value(out, uuid, trace->start_ns[record->event] + output->shift_ns[device->file], 0,
+            put_value(out, uuid, trace->start_ns[record->event] + output->shift_ns[file], 0,
                       record->allocated, false);
         }
     }
@@ -623,7 +647,14 @@ static size_t parts_of(size_t count, size_t per_part)
     return (count + per_part - 1) / per_part;
 }
 
-/* Part 0 is what comes first; then events, then samples, then memory and the critical path. */
+static void make_head(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    (void)part;
+    buffer_add(out, output->head.at, output->head.count);
+}
+
+/* Part 0 is what comes first; then events, then samples, then memory. */
 static void make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct perfetto_output *output = context;
@@ -635,10 +666,15 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         make_events(output, part - 1, out);
     else if (part - 1 - events < samples)
         make_samples(output, part - 1 - events, out);
-    else {
+    else
         make_memory(output, out);
-        buffer_add(out, output->path.at, output->path.count);
-    }
+}
+
+static void make_path(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    (void)part;
+    buffer_add(out, output->path.at, output->path.count);
 }
 
 static void find_args(struct perfetto_output *output)
@@ -662,82 +698,193 @@ static void find_args(struct perfetto_output *output)
 
 static void find_origin(struct perfetto_output *output)
 {
-    const struct trace *trace = output->trace;
-    output->shift_ns = timeline_shifts(trace);
-    struct timeline_numbers numbers = { 0 };
-    timeline_note_numbers(&numbers, trace);
-    output->stride = timeline_stride(&numbers, trace->file_count);
+    const struct trace *all = output->all;
+    output->shift_ns = timeline_shifts(all);
     output->origin_ns = INT64_MAX;
-    for (size_t i = 0; i < trace->file_count; i++) {
-        int64_t base = trace->files[i].has_base ? trace->files[i].base_ns : 0;
-        output->has_origin |= trace->files[i].has_base;
+    for (size_t i = 0; i < all->file_count; i++) {
+        int64_t base = all->files[i].has_base ? all->files[i].base_ns : 0;
+        output->has_origin |= all->files[i].has_base;
         output->origin_ns = base < output->origin_ns ? base : output->origin_ns;
     }
 }
 
-static void prepare(struct perfetto_output *output)
+/* What depends on all files. */
+static void prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
+                    const bool *has_samples)
 {
-    const struct trace *trace = output->trace;
-    output->shared = timeline_shared_processes(trace);
+    const struct trace *all = output->all;
+    output->shared = timeline_shared_processes(all);
+    output->stride = timeline_stride(numbers, all->file_count);
     find_origin(output);
+    find_processes(output, has_samples);
+    output->next_uuid = track_uuid(output, (track_id)all->track_count);
+    put_head(output, &output->head);
+}
+
+static void release_part(struct perfetto_output *output)
+{
+    perfetto_plan_release(&output->plan);
+    perfetto_flows_release(&output->flows);
+    free(output->is_used);
+    free(output->counter_of);
+    free(output->memory_uuid);
+    memory_records_free(output->memory);
+    VEC_FREE(&output->counters);
+    output->is_used = NULL;
+    output->counter_of = output->memory_uuid = NULL;
+    output->memory = NULL;
+    output->arg_count = 0;
+    buffer_clear(&output->head);
+}
+
+/* The next to be written is TRACE, which stands in ALL as READ says; BETWEEN: the arrows between ranks that touch its events. */
+static void prepare_part(struct perfetto_output *output, const struct trace *trace,
+                         const struct convert_read *read, const struct perfetto_flows *between)
+{
+    release_part(output);
+    output->trace = trace;
+    output->first_track = read->first_track;
+    output->first_file = read->first_file;
     find_args(output);
-    find_processes(output);
-    perfetto_plan_init(&output->plan, trace, (uint32_t)output->processes.count + 1);
-    perfetto_flows_find(&output->flows, trace);
+    perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
+    output->next_uuid = output->plan.next_uuid;
+    output->flows.arrows = 0;
+    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
     output->memory = memory_records_open(trace, MEMORY_LEVELS);
     output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
     for (size_t d = 0; d < output->memory->device_count; d++)
-        output->memory_uuid[d] = output->plan.next_uuid++;
-    put_head(output, &output->head);
+        output->memory_uuid[d] = output->next_uuid++;
+    put_tracks(output, &output->head);
     put_counters(output, &output->head);
 }
 
 static void release(struct perfetto_output *output)
 {
-    perfetto_plan_release(&output->plan);
+    release_part(output);
     free(output->shared);
     free(output->is_empty);
     free(output->process_of);
     free(output->host_of);
     free(output->shift_ns);
-    free(output->is_used);
-    free(output->counter_of);
-    free(output->memory_uuid);
-    memory_records_free(output->memory);
     VEC_FREE(&output->processes);
-    perfetto_flows_release(&output->flows);
-    VEC_FREE(&output->counters);
+    perfetto_flows_release(&output->between);
     buffer_release(&output->head);
     buffer_release(&output->path);
+}
+
+/* Where parts go, and what was written. */
+struct writing {
+    struct perfetto_output output;
+    struct packer packer;
+    struct packer_output file;
+    const struct convert_files *files; /* NULL: there is one trace */
+    uint64_t events, flows, samples;
+};
+
+static bool add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
+                      size_t count, struct tpa_error *err)
+{
+    writing->packer.make = make;
+    writing->packer.context = &writing->output;
+    return packer_add(&writing->file, &writing->packer, count, err);
+}
+
+static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
+{
+    writing->packer.packing = convert_packing(args);
+    writing->packer.workers = (unsigned)args->load.jobs;
+    writing->flows = writing->output.between.arrows;
+    return packer_begin(&writing->file, writing->packer.packing, out, err) &&
+           add_parts(writing, make_head, 1, err);
+}
+
+static bool add_part(struct writing *writing, const struct trace *trace, const struct convert_read *read,
+                     const struct perfetto_flows *between, struct tpa_error *err)
+{
+    struct perfetto_output *output = &writing->output;
+    prepare_part(output, trace, read, between);
+    writing->events += trace->event_count;
+    writing->flows += output->flows.arrows;
+    writing->samples += trace->sample_count;
+    return add_parts(writing, make_part,
+                     2 + parts_of(output->plan.marks.count, MARKS_PER_PART) +
+                         parts_of(trace->sample_count, SAMPLES_PER_PART),
+                     err);
+}
+
+static bool end(struct writing *writing, struct tpa_error *err)
+{
+    return add_parts(writing, make_path, 1, err) && packer_end(&writing->file, err);
+}
+
+static void tell_written(const struct writing *writing, const struct convert_args *args, size_t pieces,
+                         struct buffer *summary)
+{
+    const struct trace *all = writing->output.all;
+    buffer_printf(summary, "%" PRIu64 " events, %" PRIu64 " flows, %" PRIu64 " counter samples",
+                  writing->events, writing->flows, writing->samples);
+    if (args->critical_path)
+        buffer_printf(summary, ", %zu pieces of the critical path", pieces);
+    if (all->file_count > 1)
+        buffer_printf(summary, " of %zu files, whose processes are named by rank", all->file_count);
+    buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, all);
 }
 
 static bool write_perfetto(const struct trace *trace, const struct convert_args *args, FILE *out,
                            struct buffer *summary, struct tpa_error *err)
 {
-    struct perfetto_output output = { .trace = trace };
-    prepare(&output);
-    size_t pieces = args->critical_path
-                        ? perfetto_put_path(trace, output.shift_ns, &output.plan.next_uuid, &output.path)
+    struct writing writing = { .output = { .all = trace, .trace = trace } };
+    struct perfetto_output *output = &writing.output;
+    struct timeline_numbers numbers = { 0 };
+    bool *has_samples = timeline_sampled_tracks(trace);
+    timeline_note_numbers(&numbers, trace);
+    prepare(output, &numbers, has_samples);
+    free(has_samples);
+    if (trace->file_count > 1) {
+        struct collectives *all = collectives_open(trace);
+        perfetto_flows_between(&output->between, all);
+        collectives_free(all);
+    }
+    bool fine = begin(&writing, args, out, err) &&
+                add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);
+    size_t pieces = args->critical_path && fine
+                        ? perfetto_put_path(trace, output->shift_ns, &output->next_uuid, &output->path)
                         : 0;
-    struct packer packer = {
-        .packing = convert_packing(args),
-        .workers = (unsigned)args->load.jobs,
-        .make = make_part,
-        .context = &output,
-    };
-    size_t parts = 2 + parts_of(output.plan.marks.count, MARKS_PER_PART) +
-                   parts_of(trace->sample_count, SAMPLES_PER_PART);
-    bool fine = packer_write(&packer, parts, out, err);
-    buffer_printf(summary, "%zu events, %zu flows, %zu counter samples", trace->event_count,
-                  output.flows.arrows, trace->sample_count);
-    if (args->critical_path)
-        buffer_printf(summary, ", %zu pieces of the critical path", pieces);
-    if (trace->file_count > 1)
-        buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
-    buffer_putc(summary, '\n');
-    timeline_tell_apart(summary, trace);
-    release(&output);
+    fine = fine && end(&writing, err);
+    tell_written(&writing, args, pieces, summary);
+    release(output);
+    return fine;
+}
+
+static bool write_file(void *context, const struct trace *trace, const struct convert_read *read,
+                       struct tpa_error *err)
+{
+    struct writing *writing = context;
+    const struct perfetto_flows *all = &writing->output.between;
+    struct perfetto_flows own = { 0 };
+    size_t i = perfetto_flows_first(all, read->first_event),
+           behind = perfetto_flows_first(all, read->first_event + read->kept);
+    for (; i < behind; i++)
+        *VEC_PUSH(&own) =
+            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].id };
+    bool fine = add_part(writing, trace, read, &own, err);
+    perfetto_flows_release(&own);
+    return fine;
+}
+
+static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
+                        struct buffer *summary, struct tpa_error *err)
+{
+    struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
+    prepare(&writing.output, &files->numbers, files->has_samples);
+    if (files->all->file_count > 1)
+        perfetto_flows_between(&writing.output.between, files->collectives);
+    bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&
+                end(&writing, err);
+    tell_written(&writing, args, 0, summary);
+    release(&writing.output);
     return fine;
 }
 
@@ -750,6 +897,7 @@ const struct convert_form convert_perfetto = {
     .is_read = true,
     .is_timeline = true,
     .write_trace = write_perfetto,
+    .write_files = write_files,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",
 };

@@ -20,15 +20,16 @@ static uint64_t flow_id(int kind, uint64_t number)
     return (uint64_t)kind << FLOW_KIND_SHIFT | number;
 }
 
-static void add_launches(struct perfetto_flows *flows, const struct trace *trace)
+static void add_launches(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
         if (call != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_LAUNCH, e), call, e);
+            add_flow(flows, flow_id(FLOW_LAUNCH, *next + e), call, e);
     }
     attribution_free(launches);
+    *next += trace->event_count;
 }
 
 /* One end of an arrow of the trace. */
@@ -73,7 +74,7 @@ static event_id event_of(const struct begin_at *begins, size_t count, const stru
 }
 
 /* Arrows of the trace that are none from a launch: from forward to backward. They are drawn to where operators begin. */
-static void add_backward(struct perfetto_flows *flows, const struct trace *trace)
+static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     VEC_OF(struct arrow_end) ends = { 0 };
     VEC_OF(struct begin_at) begins = { 0 };
@@ -96,28 +97,11 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
             continue;
         event_id a = event_of(begins.at, begins.count, from), b = event_of(begins.at, begins.count, to);
         if (a != EVENT_NONE && b != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_BACKWARD, i), a, b);
+            add_flow(flows, flow_id(FLOW_BACKWARD, *next + i), a, b);
     }
+    *next += ends.count;
     VEC_FREE(&ends);
     VEC_FREE(&begins);
-}
-
-/* One collective on all ranks: from the first of its members to each of the others. */
-static void add_collectives(struct perfetto_flows *flows, const struct trace *trace)
-{
-    if (trace->file_count < 2)
-        return;
-    struct collectives *all = collectives_open(trace);
-    struct collective_matches *matches = collective_matches_open(all);
-    for (size_t m = 0; m < matches->count; m++) {
-        const struct collective_match *match = &matches->at[m];
-        for (size_t i = 0; i < match->count; i++)
-            *VEC_PUSH(flows) = (struct perfetto_flow_end){ all->at[matches->member[match->first + i]].event,
-                                                           flow_id(FLOW_COLLECTIVE, m) };
-        flows->arrows++;
-    }
-    collective_matches_free(matches);
-    collectives_free(all);
 }
 
 static bool is_later_flow(const void *context, const void *left, const void *right)
@@ -127,13 +111,35 @@ static bool is_later_flow(const void *context, const void *left, const void *rig
     return a->event > b->event || (a->event == b->event && a->id > b->id);
 }
 
-void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace)
+static void sort_flows(struct perfetto_flows *flows)
 {
-    add_launches(flows, trace);
-    add_backward(flows, trace);
-    add_collectives(flows, trace);
     if (flows->count)
         runs_sort(flows->at, flows->count, sizeof *flows->at, is_later_flow, NULL);
+}
+
+void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
+                         struct perfetto_flow_ids *ids, const struct perfetto_flows *collectives)
+{
+    add_launches(flows, trace, &ids->launch);
+    add_backward(flows, trace, &ids->backward);
+    for (size_t i = 0; i < collectives->count; i++)
+        *VEC_PUSH(flows) = collectives->at[i];
+    sort_flows(flows);
+}
+
+/* One collective on all ranks: from the first of its members to each of the others. */
+void perfetto_flows_between(struct perfetto_flows *flows, const struct collectives *all)
+{
+    struct collective_matches *matches = collective_matches_open(all);
+    for (size_t m = 0; m < matches->count; m++) {
+        const struct collective_match *match = &matches->at[m];
+        for (size_t i = 0; i < match->count; i++)
+            *VEC_PUSH(flows) = (struct perfetto_flow_end){ all->at[matches->member[match->first + i]].event,
+                                                           flow_id(FLOW_COLLECTIVE, m) };
+        flows->arrows++;
+    }
+    collective_matches_free(matches);
+    sort_flows(flows);
 }
 
 size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e)

@@ -6,6 +6,7 @@
 #define TPA_CLI_PERFETTO_FLOWS_H
 
 #include "base/memory.h"
+#include "facts/collectives.h"
 #include "trace/trace.h"
 
 /* Ids of flows: what kind in the upper bits, and a number that counts. */
@@ -23,8 +24,20 @@ struct perfetto_flows {
     size_t arrows;
 };
 
-/* Find those of TRACE, which was read with correlations and flow arrows. */
-void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace);
+/* The first numbers of ids that are free. Zero-initialise it. */
+struct perfetto_flow_ids {
+    uint64_t launch, backward;
+};
+
+/*
+ * Find those within TRACE, which was read with correlations and flow arrows, and those between ranks that touch it: ends in
+ * COLLECTIVES, which are of TRACE by event, then id. IDS are moved on.
+ */
+void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
+                         struct perfetto_flow_ids *ids, const struct perfetto_flows *collectives);
+
+/* The arrows between ranks: one for each collective that several of ALL took part in. Ends are events of its trace. */
+void perfetto_flows_between(struct perfetto_flows *flows, const struct collectives *all);
 
 /* Index of the first end at E; where E has none, that of a later event. */
 size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e);

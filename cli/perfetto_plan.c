@@ -90,14 +90,15 @@ static void plan_track(struct perfetto_plan *plan, track_id track, event_id *ord
     VEC_FREE(&lanes);
 }
 
-void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid)
+void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
+                        uint32_t next_uuid)
 {
     size_t groups = 2 * trace->track_count; /* each track, and what is asynchronous on it */
     size_t *first = mem_zalloc(groups + 2, sizeof *first);
     event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
     *plan = (struct perfetto_plan){
         .trace = trace,
-        .next_uuid = first_uuid + (uint32_t)trace->track_count,
+        .next_uuid = next_uuid,
         .uuid_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *plan->uuid_of)),
     };
     for (track_id t = 0; t < trace->track_count; t++)

@@ -38,8 +38,9 @@ struct perfetto_plan {
     VEC_OF(struct perfetto_lane) lanes;
 };
 
-/* Plan TRACE, whose tracks get uuids from FIRST_UUID on. Free with perfetto_plan_release. */
-void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid);
+/* Plan TRACE, whose tracks get uuids from FIRST_UUID on, and others from NEXT_UUID on. Free with perfetto_plan_release. */
+void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
+                        uint32_t next_uuid);
 void perfetto_plan_release(struct perfetto_plan *plan);
 
 #endif

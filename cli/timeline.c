@@ -222,6 +222,14 @@ int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files)
     return stride;
 }
 
+bool *timeline_sampled_tracks(const struct trace *trace)
+{
+    bool *has_samples = mem_zalloc(trace->track_count + 1, sizeof *has_samples);
+    for (size_t i = 0; i < trace->sample_count; i++)
+        has_samples[trace->samples[i].track] = true;
+    return has_samples;
+}
+
 int64_t *timeline_last_moments(const struct trace *trace)
 {
     int64_t *last_ns = mem_alloc(mem_times(trace->file_count + 1, sizeof *last_ns));

@@ -48,6 +48,9 @@ void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace 
 /* Between the numbers of one of FILES files and of the next: a power of ten above all of them. 0: there is one file. */
 int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files);
 
+/* New, free(): by track, are there samples of counters on it? */
+bool *timeline_sampled_tracks(const struct trace *trace);
+
 /*
  * New, free(): by file, the last moment (of the file) of an event: its end, or its start where it was open when recording stopped,
  * which only the file's last moment told. INT64_MIN: it has none.

@@ -517,7 +517,7 @@ static bool read_all(struct pf_reader *reader)
     if (!pass(reader, PF_DESCRIBE) || !read_head(reader))
         return false;
     settle_base(reader);
-    if (!pass(reader, PF_PAIR))
+    if (!reader->options->wants.only_count && !pass(reader, PF_PAIR))
         return false;
     uint64_t lone_ends = pf_pair(&reader->marks, reader->is_torch);
     open_categories(reader);

@@ -332,7 +332,11 @@ static void add_begin(struct pf_reader *reader, const struct pf_sequence *sequen
                       const struct pf_packet *packet, const struct track_event *event, uint32_t place,
                       int64_t ts_ns)
 {
-    const struct pf_mark *mark = &reader->marks.at[reader->next_mark++];
+    static const struct pf_mark none = {
+        .end = UINT32_MAX
+    }; /* who only counts slices did not look for their ends */
+    const struct pf_mark *mark =
+        reader->options->wants.only_count ? &none : &reader->marks.at[reader->next_mark++];
     struct chunk_event slice = { .phase = 'B', .start_ns = ts_ns, .dur_ns = -1 };
     struct wire of_end = wire_over(NULL, 0);
     if (mark->end != UINT32_MAX) {
