@@ -163,7 +163,7 @@ static void slices_that_cross_get_a_lane_of_their_own(void **state)
     small_host(&small, 1, "cpu_op", "d", 40, 0);
     struct trace *trace = small_end(&small);
     struct perfetto_plan plan;
-    perfetto_plan_init(&plan, trace, 100);
+    perfetto_plan_init(&plan, trace, 100, 100 + (uint32_t)trace->track_count);
     assert_int_equal(plan.lanes.count, 1);
     static const struct {
         event_id event;
