@@ -98,27 +98,51 @@ static bool has_steps(const struct whatif *whatif)
     return whatif->steps->count > 0 && whatif->steps->at[0].number != INT64_MIN;
 }
 
+/* A path with a larger share that the recording has no reason for is no ground for a promise. */
+static const double most_unexplained = 0.5;
+
+/*
+ * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
+ * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean.
+ */
+static bool tells_mean(const struct whatif *whatif)
+{
+    int64_t gain_ns = whatif->steps->now_ns - whatif->steps->then_ns,
+            mean_gain_ns = whatif->steps->mean_now_ns - whatif->steps->mean_then_ns;
+    return (gain_ns < 0 && mean_gain_ns > 0) || (gain_ns > 0 && mean_gain_ns < 0);
+}
+
 /* "A step takes 116.000 ms instead of 176.000 ms (-34.1 %)." */
 static void tell_gain(const struct whatif *whatif, struct result *result)
 {
-    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
+    bool mean = tells_mean(whatif);
+    int64_t now_ns = mean ? whatif->steps->mean_now_ns : whatif->steps->now_ns,
+            then_ns = mean ? whatif->steps->mean_then_ns : whatif->steps->then_ns;
     const char *what = has_steps(whatif) ? "a step" : "the recording";
     size_t touched = 0;
     for (size_t i = 0; i < whatif->edit_count; i++)
         touched += whatif->gains[i].effect.count;
-    if (touched == 0)
+    if (touched == 0) {
         result_add_notice(result, "prediction", 0, NULL, TPA_NOWHERE,
                           "there is nothing to change in the trace: %s takes %.3f ms, as it did", what,
                           quantity_ms(now_ns));
-    else if (now_ns == then_ns)
+    } else if (now_ns == then_ns) {
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
                           quantity_ms(now_ns));
-    else
+    } else {
+        struct buffer rest = { 0 };
+        if (has_steps(whatif) && whatif->steps->count > 2)
+            buffer_printf(&rest, ", the %s of the steps", mean ? "mean" : "median");
+        if (now_ns > then_ns && whatif->unexplained_share > most_unexplained)
+            buffer_printf(&rest, "; at best, as the recording has no reason for %.1f %% of its path",
+                          quantity_percent(whatif->unexplained_share));
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what, quantity_ms(then_ns),
                           quantity_ms(now_ns), quantity_percent(-share_of(now_ns - then_ns, now_ns)),
-                          has_steps(whatif) && whatif->steps->count > 2 ? ", the median of the steps" : "");
+                          rest.at ? rest.at : "");
+        buffer_release(&rest);
+    }
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "replay/whatif.h"
 #include "replay/make_graph.h"
+#include "replay/whatif_tables.h"
 #include "tests/unit/drawn.h"
 
 static const struct trace_wants wants = { .args = EDIT_WANTS };
@@ -552,6 +553,42 @@ static void a_name_that_nothing_has_is_an_error(void **state)
     trace_free(trace);
 }
 
+/* What the first sentence is about, and when it is no promise. */
+static void the_first_sentence_is_true(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_steps();
+    struct tpa_error err = { 0 };
+    struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, false, &err);
+    static const struct {
+        int64_t then_ms, mean_then_ms;
+        double unexplained;
+        const char *says;
+    } cases[] = {
+        { 80, 90, 0.5, "a step would take 80.000 ms instead of 100.000 ms (-20.0 %)" },
+        { 101, 99, 0, "a step would take 99.000 ms instead of 100.000 ms (-1.0 %)" },
+        { 99, 101, 0, "a step would take 101.000 ms instead of 100.000 ms (+1.0 %)" },
+        { 80, 80, 0.995,
+          "a step would take 80.000 ms instead of 100.000 ms (-20.0 %); at best, as the recording has no reason for 99.5 % of "
+          "its path" },
+        { 110, 110, 0.995, "a step would take 110.000 ms instead of 100.000 ms (+10.0 %)" },
+    };
+    assert_non_null(whatif);
+    whatif->steps->now_ns = whatif->steps->mean_now_ns = 100 * MS;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result *result = result_open("tpa.whatif/1");
+        whatif->steps->then_ns = cases[i].then_ms * MS;
+        whatif->steps->mean_then_ns = cases[i].mean_then_ms * MS;
+        whatif->unexplained_share = cases[i].unexplained;
+        whatif_add_tables(whatif, &edit, result);
+        assert_string_equal(result->notices.at[0].text, cases[i].says);
+        result_free(result);
+    }
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -574,6 +611,7 @@ int main(void)
         cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),
+        cmocka_unit_test(the_first_sentence_is_true),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
