@@ -45,7 +45,8 @@ void edit_no_data_wait(const struct editing *editing)
 static void release(const struct editing *editing, moment_id m, double factor)
 {
     const struct replay_graph *graph = editing->graph;
-    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++)
         if (graph->edges[k].relation == RELATION_SYNC)
             changes_drop_edge(editing->changes, k);
     editing_scale_piece(editing, m, factor);

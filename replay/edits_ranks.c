@@ -35,7 +35,8 @@ static void hide_waits_of_threads(const struct editing *editing)
     const struct replay_graph *graph = editing->graph;
     for (moment_id m = 0; m < graph->host_count; m++) {
         bool waits = false;
-        for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+        struct edge_range range = replay_edges_of(graph, m);
+        for (uint32_t k = range.first; k < range.end; k++) {
             if (graph->edges[k].relation != RELATION_COLLECTIVE)
                 continue;
             changes_drop_edge(editing->changes, k);
@@ -53,7 +54,8 @@ static void drop_waits_for_ranks(const struct editing *editing, size_t work)
 {
     const struct replay_graph *graph = editing->graph;
     moment_id end = replay_work_end(graph, work);
-    for (uint32_t k = graph->first_edge[end]; k < graph->first_edge[end + 1]; k++)
+    struct edge_range range = replay_edges_of(graph, end);
+    for (uint32_t k = range.first; k < range.end; k++)
         if (graph->edges[k].relation == RELATION_COLLECTIVE)
             changes_drop_edge(editing->changes, k);
 }
@@ -75,7 +77,8 @@ void edit_overlap_comm(const struct editing *editing)
 static int64_t transfer_of(const struct replay_graph *graph, size_t work)
 {
     moment_id end = replay_work_end(graph, work);
-    for (uint32_t k = graph->first_edge[end]; k < graph->first_edge[end + 1]; k++)
+    struct edge_range range = replay_edges_of(graph, end);
+    for (uint32_t k = range.first; k < range.end; k++)
         if (graph->edges[k].relation == RELATION_COLLECTIVE)
             return graph->time_ns[end] - graph->time_ns[graph->edges[k].from];
     return graph->time_ns[end] - graph->time_ns[end - 1];

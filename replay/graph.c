@@ -2,6 +2,7 @@
 #include "replay/graph.h"
 
 #include "base/search.h"
+#include "replay/view.h"
 
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m)
 {
@@ -25,7 +26,10 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
 
 const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m)
 {
-    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+    if (graph->view_of)
+        return view_binding(graph, m);
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++)
         if (graph->edges[k].binds)
             return &graph->edges[k];
     return NULL;

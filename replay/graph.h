@@ -2,11 +2,12 @@
  * graph.h - what waited for what: the moments of a trace and the relations between them.
  *
  *     const struct replay_graph *graph = replay_graph_of(trace);
- *     for (size_t i = 0; i < graph->moment_count; i++) {
- *         moment_id m = graph->order[i];                     // what m depends on came before
- *         for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
- *             ... graph->edges[k].from ...
- *     }
+ *     for (size_t r = 0; r < graph->order_count; r++)
+ *         for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++) {
+ *             struct edge_range edges = replay_edges_of(graph, m);   // what m depends on came before
+ *             for (uint32_t k = edges.first; k < edges.end; k++)
+ *                 ... graph->edges[k].from ...
+ *         }
  *
  * Moments are
  *
@@ -57,6 +58,20 @@ struct replay_edge {
     bool binds;
 };
 
+/* Moments that follow one another in the order as they do in number. */
+struct moment_run {
+    moment_id first;
+    uint32_t count;
+};
+
+/* Edges from FIRST up to END. */
+struct edge_range {
+    uint32_t first, end;
+};
+
+struct replay;
+struct changes;
+
 struct replay_thread {
     track_id track;
     uint32_t process; /* attribution_process */
@@ -78,10 +93,18 @@ struct replay_graph {
         *recorded_ns; /* by moment, as recorded: time_ns itself, but in a view (view.h) of a replay */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
-    uint32_t *first_edge;
-    struct replay_edge *edges; /* of moment m: from first_edge[m] up to first_edge[m + 1] */
+    struct replay_edge *edges; /* by the moment they lead to: replay_edges_of */
     size_t edge_count;
-    moment_id *order; /* all moments, each after those it depends on */
+    /* Few moments have edges, so that only these are counted: a bit for each that has, how many of them come before each word of
+     * bits, and where their edges begin. */
+    uint64_t *has_edges;
+    uint32_t *having_before, *first_edge;
+    struct moment_run *order; /* all moments, each after those it depends on */
+    size_t order_count;       /* of runs */
+
+    const struct replay
+        *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
+    const struct changes *view_with;
 
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;
@@ -137,13 +160,29 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
     return (m - graph->host_count) / 2;
 }
 
+/* How many moments with edges come before M. */
+static inline size_t replay_having_before(const struct replay_graph *graph, moment_id m)
+{
+    uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
+    return graph->having_before[m / 64] + (size_t)__builtin_popcountll(before);
+}
+
+/* The edges that lead to M: indices into graph->edges. */
+static inline struct edge_range replay_edges_of(const struct replay_graph *graph, moment_id m)
+{
+    if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
+        return (struct edge_range){ 0, 0 };
+    size_t at = replay_having_before(graph, m);
+    return (struct edge_range){ graph->first_edge[at], graph->first_edge[at + 1] };
+}
+
 /* The thread that M, a moment of one, is of. A binary search. */
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 
 /* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
 
-/* The edge of M that binds; NULL: none, so that the moment before binds, if there is one. */
+/* The edge of M that binds, in a view by which it comes then; NULL: none, so that the moment before binds, if there is one. */
 const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m);
 
 /* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */

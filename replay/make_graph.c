@@ -23,7 +23,7 @@ static void *derive(const struct trace *trace)
         graph->gpu = &no_work;
         graph->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *graph->shift_ns);
         graph->group = mem_zalloc(trace->file_count + 1, sizeof *graph->group);
-        graph->first_edge = mem_zalloc(1, sizeof *graph->first_edge);
+        graph->has_edges = mem_zalloc(1, sizeof *graph->has_edges);
         graph->thread_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *graph->thread_of_track));
         memset(graph->thread_of_track, 0xff, (trace->track_count + 1) * sizeof *graph->thread_of_track);
         return graph;
@@ -48,6 +48,8 @@ static void release(void *value)
     free(graph->thread_of_track);
     free(graph->time_ns);
     free(graph->inner);
+    free(graph->has_edges);
+    free(graph->having_before);
     free(graph->first_edge);
     free(graph->edges);
     free(graph->order);

@@ -13,9 +13,9 @@
 static void sort_edges(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
-    size_t count = graph->moment_count;
-    graph->first_edge = mem_zalloc(count + 2, sizeof *graph->first_edge);
-    graph->edges = mem_alloc(mem_times(maker->edges.count + 1, sizeof *graph->edges));
+    size_t words = graph->moment_count / 64 + 1, having = 0;
+    graph->has_edges = mem_zalloc(words, sizeof *graph->has_edges);
+    graph->having_before = mem_alloc(mem_times(words, sizeof *graph->having_before));
     for (size_t k = 0; k < maker->edges.count; k++) {
         struct loose_edge *one = &maker->edges.at[k];
         if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
@@ -24,22 +24,32 @@ static void sort_edges(struct graph_maker *maker)
             one->to = MOMENT_NONE;
             continue;
         }
-        graph->first_edge[one->to + 2]++;
+        graph->has_edges[one->to / 64] |= UINT64_C(1) << (one->to % 64);
         graph->edge_count++;
     }
+    for (size_t word = 0; word < words; word++) {
+        graph->having_before[word] = (uint32_t)having;
+        having += (size_t)__builtin_popcountll(graph->has_edges[word]);
+    }
     /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
-    for (size_t m = 0; m < count; m++)
-        graph->first_edge[m + 2] += graph->first_edge[m + 1];
+    graph->first_edge = mem_zalloc(having + 2, sizeof *graph->first_edge);
+    graph->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *graph->edges));
     for (size_t k = 0; k < maker->edges.count; k++)
         if (maker->edges.at[k].to != MOMENT_NONE)
-            graph->edges[graph->first_edge[maker->edges.at[k].to + 1]++] = maker->edges.at[k].edge;
+            graph->first_edge[replay_having_before(graph, maker->edges.at[k].to) + 2]++;
+    for (size_t i = 0; i < having; i++)
+        graph->first_edge[i + 2] += graph->first_edge[i + 1];
+    for (size_t k = 0; k < maker->edges.count; k++)
+        if (maker->edges.at[k].to != MOMENT_NONE)
+            graph->edges[graph->first_edge[replay_having_before(graph, maker->edges.at[k].to) + 1]++] =
+                maker->edges.at[k].edge;
     VEC_FREE(&maker->edges);
 }
 
-/* A moment that waits for those it depends on: edge NEXT is to be looked at. */
+/* A moment that waits for those it depends on: of its edges those from NEXT up to END are to be looked at. */
 struct pending {
     moment_id m;
-    uint32_t next;
+    uint32_t next, end;
 };
 
 struct ordering {
@@ -47,14 +57,15 @@ struct ordering {
     uint8_t *state;  /* by moment: 0 not met, 1 pending, 2 in order */
     uint64_t *first; /* a bit for each moment of a thread: the thread's first */
     VEC_OF(struct pending) stack;
-    size_t done;
+    VEC_OF(struct moment_run) order;
 };
 
 /* Let the latest of the edges that M has left bind it, where nothing else does: a start of work, a join. */
 static void bind_anew(struct replay_graph *graph, moment_id m)
 {
     struct replay_edge *latest = NULL;
-    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++) {
         struct replay_edge *edge = &graph->edges[k];
         if (edge->from != m && (!latest || graph->time_ns[edge->from] > graph->time_ns[latest->from]))
             latest = edge;
@@ -78,7 +89,8 @@ static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
 static void push(struct ordering *ordering, moment_id m)
 {
     ordering->state[m] = 1;
-    *VEC_PUSH(&ordering->stack) = (struct pending){ m, ordering->graph->first_edge[m] };
+    struct edge_range edges = replay_edges_of(ordering->graph, m);
+    *VEC_PUSH(&ordering->stack) = (struct pending){ m, edges.first, edges.end };
 }
 
 /* The moment before M that it depends on without an edge: of its thread, or the start of its work. MOMENT_NONE: there is none. */
@@ -98,6 +110,16 @@ static void give_up(struct ordering *ordering)
     drop_edge(ordering->graph, asked->next - 1, asked->m);
 }
 
+/* M is next in the order. */
+static void append(struct ordering *ordering, moment_id m)
+{
+    struct moment_run *last = ordering->order.count ? &ordering->order.at[ordering->order.count - 1] : NULL;
+    if (last && last->first + last->count == m)
+        last->count++;
+    else
+        *VEC_PUSH(&ordering->order) = (struct moment_run){ m, 1 };
+}
+
 /* Put M in order, and before it what it depends on. */
 static void place(struct ordering *ordering, moment_id m)
 {
@@ -113,9 +135,9 @@ static void place(struct ordering *ordering, moment_id m)
                 push(ordering, previous);
             continue;
         }
-        if (top->next == graph->first_edge[own + 1]) {
+        if (top->next == top->end) {
             ordering->state[own] = 2;
-            graph->order[ordering->done++] = own;
+            append(ordering, own);
             ordering->stack.count--;
             continue;
         }
@@ -148,10 +170,11 @@ void graph_order(struct graph_maker *maker)
                                  .first = mem_zalloc(graph->host_count / 64 + 1, sizeof *ordering.first) };
     for (size_t t = 0; t < graph->thread_count; t++)
         ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
-    graph->order = mem_alloc(mem_times(graph->moment_count + 1, sizeof *graph->order));
     for (size_t m = 0; m < graph->moment_count; m++)
         if (ordering.state[m] == 0)
             place(&ordering, (moment_id)m);
+    graph->order = ordering.order.at;
+    graph->order_count = ordering.order.count;
     VEC_FREE(&ordering.stack);
     free(ordering.state);
     free(ordering.first);

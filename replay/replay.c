@@ -122,7 +122,8 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
     const struct replay_graph *graph = pass->graph;
     struct verdict verdict = { .latest_ns = INT64_MIN };
     int64_t turn_ns = INT64_MIN;
-    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++) {
         const struct replay_edge *edge = &graph->edges[k];
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
@@ -186,8 +187,9 @@ struct replay *replay_open(const struct replay_graph *graph, const struct change
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
-    for (size_t i = 0; i < graph->moment_count; i++)
-        replay->at_ns[graph->order[i]] = time_of_moment(&pass, graph->order[i]);
+    for (size_t r = 0; r < graph->order_count; r++)
+        for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++)
+            replay->at_ns[m] = time_of_moment(&pass, m);
     free(pass.first);
     return replay;
 }

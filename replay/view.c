@@ -23,48 +23,28 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
                        : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
 }
 
-/* Does M come so late because of the moment before it? Only where nothing was to be waited for any longer. */
-static bool follows(const struct replay *replay, const struct changes *changes, moment_id m)
+const struct replay_edge *view_binding(const struct replay_graph *view, moment_id m)
 {
-    const struct replay_graph *graph = replay->graph;
-    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
-        if (reaches(replay, changes, k, m))
-            return false;
-    return true;
-}
-
-static void bind(const struct replay *replay, const struct changes *changes, struct replay_edge *edges,
-                 moment_id m)
-{
-    const struct replay_graph *graph = replay->graph;
-    uint32_t first = graph->first_edge[m], end = graph->first_edge[m + 1], chosen = end;
-    for (uint32_t k = first; k < end; k++)
-        edges[k].binds = false;
-    if (first == end || follows(replay, changes, m))
-        return;
-    for (uint32_t k = end; k-- > first;)
-        if (reaches(replay, changes, k, m) &&
-            (chosen == end || !graph->edges[chosen].binds || graph->edges[k].binds))
-            chosen = k;
-    edges[chosen].binds = true;
+    struct edge_range range = replay_edges_of(view, m);
+    const struct replay_edge *chosen = NULL;
+    for (uint32_t k = range.end; k-- > range.first;)
+        if (reaches(view->view_of, view->view_with, k, m) &&
+            (!chosen || !chosen->binds || view->edges[k].binds))
+            chosen = &view->edges[k];
+    return chosen;
 }
 
 struct replay_graph *view_open(const struct replay *replay, const struct changes *changes)
 {
-    const struct replay_graph *graph = replay->graph;
     struct replay_graph *view = mem_alloc(sizeof *view);
-    *view = *graph;
+    *view = *replay->graph;
     view->time_ns = replay->at_ns;
-    view->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *view->edges));
-    memcpy(view->edges, graph->edges, graph->edge_count * sizeof *view->edges);
-    for (size_t m = 0; m < graph->moment_count; m++)
-        bind(replay, changes, view->edges, (moment_id)m);
+    view->view_of = replay;
+    view->view_with = changes;
     return view;
 }
 
 void view_free(struct replay_graph *view)
 {
-    if (view)
-        free(view->edges);
     free(view);
 }

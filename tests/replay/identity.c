@@ -49,12 +49,15 @@ static void check_order(const struct replay_graph *graph, const char *path)
     size_t *place = malloc((graph->moment_count + 1) * sizeof *place), early = 0, times = 0;
     for (size_t i = 0; i < graph->moment_count; i++)
         place[i] = SIZE_MAX;
-    for (size_t i = 0; i < graph->moment_count; i++)
-        place[graph->order[i]] = i;
+    size_t next = 0;
+    for (size_t r = 0; r < graph->order_count; r++)
+        for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++)
+            place[m] = next++;
     for (moment_id m = 0; m < graph->moment_count; m++) {
         if (place[m] == SIZE_MAX)
             times++;
-        for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+        struct edge_range range = replay_edges_of(graph, m);
+        for (uint32_t k = range.first; k < range.end; k++)
             early += graph->edges[k].from != m && place[graph->edges[k].from] >= place[m];
         if (replay_moment_kind(graph, m) == MOMENT_WORK_END)
             early += place[m - 1] >= place[m];
