@@ -57,19 +57,18 @@ static uint32_t file_of(const struct device *device, event_id e)
 
 static int64_t work_end(const struct device *device, size_t i)
 {
-    return device->graph->time_ns[replay_work_end(device->graph, i)];
+    return replay_moment_ns(device->graph, replay_work_end(device->graph, i));
 }
 
 static void add_work_moments(struct device *device)
 {
     struct replay_graph *graph = device->graph;
     graph->moment_count = graph->host_count + 2 * device->gpu->count;
-    graph->time_ns = mem_realloc(graph->time_ns, mem_times(graph->moment_count + 1, sizeof *graph->time_ns));
-    graph->recorded_ns = graph->time_ns;
+    moment_times_resize(&graph->times, graph->moment_count);
     for (size_t i = 0; i < device->gpu->count; i++) {
         event_id e = device->gpu->event[i];
-        graph->time_ns[replay_work_start(graph, i)] = replay_event_start(graph, e);
-        graph->time_ns[replay_work_end(graph, i)] = replay_event_end(graph, e);
+        moment_times_set(&graph->times, replay_work_start(graph, i), replay_event_start(graph, e));
+        moment_times_set(&graph->times, replay_work_end(graph, i), replay_event_end(graph, e));
     }
 }
 
@@ -78,7 +77,7 @@ static void add_work_moments(struct device *device)
 static void add_wait(struct device *device, size_t work, size_t source)
 {
     if (work != LATEST_NONE && source != LATEST_NONE && work != source &&
-        work_end(device, source) <= device->graph->time_ns[replay_work_start(device->graph, work)])
+        work_end(device, source) <= replay_moment_ns(device->graph, replay_work_start(device->graph, work)))
         *VEC_PUSH(&device->waits) = (struct stream_wait){ (uint32_t)work, (uint32_t)source };
 }
 
@@ -247,7 +246,7 @@ static void add_guessed_waits(struct device *device)
                 last_wait_call(&calls, device->trace->track[call], before_ns, at[k].launched_ns);
             if (waited_ns == INT64_MIN)
                 continue;
-            int64_t start_ns = device->graph->time_ns[replay_work_start(device->graph, work)];
+            int64_t start_ns = replay_moment_ns(device->graph, replay_work_start(device->graph, work));
             track_id track = device->trace->track[device->gpu->event[work]];
             add_wait(device, work, latest_find(latest, device_of(device, work), waited_ns, start_ns, track));
         }
@@ -295,7 +294,7 @@ static moment_id launch_moment(struct device *device, size_t i, int64_t start_ns
     bool early = call_ns > start_ns;
     graph->early_work += early;
     moment_id m = replay_moment_from(graph, thread, early ? start_ns : call_ns);
-    if (m == MOMENT_NONE || graph->time_ns[m] > start_ns)
+    if (m == MOMENT_NONE || replay_moment_ns(graph, m) > start_ns)
         return m == MOMENT_NONE || m == graph->threads[thread].first ? MOMENT_NONE : m - 1;
     return m;
 }
@@ -314,11 +313,11 @@ static void add_queued_edge(struct device *device, size_t i, const struct readin
         gpu->call[i] == gpu->call[device->latest] || (bound->any && bound->relation == RELATION_EVENT))
         return;
     moment_id from = replay_work_end(graph, device->latest);
-    if (graph->time_ns[from] >= graph->time_ns[start])
+    if (replay_moment_ns(graph, from) >= replay_moment_ns(graph, start))
         return;
     bool waited = !device->has_waits[file_of(device, gpu->event[i])] &&
-                  graph->time_ns[start] - graph->time_ns[from] < AT_ONCE_NS &&
-                  call_end(device, gpu->call[i]) < graph->time_ns[from];
+                  replay_moment_ns(graph, start) - replay_moment_ns(graph, from) < AT_ONCE_NS &&
+                  call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
     if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
         graph_add_edge(device->maker, from, start, RELATION_QUEUED, false);
 }
@@ -327,18 +326,18 @@ static void add_work_edges(struct device *device, size_t i, size_t *wait)
 {
     struct replay_graph *graph = device->graph;
     moment_id start = replay_work_start(graph, i);
-    int64_t start_ns = graph->time_ns[start];
+    int64_t start_ns = replay_moment_ns(graph, start);
     size_t first_edge = device->maker->edges.count;
     struct readiness best = { .any = false };
     for (; *wait < device->waits.count && device->waits.at[*wait].work == i; ++*wait) {
         moment_id from = replay_work_end(graph, device->waits.at[*wait].source);
         graph_add_edge(device->maker, from, start, RELATION_EVENT, false);
-        offer(&best, from, RELATION_EVENT, graph->time_ns[from]);
+        offer(&best, from, RELATION_EVENT, replay_moment_ns(graph, from));
     }
     if (device->before[i] != UINT32_MAX) {
         moment_id from = replay_work_end(graph, device->before[i]);
         graph_add_edge(device->maker, from, start, RELATION_STREAM, false);
-        offer(&best, from, RELATION_STREAM, graph->time_ns[from]);
+        offer(&best, from, RELATION_STREAM, replay_moment_ns(graph, from));
     }
     moment_id from = launch_moment(device, i, start_ns);
     if (from != MOMENT_NONE) {
@@ -468,7 +467,8 @@ static bool awaited_is_after(const void *context, const void *left, const void *
     const struct awaited *a = left, *b = right;
     if (a->call != b->call)
         return a->call > b->call;
-    return graph->time_ns[replay_work_end(graph, a->work)] < graph->time_ns[replay_work_end(graph, b->work)];
+    return replay_moment_ns(graph, replay_work_end(graph, a->work)) <
+           replay_moment_ns(graph, replay_work_end(graph, b->work));
 }
 
 static void sort_awaited(struct device *device)
@@ -506,7 +506,7 @@ static void add_sync_edges(struct device *device)
         if (work == UINT32_MAX)
             continue;
         int64_t end_ns = work_end(device, work);
-        if (end_ns <= graph->time_ns[m])
+        if (end_ns <= replay_moment_ns(graph, m))
             graph_add_edge(device->maker, replay_work_end(graph, work), m, RELATION_SYNC,
                            end_ns > call_start(device, call));
     }

@@ -18,7 +18,9 @@ bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 
 static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)
 {
-    return m > 0 && graph->inner[m] != EVENT_NONE ? graph->time_ns[m] - graph->time_ns[m - 1] : 0;
+    return m > 0 && graph->inner[m] != EVENT_NONE
+               ? replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1)
+               : 0;
 }
 
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor)

@@ -136,7 +136,9 @@ void edit_pinned_copies(const struct editing *editing)
             continue;
         double factor = (double)usual_ns / (double)(end_ns - start_ns);
         moment_id m = replay_moment_from(graph, thread, start_ns);
-        for (m++; m < graph->host_count && graph->time_ns[m] <= end_ns && graph->time_ns[m] > start_ns; m++)
+        for (m++; m < graph->host_count && replay_moment_ns(graph, m) <= end_ns &&
+                  replay_moment_ns(graph, m) > start_ns;
+             m++)
             if (graph->inner[m] == call)
                 release(editing, m, factor);
         editing->effect->count++;
@@ -151,6 +153,11 @@ struct launching {
     uint32_t thread;
     int64_t step; /* index into the steps; -1: in none */
     int64_t start_ns, end_ns;
+    size_t count; /* of calls */
+};
+
+struct launchings {
+    VEC_OF(struct launching);
 };
 
 static int compare_launching(const void *left, const void *right)
@@ -174,7 +181,48 @@ static struct launching launching_of(const struct editing *editing, const struct
         .step = step ? step - steps->at : -1,
         .start_ns = replay_event_start(editing->graph, call),
         .end_ns = replay_event_end(editing->graph, call),
+        .count = 1,
     };
+}
+
+static bool are_together(const struct launching *a, const struct launching *b)
+{
+    return a->thread == b->thread && a->step == b->step;
+}
+
+static void join_launching(struct launching *to, const struct launching *other)
+{
+    to->start_ns = other->start_ns < to->start_ns ? other->start_ns : to->start_ns;
+    to->end_ns = other->end_ns > to->end_ns ? other->end_ns : to->end_ns;
+    to->count += other->count;
+}
+
+/* Those of all calls, by thread and step. What follows one another is mostly of one step, and joined at once. */
+static void collect_launchings(const struct editing *editing, struct launchings *all)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    const struct step_list *steps = step_list_of(editing->trace);
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        struct launching one = launching_of(editing, steps, gpu->call[i]);
+        if (one.thread == UINT32_MAX || (one.step < 0 && steps->count > 0))
+            continue;
+        if (all->count && are_together(&all->at[all->count - 1], &one))
+            join_launching(&all->at[all->count - 1], &one);
+        else
+            *VEC_PUSH(all) = one;
+    }
+    if (all->count)
+        qsort(all->at, all->count, sizeof *all->at, compare_launching);
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (kept && are_together(&all->at[kept - 1], &all->at[i]))
+            join_launching(&all->at[kept - 1], &all->at[i]);
+        else
+            all->at[kept++] = all->at[i];
+    }
+    all->count = kept;
 }
 
 /*
@@ -189,9 +237,10 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
-    for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && graph->time_ns[m] <= end_ns; m++) {
-        int64_t from_ns = graph->time_ns[m - 1];
-        bool pauses = graph->inner[m] == EVENT_NONE && graph->time_ns[m] - from_ns >= LONGEST_GAP_NS;
+    for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
+         m++) {
+        int64_t from_ns = replay_moment_ns(graph, m - 1);
+        bool pauses = graph->inner[m] == EVENT_NONE && replay_moment_ns(graph, m) - from_ns >= LONGEST_GAP_NS;
         if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&kept[thread], from_ns))
             editing_scale_piece(editing, m, 0);
     }
@@ -207,32 +256,16 @@ void edit_cuda_graph(const struct editing *editing)
     struct editing quietly = *editing;
     quietly.effect = &ignored;
     struct intervals *kept = editing_ranges(&quietly, has_flag, &names);
-    const struct gpu_events *gpu = editing->graph->gpu;
-    const struct step_list *steps = step_list_of(editing->trace);
-    struct launching *all = mem_alloc(mem_times(gpu->count + 1, sizeof *all));
-    size_t count = 0;
-    for (size_t i = 0; i < gpu->count; i++) {
-        struct launching one;
-        if (gpu->call[i] == EVENT_NONE)
-            continue;
-        one = launching_of(editing, steps, gpu->call[i]);
-        if (one.thread != UINT32_MAX && (one.step >= 0 || steps->count == 0))
-            all[count++] = one;
-    }
-    if (count)
-        qsort(all, count, sizeof *all, compare_launching);
-    for (size_t first = 0, end; first < count; first = end) {
-        int64_t end_ns = all[first].end_ns;
-        for (end = first;
-             end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
-            end_ns = all[end].end_ns > end_ns ? all[end].end_ns : end_ns;
-        launch_at_once(editing, all[first].thread, all[first].start_ns, end_ns, kept);
-        editing->effect->count += end - first;
+    struct launchings all = { 0 };
+    collect_launchings(editing, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept);
+        editing->effect->count += all.at[i].count;
     }
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
     editing_free_ranges(editing, kept);
     free(names.flags);
-    free(all);
+    VEC_FREE(&all);
 }
 
 /* ---- allocation ---- */
@@ -296,12 +329,13 @@ static void collect_uses(const struct editing *editing, struct uses *uses)
     for (moment_id m = 1; m < graph->host_count; m++) {
         event_id span = graph->inner[m];
         if (span != EVENT_NONE && editing_piece_is_own(graph, m))
-            *VEC_PUSH(uses) = (struct use){ .name = trace->name[span],
-                                            .launched = NAME_NONE,
-                                            .file = trace->tracks[trace->track[span]].file,
-                                            .span = span,
-                                            .start_ns = trace->start_ns[span],
-                                            .own_ns = graph->time_ns[m] - graph->time_ns[m - 1] };
+            *VEC_PUSH(uses) =
+                (struct use){ .name = trace->name[span],
+                              .launched = NAME_NONE,
+                              .file = trace->tracks[trace->track[span]].file,
+                              .span = span,
+                              .start_ns = trace->start_ns[span],
+                              .own_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1) };
     }
     if (uses->count)
         qsort(uses->at, uses->count, sizeof *uses->at, compare_spans);
@@ -336,7 +370,7 @@ static void scale_span(const struct editing *editing, event_id span, double fact
     int64_t end_ns = replay_event_end(graph, span);
     moment_id m = replay_moment_from(graph, thread, replay_event_start(graph, span));
     for (m++; m < graph->host_count && m < graph->threads[thread].first + graph->threads[thread].count &&
-              graph->time_ns[m] <= end_ns;
+              replay_moment_ns(graph, m) <= end_ns;
          m++)
         if (graph->inner[m] == span)
             editing_scale_piece(editing, m, factor);

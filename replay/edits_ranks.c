@@ -45,7 +45,7 @@ static void hide_waits_of_threads(const struct editing *editing)
         if (!waits)
             continue;
         editing_scale_piece(editing, m, 0);
-        editing->effect->time_ns += graph->time_ns[m] - graph->time_ns[m - 1];
+        editing->effect->time_ns += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
         editing->effect->count++;
     }
 }
@@ -80,8 +80,8 @@ static int64_t transfer_of(const struct replay_graph *graph, size_t work)
     struct edge_range range = replay_edges_of(graph, end);
     for (uint32_t k = range.first; k < range.end; k++)
         if (graph->edges[k].relation == RELATION_COLLECTIVE)
-            return graph->time_ns[end] - graph->time_ns[graph->edges[k].from];
-    return graph->time_ns[end] - graph->time_ns[end - 1];
+            return replay_moment_ns(graph, end) - replay_moment_ns(graph, graph->edges[k].from);
+    return replay_moment_ns(graph, end) - replay_moment_ns(graph, end - 1);
 }
 
 struct sized {
@@ -150,7 +150,8 @@ static void add_up(const struct replay_graph *graph, struct rank_time *times)
         for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count;
              m++)
             if (is_host_work(graph, t, m))
-                times[file_of_thread(graph, t)].host_ns += graph->time_ns[m] - graph->time_ns[m - 1];
+                times[file_of_thread(graph, t)].host_ns +=
+                    replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (!gpu_work_communicates(graph->gpu->work[i]))
             times[file_of_work(graph, i)].device_ns += graph->trace->dur_ns[graph->gpu->event[i]];

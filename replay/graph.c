@@ -20,7 +20,8 @@ size_t replay_thread_of(const struct replay_graph *graph, moment_id m)
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns)
 {
     const struct replay_thread *own = &graph->threads[thread];
-    size_t at = search_from(graph->recorded_ns + own->first, own->count, ns);
+    size_t at;
+    SEARCH(at, own->count, replay_recorded_ns(graph, own->first + (moment_id)at) < ns);
     return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
 }
 
@@ -37,7 +38,7 @@ const struct replay_edge *replay_binding(const struct replay_graph *graph, momen
 
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m)
 {
-    int64_t idle_ns = graph->recorded_ns[from],
+    int64_t idle_ns = replay_recorded_ns(graph, from),
             queued_ns = replay_event_end(graph, graph->gpu->call[replay_work_of(graph, m)]);
-    return graph->recorded_ns[m] - (idle_ns > queued_ns ? idle_ns : queued_ns);
+    return replay_recorded_ns(graph, m) - (idle_ns > queued_ns ? idle_ns : queued_ns);
 }

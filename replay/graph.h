@@ -34,10 +34,8 @@
 
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
+#include "replay/moment_times.h"
 #include "trace/trace.h"
-
-typedef uint32_t moment_id;
-#define MOMENT_NONE UINT32_MAX
 
 enum relation {
     RELATION_LAUNCH,   /* from the begin of the call that launched the work */
@@ -88,9 +86,8 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    int64_t *time_ns; /* by moment */
-    const int64_t
-        *recorded_ns; /* by moment, as recorded: time_ns itself, but in a view (view.h) of a replay */
+    struct moment_times times;           /* replay_moment_ns */
+    const struct moment_times *recorded; /* replay_recorded_ns */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
     struct replay_edge *edges; /* by the moment they lead to: replay_edges_of */
@@ -131,6 +128,16 @@ struct replay_graph {
     (GPU_EVENTS_WANTS | WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(STREAM) | WANT(WAIT_ON_STREAM) |            \
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
+
+/* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
+static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
+{
+    return moment_times_get(&graph->times, m);
+}
+static inline int64_t replay_recorded_ns(const struct replay_graph *graph, moment_id m)
+{
+    return moment_times_get(graph->recorded, m);
+}
 
 /* The moments of work I (an index into gpu->event). */
 static inline moment_id replay_work_start(const struct replay_graph *graph, size_t i)

@@ -18,6 +18,7 @@ static void *derive(const struct trace *trace)
     static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
     graph->trace = trace;
+    graph->recorded = &graph->times;
     graph->too_large = is_too_large(trace);
     if (graph->too_large) {
         graph->gpu = &no_work;
@@ -36,7 +37,6 @@ static void *derive(const struct trace *trace)
     graph_add_device(&maker);
     graph_add_joins(&maker);
     graph_order(&maker);
-    graph->recorded_ns = graph->time_ns;
     free(maker.call_sorts);
     return graph;
 }
@@ -46,7 +46,7 @@ static void release(void *value)
     struct replay_graph *graph = value;
     free(graph->threads);
     free(graph->thread_of_track);
-    free(graph->time_ns);
+    moment_times_release(&graph->times);
     free(graph->inner);
     free(graph->has_edges);
     free(graph->having_before);

@@ -19,7 +19,7 @@ static void sort_edges(struct graph_maker *maker)
     for (size_t k = 0; k < maker->edges.count; k++) {
         struct loose_edge *one = &maker->edges.at[k];
         if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
-            graph->time_ns[one->edge.from] > graph->time_ns[one->to]) {
+            replay_moment_ns(graph, one->edge.from) > replay_moment_ns(graph, one->to)) {
             graph->dropped_edges++;
             one->to = MOMENT_NONE;
             continue;
@@ -67,7 +67,8 @@ static void bind_anew(struct replay_graph *graph, moment_id m)
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++) {
         struct replay_edge *edge = &graph->edges[k];
-        if (edge->from != m && (!latest || graph->time_ns[edge->from] > graph->time_ns[latest->from]))
+        if (edge->from != m &&
+            (!latest || replay_moment_ns(graph, edge->from) > replay_moment_ns(graph, latest->from)))
             latest = edge;
     }
     if (latest)
@@ -153,10 +154,10 @@ static void place(struct ordering *ordering, moment_id m)
 static void find_ends(struct replay_graph *graph)
 {
     for (size_t m = 0; m < graph->moment_count; m++) {
-        if (m == 0 || graph->time_ns[m] < graph->start_ns)
-            graph->start_ns = graph->time_ns[m];
-        if (m == 0 || graph->time_ns[m] > graph->end_ns)
-            graph->end_ns = graph->time_ns[m];
+        if (m == 0 || replay_moment_ns(graph, m) < graph->start_ns)
+            graph->start_ns = replay_moment_ns(graph, m);
+        if (m == 0 || replay_moment_ns(graph, m) > graph->end_ns)
+            graph->end_ns = replay_moment_ns(graph, m);
     }
 }
 

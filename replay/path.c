@@ -103,8 +103,8 @@ static void finish(struct walk *walk, enum path_part part, uint32_t file)
 static void go_to(struct walk *walk, moment_id m)
 {
     walk->m = m;
-    if (walk->graph->time_ns[m] < walk->at_ns)
-        walk->at_ns = walk->graph->time_ns[m];
+    if (replay_moment_ns(walk->graph, m) < walk->at_ns)
+        walk->at_ns = replay_moment_ns(walk->graph, m);
 }
 
 /* On a host thread, in a piece of a span or in a gap. */
@@ -116,17 +116,17 @@ static void walk_host(struct walk *walk)
     uint32_t file = graph->trace->tracks[thread->track].file;
     event_id span = graph->inner[m];
     const struct replay_edge *edge = replay_binding(graph, m);
-    if (edge && walk->at_ns < graph->time_ns[m] && graph->time_ns[edge->from] > walk->at_ns)
+    if (edge && walk->at_ns < replay_moment_ns(graph, m) && replay_moment_ns(graph, edge->from) > walk->at_ns)
         edge = NULL; /* from within the piece, before what ended it */
     if (edge && (edge->relation == RELATION_HANDOVER || edge->relation == RELATION_TURN) &&
-        walk->at_ns == graph->time_ns[m]) {
-        add(walk, PART_GAP, EVENT_NONE, file, graph->time_ns[edge->from]);
+        walk->at_ns == replay_moment_ns(graph, m)) {
+        add(walk, PART_GAP, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_COLLECTIVE) {
-        add(walk, PART_COMMUNICATION, EVENT_NONE, file, graph->time_ns[edge->from]);
+        add(walk, PART_COMMUNICATION, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
-        add(walk, PART_SYNC, span, file, graph->time_ns[edge->from]);
+        add(walk, PART_SYNC, span, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (m == thread->first) {
         finish(walk, PART_GAP, file);
@@ -134,7 +134,7 @@ static void walk_host(struct walk *walk)
         enum path_part part = span == EVENT_NONE                        ? PART_GAP
                               : event_is_call(graph->trace->kind[span]) ? PART_CALL
                                                                         : PART_OPERATOR;
-        add(walk, part, span, file, graph->time_ns[m - 1]);
+        add(walk, part, span, file, replay_moment_ns(graph, m - 1));
         go_to(walk, m - 1);
     }
 }
@@ -147,15 +147,15 @@ static void walk_launch(struct walk *walk, moment_id from)
     event_id work = graph->gpu->event[i], call = graph->gpu->call[i];
     uint32_t file = file_of(walk, call);
     if (replay_event_start(graph, call) >
-        graph->recorded_ns[walk->m]) { /* it began within a piece of the thread */
+        replay_recorded_ns(graph, walk->m)) { /* it began within a piece of the thread */
         bool is_first = graph->threads[replay_thread_of(graph, from)].first == from;
-        walk->m = graph->time_ns[from] < walk->at_ns || is_first ? from + 1 : from;
+        walk->m = replay_moment_ns(graph, from) < walk->at_ns || is_first ? from + 1 : from;
         return;
     }
     moment_id end = replay_moment_from(graph, replay_thread_of(graph, from), replay_event_end(graph, call));
-    if (end != MOMENT_NONE && graph->time_ns[end] < walk->at_ns)
-        add(walk, PART_LAUNCH, work, file, graph->time_ns[end]);
-    add(walk, PART_CALL, call, file, graph->time_ns[from]);
+    if (end != MOMENT_NONE && replay_moment_ns(graph, end) < walk->at_ns)
+        add(walk, PART_LAUNCH, work, file, replay_moment_ns(graph, end));
+    add(walk, PART_CALL, call, file, replay_moment_ns(graph, from));
     go_to(walk, from);
 }
 
@@ -169,7 +169,7 @@ static void walk_work_start(struct walk *walk)
         walk_launch(walk, edge->from);
     } else {
         add(walk, edge->relation == RELATION_EVENT ? PART_EVENT : PART_STREAM, work, file_of(walk, work),
-            walk->graph->time_ns[edge->from]);
+            replay_moment_ns(walk->graph, edge->from));
         go_to(walk, edge->from);
     }
 }
@@ -181,7 +181,7 @@ static void walk_work_end(struct walk *walk)
     event_id work = event_of(walk, walk->m);
     moment_id from = edge ? edge->from : walk->m - 1;
     add(walk, path_part_of_work(graph, replay_work_of(graph, walk->m)), work, file_of(walk, work),
-        graph->time_ns[from]);
+        replay_moment_ns(graph, from));
     go_to(walk, from);
 }
 
@@ -193,7 +193,7 @@ static void walk_join(struct walk *walk)
     if (last < graph->host_count)
         add(walk, PART_GAP, EVENT_NONE,
             graph->trace->tracks[graph->threads[replay_thread_of(graph, last)].track].file,
-            graph->time_ns[last]);
+            replay_moment_ns(graph, last));
     go_to(walk, last);
 }
 
@@ -253,7 +253,8 @@ static moment_id find_last(const struct replay_graph *graph, const struct path_w
             m = thread->first + thread->count - 1;
         while (m > thread->first && !busy_before(graph, m))
             m--;
-        int64_t ns = graph->time_ns[m] < window->end_ns ? graph->time_ns[m] : window->end_ns;
+        int64_t ns =
+            replay_moment_ns(graph, m) < window->end_ns ? replay_moment_ns(graph, m) : window->end_ns;
         if (!busy_before(graph, m))
             continue;
         if (best == MOMENT_NONE || ns > *at_ns || (ns == *at_ns && ends_first(graph, m, best))) {
@@ -263,7 +264,7 @@ static moment_id find_last(const struct replay_graph *graph, const struct path_w
     }
     for (size_t i = 0; i < graph->gpu->count; i++) {
         moment_id m = replay_work_end(graph, i);
-        int64_t ns = graph->time_ns[m];
+        int64_t ns = replay_moment_ns(graph, m);
         if (ns <= window->end_ns && is_of_group(graph, m, window->file) &&
             (best == MOMENT_NONE || ns > *at_ns || (ns == *at_ns && ends_first(graph, m, best)))) {
             best = m;
@@ -284,7 +285,7 @@ static void begin(struct walk *walk)
         if (walk->m != MOMENT_NONE)
             return;
         walk->m = thread->first + thread->count - 1;
-        add(walk, PART_GAP, EVENT_NONE, window->file, graph->time_ns[walk->m]);
+        add(walk, PART_GAP, EVENT_NONE, window->file, replay_moment_ns(graph, walk->m));
         return;
     }
     int64_t ns = window->start_ns;

@@ -26,8 +26,8 @@ static bool busy_range(const struct replay_graph *graph, const struct replay_thr
         return false;
     while (graph->inner[last] == EVENT_NONE)
         last--;
-    *start_ns = graph->time_ns[first - 1];
-    *end_ns = graph->time_ns[last];
+    *start_ns = replay_moment_ns(graph, first - 1);
+    *end_ns = replay_moment_ns(graph, last);
     return true;
 }
 
@@ -45,8 +45,8 @@ struct path_windows *path_windows_whole(const struct replay_graph *graph)
     }
     for (size_t i = 0; i < graph->gpu->count; i++) {
         uint32_t group = graph->group[graph->trace->tracks[graph->trace->track[graph->gpu->event[i]]].file];
-        widen(&of_group[group], &any[group], graph->time_ns[replay_work_start(graph, i)],
-              graph->time_ns[replay_work_end(graph, i)]);
+        widen(&of_group[group], &any[group], replay_moment_ns(graph, replay_work_start(graph, i)),
+              replay_moment_ns(graph, replay_work_end(graph, i)));
     }
     for (uint32_t f = 0; f < files; f++) {
         if (!any[f])

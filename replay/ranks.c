@@ -203,6 +203,19 @@ struct part {
     int64_t start_ns; /* when it began */
 };
 
+/* The time of moment I of THREAD; how many of its moments come before NS. */
+static int64_t time_in(const struct replay_graph *graph, const struct replay_thread *thread, size_t i)
+{
+    return replay_moment_ns(graph, thread->first + (moment_id)i);
+}
+
+static size_t count_moments(const struct replay_graph *graph, const struct replay_thread *thread, int64_t ns)
+{
+    size_t i;
+    SEARCH(i, thread->count, time_in(graph, thread, i) < ns);
+    return i;
+}
+
 /*
  * A library that communicates on the host does so on a thread of its own, and what called it waits without a trace: nothing is
  * recorded until it goes on. So a gap of the thread that trains is such a wait if the collective ended in it, and the thread had
@@ -216,17 +229,16 @@ static struct part part_on_host(const struct replay_graph *graph, const struct r
     struct part part = { MOMENT_NONE, MOMENT_NONE, start_ns };
     if (!thread)
         return part;
-    const int64_t *times = graph->time_ns + thread->first;
-    size_t begun = search_from(times, thread->count, start_ns),
-           end = search_from(times, thread->count, end_ns);
-    if (begun < thread->count && times[begun] == start_ns)
+    size_t begun = count_moments(graph, thread, start_ns), end = count_moments(graph, thread, end_ns);
+    if (begun < thread->count && time_in(graph, thread, begun) == start_ns)
         begun++;
     if (begun == 0)
         return part;
     part.start = thread->first + (moment_id)begun - 1;
     if (end == thread->count || end == 0 || graph->inner[thread->first + end] != EVENT_NONE)
         return part;
-    int64_t idle_ns = end_ns - times[end - 1], late_ns = times[end] - end_ns;
+    int64_t idle_ns = end_ns - time_in(graph, thread, end - 1),
+            late_ns = time_in(graph, thread, end) - end_ns;
     if (end == begun || (idle_ns > late_ns && idle_ns >= (end_ns - start_ns) / 100 * LEAST_IDLE_PERCENT))
         part.end = thread->first + (moment_id)end;
     return part;
@@ -238,7 +250,7 @@ static struct part part_on_device(const struct replay_graph *graph, const struct
     if (work == UINT32_MAX)
         return (struct part){ MOMENT_NONE, MOMENT_NONE, 0 };
     moment_id start = replay_work_start(graph, work);
-    return (struct part){ start, replay_work_end(graph, work), graph->time_ns[start] };
+    return (struct part){ start, replay_work_end(graph, work), replay_moment_ns(graph, start) };
 }
 
 static void add_join(struct graph_maker *maker, const struct collective_match *match,
@@ -258,11 +270,11 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
             last = &parts[i];
     }
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
-    graph->time_ns[join] = last->start_ns;
+    moment_times_set(&graph->times, join, last->start_ns);
     graph->join_last[graph->join_count++] = last->start;
     graph->moment_count++;
     for (const struct part *part = parts; part < parts + match->count; part++) {
-        bool waits = part->end != MOMENT_NONE && last->start_ns < graph->time_ns[part->end];
+        bool waits = part->end != MOMENT_NONE && last->start_ns < replay_moment_ns(graph, part->end);
         graph_add_edge(maker, part->start, join, RELATION_ARRIVAL, part == last);
         if (waits)
             graph_add_edge(maker, join, part->end, RELATION_COLLECTIVE,
@@ -277,9 +289,7 @@ void graph_add_joins(struct graph_maker *maker)
     graph->join_last = mem_alloc(mem_times(most + 1, sizeof *graph->join_last));
     if (most == 0)
         return;
-    graph->time_ns =
-        mem_realloc(graph->time_ns, mem_times(graph->moment_count + most + 1, sizeof *graph->time_ns));
-    graph->recorded_ns = graph->time_ns;
+    moment_times_resize(&graph->times, graph->moment_count + most);
     struct part *parts = mem_alloc(mem_times(graph->collectives->count + 1, sizeof *parts));
     const struct replay_thread **busiest = mem_alloc(mem_times(files + 1, sizeof *busiest));
     for (uint32_t f = 0; f < files; f++)

@@ -57,8 +57,8 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     if (m == MOMENT_NONE || start_ns >= end_ns)
         return;
-    for (m = m == own->first ? m + 1 : m; m < end && graph->time_ns[m - 1] < end_ns; m++) {
-        int64_t from_ns = graph->time_ns[m - 1], to_ns = graph->time_ns[m];
+    for (m = m == own->first ? m + 1 : m; m < end && replay_moment_ns(graph, m - 1) < end_ns; m++) {
+        int64_t from_ns = replay_moment_ns(graph, m - 1), to_ns = replay_moment_ns(graph, m);
         int64_t covered_ns = (to_ns < end_ns ? to_ns : end_ns) - (from_ns > start_ns ? from_ns : start_ns);
         if (covered_ns <= 0)
             continue;
@@ -79,7 +79,8 @@ struct pass {
 /* From moment FROM to M as recorded. Of centuries it may not fit, but comes right when it is added to FROM. */
 static int64_t lag_from(const struct pass *pass, moment_id from, moment_id m)
 {
-    return (int64_t)((uint64_t)pass->graph->time_ns[m] - (uint64_t)pass->graph->time_ns[from]);
+    return (int64_t)((uint64_t)replay_moment_ns(pass->graph, m) -
+                     (uint64_t)replay_moment_ns(pass->graph, from));
 }
 
 static int64_t later_by(int64_t at_ns, int64_t lag_ns)
@@ -96,15 +97,17 @@ static int64_t scaled(int64_t lag_ns, float factor)
 int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes *changes, moment_id from,
                           moment_id m)
 {
-    int64_t lag_ns = (int64_t)((uint64_t)graph->time_ns[m] - (uint64_t)graph->time_ns[from]);
+    int64_t lag_ns =
+        (int64_t)((uint64_t)replay_moment_ns(graph, m) - (uint64_t)replay_moment_ns(graph, from));
     event_id call = graph->gpu->call[replay_work_of(graph, m)];
     for (moment_id piece = from + 1;
          changes && changes->shortens_launches && piece < graph->host_count && graph->inner[piece] == call &&
-         graph->time_ns[piece - 1] < graph->time_ns[m];
+         replay_moment_ns(graph, piece - 1) < replay_moment_ns(graph, m);
          piece++) {
-        int64_t until_ns =
-            graph->time_ns[piece] < graph->time_ns[m] ? graph->time_ns[piece] : graph->time_ns[m];
-        int64_t own_ns = until_ns - graph->time_ns[piece - 1];
+        int64_t until_ns = replay_moment_ns(graph, piece) < replay_moment_ns(graph, m)
+                               ? replay_moment_ns(graph, piece)
+                               : replay_moment_ns(graph, m);
+        int64_t own_ns = until_ns - replay_moment_ns(graph, piece - 1);
         lag_ns -= own_ns - scaled(own_ns, changes->piece[piece]);
     }
     return lag_ns;
@@ -127,7 +130,7 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
         const struct replay_edge *edge = &graph->edges[k];
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
-        int64_t at_ns = pass->replay->at_ns[edge->from], lag_ns = lag_from(pass, edge->from, m);
+        int64_t at_ns = replay_time_of(pass->replay, edge->from), lag_ns = lag_from(pass, edge->from, m);
         if (edge->relation == RELATION_TURN) {
             at_ns = later_by(at_ns, lag_ns);
             turn_ns = at_ns > turn_ns ? at_ns : turn_ns;
@@ -172,24 +175,24 @@ static int64_t time_of_moment(const struct pass *pass, moment_id m)
         int64_t tail_ns =
             verdict.tail_ns < own_ns ? verdict.tail_ns : own_ns; /* the work ended in an earlier piece */
         int64_t lag_ns = verdict.bound ? tail_ns : scaled(own_ns, factor);
-        int64_t at_ns = later_by(pass->replay->at_ns[m - 1], lag_ns);
+        int64_t at_ns = later_by(replay_time_of(pass->replay, m - 1), lag_ns);
         return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
     }
-    return verdict.latest_ns == INT64_MIN ? graph->time_ns[m] : verdict.latest_ns;
+    return verdict.latest_ns == INT64_MIN ? replay_moment_ns(graph, m) : verdict.latest_ns;
 }
 
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
 {
     struct replay *replay = mem_zalloc(1, sizeof *replay);
     replay->graph = graph;
-    replay->at_ns = mem_alloc(mem_times(graph->moment_count + 1, sizeof *replay->at_ns));
+    moment_times_resize(&replay->times, graph->moment_count);
     struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
     for (size_t r = 0; r < graph->order_count; r++)
         for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++)
-            replay->at_ns[m] = time_of_moment(&pass, m);
+            moment_times_set(&replay->times, m, time_of_moment(&pass, m));
     free(pass.first);
     return replay;
 }
@@ -197,7 +200,7 @@ struct replay *replay_open(const struct replay_graph *graph, const struct change
 void replay_free(struct replay *replay)
 {
     if (replay)
-        free(replay->at_ns);
+        moment_times_release(&replay->times);
     free(replay);
 }
 
@@ -208,11 +211,12 @@ int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns)
     moment_id m = replay_moment_from(graph, thread, ns);
     if (m == MOMENT_NONE) {
         moment_id last = own->first + own->count - 1;
-        return replay_time_of(replay, last) + (ns - graph->time_ns[last]);
+        return replay_time_of(replay, last) + (ns - replay_moment_ns(graph, last));
     }
-    if (graph->time_ns[m] == ns || m == own->first)
-        return replay_time_of(replay, m) - (graph->time_ns[m] - ns);
+    if (replay_moment_ns(graph, m) == ns || m == own->first)
+        return replay_time_of(replay, m) - (replay_moment_ns(graph, m) - ns);
     int64_t from_ns = replay_time_of(replay, m - 1), to_ns = replay_time_of(replay, m);
-    double share = (double)(ns - graph->time_ns[m - 1]) / (double)(graph->time_ns[m] - graph->time_ns[m - 1]);
+    double share = (double)(ns - replay_moment_ns(graph, m - 1)) /
+                   (double)(replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
     return from_ns + llround(share * (double)(to_ns - from_ns));
 }

@@ -53,7 +53,7 @@ int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes
 /* When every moment comes. */
 struct replay {
     const struct replay_graph *graph; /* borrowed */
-    int64_t *at_ns;                   /* by moment: on the clock of the graph */
+    struct moment_times times;        /* replay_time_of */
 };
 
 /* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
@@ -63,7 +63,7 @@ void replay_free(struct replay *replay);
 /* When moment M comes, on the clock of the graph. */
 static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
 {
-    return replay->at_ns[m];
+    return moment_times_get(&replay->times, m);
 }
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far

@@ -34,7 +34,7 @@ static bool piece_is_of(const struct probe *probe, moment_id m)
     event_id span = probe->graph->inner[m];
     return span != EVENT_NONE && trace->name[span] == probe->item->name &&
            event_is_call((enum event_kind)trace->kind[span]) == (probe->item->part == PART_CALL) &&
-           lies_within(probe, probe->graph->time_ns[m - 1], probe->graph->time_ns[m]);
+           lies_within(probe, replay_moment_ns(probe->graph, m - 1), replay_moment_ns(probe->graph, m));
 }
 
 static bool work_is_of(const struct probe *probe, size_t i)
@@ -42,8 +42,8 @@ static bool work_is_of(const struct probe *probe, size_t i)
     const struct replay_graph *graph = probe->graph;
     return graph->trace->name[graph->gpu->event[i]] == probe->item->name &&
            path_part_of_work(graph, i) == probe->item->part &&
-           lies_within(probe, graph->time_ns[replay_work_start(graph, i)],
-                       graph->time_ns[replay_work_end(graph, i)]);
+           lies_within(probe, replay_moment_ns(graph, replay_work_start(graph, i)),
+                       replay_moment_ns(graph, replay_work_end(graph, i)));
 }
 
 /* How much shorter the window is when the item takes FACTOR of its time. */
@@ -60,9 +60,9 @@ static int64_t gain_at(const struct probe *probe, double factor)
                 probe->changes->work[i] = (float)factor;
     }
     struct replay *replay = replay_open(graph, probe->changes);
-    int64_t gain_ns = graph->time_ns[probe->end] - replay->at_ns[probe->end];
+    int64_t gain_ns = replay_moment_ns(graph, probe->end) - replay_time_of(replay, probe->end);
     if (probe->start != MOMENT_NONE)
-        gain_ns -= graph->time_ns[probe->start] - replay->at_ns[probe->start];
+        gain_ns -= replay_moment_ns(graph, probe->start) - replay_time_of(replay, probe->start);
     replay_free(replay);
     return gain_ns;
 }

@@ -30,7 +30,7 @@ static uint32_t thread_of_step(const struct replay_graph *graph, const uint32_t 
 static moment_id moment_at(const struct replay_graph *graph, uint32_t thread, int64_t ns)
 {
     moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, ns);
-    return m != MOMENT_NONE && graph->time_ns[m] == ns ? m : MOMENT_NONE;
+    return m != MOMENT_NONE && replay_moment_ns(graph, m) == ns ? m : MOMENT_NONE;
 }
 
 static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
@@ -59,10 +59,10 @@ static struct device_time *device_times(const struct replay *replay, const struc
             continue;
         struct device_time *time = &times[step - steps->at];
         moment_id end = replay_work_end(graph, i);
-        if (!time->any || graph->time_ns[end] > time->end_now_ns)
-            time->end_now_ns = graph->time_ns[end];
-        if (!time->any || replay->at_ns[end] > time->end_then_ns)
-            time->end_then_ns = replay->at_ns[end];
+        if (!time->any || replay_moment_ns(graph, end) > time->end_now_ns)
+            time->end_now_ns = replay_moment_ns(graph, end);
+        if (!time->any || replay_time_of(replay, end) > time->end_then_ns)
+            time->end_then_ns = replay_time_of(replay, end);
         time->any = true;
     }
     return times;

@@ -175,8 +175,8 @@ static bool ends_after(const void *context, const void *left, const void *right)
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     if (streams->stream_of_work[a] != streams->stream_of_work[b])
         return streams->stream_of_work[a] > streams->stream_of_work[b];
-    int64_t a_ns = graph->time_ns[replay_work_end(graph, a)],
-            b_ns = graph->time_ns[replay_work_end(graph, b)];
+    int64_t a_ns = replay_moment_ns(graph, replay_work_end(graph, a)),
+            b_ns = replay_moment_ns(graph, replay_work_end(graph, b));
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
@@ -204,9 +204,10 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
     for (size_t i = 0; i < count; i++) {
         uint32_t s = streams->stream_of_work[i];
-        int64_t start_ns = graph->time_ns[replay_work_start(graph, i)];
-        bool instant = graph->time_ns[replay_work_end(graph, i)] == start_ns;
-        while (next[s] < end[s] && graph->time_ns[replay_work_end(graph, by_end[next[s]])] <= start_ns)
+        int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));
+        bool instant = replay_moment_ns(graph, replay_work_end(graph, i)) == start_ns;
+        while (next[s] < end[s] &&
+               replay_moment_ns(graph, replay_work_end(graph, by_end[next[s]])) <= start_ns)
             next[s]++;
         size_t first = s ? end[s - 1] : 0, behind = instant ? place[i] : next[s];
         before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;

@@ -27,7 +27,9 @@ struct threads {
     bool *any_event; /* by file: it has no operators and no launches, so that all host events are spans */
     struct calltree *spans;
     VEC_OF(struct cut) cuts;
-    VEC_OF(int64_t) times, ends;
+    struct moment_times *times; /* of the graph */
+    size_t moment_count;
+    VEC_OF(int64_t) ends;
     VEC_OF(event_id) inner, open;
     struct intervals *bursts; /* by thread: when it is busy; of linked threads */
 };
@@ -155,6 +157,13 @@ static void find_bursts(struct threads *threads, const struct thread_links *link
         add_bursts(threads, links->at[l].thread);
 }
 
+static void forget_bursts(struct threads *threads)
+{
+    for (size_t t = 0; t < threads->spans->thread_count; t++)
+        intervals_release(&threads->bursts[t]);
+    free(threads->bursts);
+}
+
 /* Index of the first burst that begins at NS or later. */
 static size_t burst_from(const struct intervals *bursts, int64_t ns)
 {
@@ -180,11 +189,12 @@ static bool is_idle_before(const struct intervals *bursts, int64_t ns)
     return !busy_until(bursts, ns, &until_ns) || until_ns < ns;
 }
 
+enum { THREAD_BITS = INT32_MAX }; /* a thread has events of its own, of which there are fewer */
+
 /* The end of a gap of THREAD; OTHER was busy until FROM_NS. */
 struct handover {
-    uint32_t thread, other;
+    uint32_t thread, other : 31, later : 1; /* LATER: than THREAD itself was busy */
     int64_t to_ns, from_ns;
-    bool later; /* than THREAD itself was busy */
 };
 
 struct handovers {
@@ -199,7 +209,7 @@ static void add_handover(struct threads *threads, struct handovers *handovers, s
     if (!busy_until(others, to_ns, &from_ns))
         return;
     bool later = !busy_until(own, to_ns, &own_ns) || from_ns > own_ns;
-    *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other, to_ns, from_ns, later };
+    *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other & THREAD_BITS, later, to_ns, from_ns };
 }
 
 /* For each link, what it says about the gaps of its thread. Cuts are sorted; those of a thread begin at first_cut. */
@@ -276,7 +286,7 @@ static bool waited_until(const struct intervals *bursts, int64_t ns, int64_t *to
 static void add_turn(struct threads *threads, struct handovers *turns, uint32_t thread, uint32_t other,
                      int64_t to_ns, int64_t from_ns)
 {
-    *VEC_PUSH(turns) = (struct handover){ thread, other, to_ns, from_ns, true };
+    *VEC_PUSH(turns) = (struct handover){ thread, other & THREAD_BITS, true, to_ns, from_ns };
     add_cut(threads, other, from_ns);
 }
 
@@ -427,15 +437,16 @@ static void sort_ends(struct threads *threads, const struct calltree_thread *thr
 
 static void add_time(struct threads *threads, size_t first, int64_t ns)
 {
-    if (threads->times.count == first || threads->times.at[threads->times.count - 1] != ns)
-        *VEC_PUSH(&threads->times) = ns;
+    size_t count = threads->moment_count;
+    if (count == first || moment_times_get(threads->times, (moment_id)count - 1) != ns)
+        moment_times_set(threads->times, (moment_id)threads->moment_count++, ns);
 }
 
 /* The moments of the thread at INDEX: its starts, ends and cuts, merged. *CUT is the first of them not yet taken. */
 static void add_times(struct threads *threads, size_t index, size_t *cut)
 {
     const struct calltree_thread *thread = &threads->spans->threads[index];
-    size_t first = threads->times.count, end = 0;
+    size_t first = threads->moment_count, end = 0;
     node_id start = thread->first;
     sort_ends(threads, thread);
     for (;;) {
@@ -460,7 +471,7 @@ static void add_times(struct threads *threads, size_t index, size_t *cut)
     }
     struct replay_thread *own = &threads->maker->graph->threads[index];
     own->first = (moment_id)first;
-    own->count = (uint32_t)(threads->times.count - first);
+    own->count = (uint32_t)(threads->moment_count - first);
 }
 
 /* To which span each piece of the thread at INDEX belongs. */
@@ -474,7 +485,7 @@ static void add_pieces(struct threads *threads, size_t index)
     for (moment_id m = own->first; m < own->first + own->count; m++) {
         event_id inner = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
         *VEC_PUSH(&threads->inner) = inner;
-        int64_t ns = threads->times.at[m];
+        int64_t ns = moment_times_get(threads->times, m);
         for (; next < thread->first + thread->count; next++) {
             event_id e = threads->spans->event[next];
             if (start_of(threads, e) > ns)
@@ -492,6 +503,7 @@ void graph_add_threads(struct graph_maker *maker)
     struct threads threads = { .maker = maker, .trace = graph->trace };
     find_programs(&threads);
     threads.spans = calltree_open(graph->trace, is_span, &threads);
+    calltree_forget_parents(threads.spans);
     add_threads(&threads);
     cut_at_annotations(&threads);
     sort_cuts(&threads);
@@ -500,25 +512,23 @@ void graph_add_threads(struct graph_maker *maker)
     find_bursts(&threads, links);
     find_handovers(&threads, links, &handovers);
     find_turns(&threads, links, &turns);
+    forget_bursts(&threads);
+    thread_links_free(links);
     sort_cuts(&threads);
 
     size_t cut = 0;
-    VEC_RESERVE(&threads.times, threads.spans->count * 2);
+    threads.times = &graph->times;
+    moment_times_resize(threads.times, 2 * threads.spans->count + threads.cuts.count);
     for (size_t i = 0; i < graph->thread_count; i++) {
         add_times(&threads, i, &cut);
         add_pieces(&threads, i);
     }
-    graph->time_ns = threads.times.at;
-    graph->recorded_ns = graph->time_ns;
+    moment_times_resize(threads.times, threads.moment_count);
     graph->inner = threads.inner.at;
-    graph->host_count = threads.times.count;
+    graph->host_count = threads.moment_count;
     add_handover_edges(&threads, &handovers);
     add_turn_edges(&threads, &turns);
 
-    for (size_t i = 0; i < graph->thread_count; i++)
-        intervals_release(&threads.bursts[i]);
-    free(threads.bursts);
-    thread_links_free(links);
     VEC_FREE(&handovers);
     VEC_FREE(&turns);
     VEC_FREE(&threads.cuts);

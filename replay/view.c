@@ -13,14 +13,16 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
         return false;
     if (edge->relation == RELATION_QUEUED)
         return changes->keeps_queued &&
-               replay->at_ns[edge->from] + replay_queued_ns(graph, edge->from, m) == replay->at_ns[m];
-    int64_t lag_ns =
-        edge->binds || edge->relation == RELATION_TURN ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
+               replay_time_of(replay, edge->from) + replay_queued_ns(graph, edge->from, m) ==
+                   replay_time_of(replay, m);
+    int64_t lag_ns = edge->binds || edge->relation == RELATION_TURN
+                         ? replay_moment_ns(graph, m) - replay_moment_ns(graph, edge->from)
+                         : 0;
     if (edge->binds && edge->relation == RELATION_LAUNCH)
         lag_ns = replay_launch_lag(graph, changes, edge->from, m);
     bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;
-    return is_transfer ? replay->at_ns[edge->from] < replay->at_ns[m]
-                       : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
+    return is_transfer ? replay_time_of(replay, edge->from) < replay_time_of(replay, m)
+                       : replay_time_of(replay, edge->from) + lag_ns == replay_time_of(replay, m);
 }
 
 const struct replay_edge *view_binding(const struct replay_graph *view, moment_id m)
@@ -38,7 +40,7 @@ struct replay_graph *view_open(const struct replay *replay, const struct changes
 {
     struct replay_graph *view = mem_alloc(sizeof *view);
     *view = *replay->graph;
-    view->time_ns = replay->at_ns;
+    view->times = replay->times;
     view->view_of = replay;
     view->view_with = changes;
     return view;

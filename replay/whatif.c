@@ -35,8 +35,9 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
                        int64_t *parts_ns)
 {
     struct path_window window = { .file = step->file, .thread = UINT32_MAX, .event = EVENT_NONE };
-    window.start_ns = step->start == MOMENT_NONE ? step->start_ns : graph->time_ns[step->start];
-    window.end_ns = step->end == MOMENT_NONE ? window.start_ns + length_ns : graph->time_ns[step->end];
+    window.start_ns = step->start == MOMENT_NONE ? step->start_ns : replay_moment_ns(graph, step->start);
+    window.end_ns =
+        step->end == MOMENT_NONE ? window.start_ns + length_ns : replay_moment_ns(graph, step->end);
     struct path *path = path_open_at(graph, &window, step->end);
     path_add_up(path, parts_ns);
     path_free(path);

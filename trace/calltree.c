@@ -138,6 +138,12 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
     return tree;
 }
 
+void calltree_forget_parents(struct calltree *tree)
+{
+    free(tree->parent);
+    tree->parent = NULL;
+}
+
 void calltree_free(struct calltree *tree)
 {
     if (!tree)

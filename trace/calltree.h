@@ -57,6 +57,9 @@ struct calltree_move {
 /* Put each of MOVES (sorted by event, each a node) on its new thread. Before calltree_nest. */
 void calltree_move(struct calltree *tree, const struct calltree_move *moves, size_t count);
 
+/* For who needs the order alone: give back what calltree_nest would fill. The tree cannot be nested, moved or folded then. */
+void calltree_forget_parents(struct calltree *tree);
+
 /* Find every node's parent. */
 void calltree_nest(struct calltree *tree);
 

@@ -1,0 +1,82 @@
+/* test_moment_times.c - replay/moment_times.h: every time that is set comes back, near the base of its block or not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "replay/moment_times.h"
+
+static int64_t time_of(moment_id m)
+{
+    return 1700000000000000000 + (int64_t)m * 1000;
+}
+
+static void near_times_come_back(void **state)
+{
+    (void)state;
+    struct moment_times times = { 0 };
+    moment_times_resize(&times, 1000);
+    for (moment_id m = 1000; m-- > 0;) /* a base need not be the earliest of its block */
+        moment_times_set(&times, m, time_of(m));
+    for (moment_id m = 0; m < 1000; m++)
+        assert_int_equal(moment_times_get(&times, m), time_of(m));
+    assert_null(times.far);
+    moment_times_release(&times);
+}
+
+static void far_times_come_back(void **state)
+{
+    (void)state;
+    /* Around what 32 bits hold, and where a difference does not fit 64 bits. */
+    static const int64_t edge_ns[] = {
+        INT64_MIN,
+        0,
+        INT64_MAX,
+        INT32_MAX,
+        (int64_t)INT32_MAX + 1,
+        INT32_MIN,
+        (int64_t)INT32_MIN + 1,
+        INT64_MIN,
+        INT64_MAX,
+        INT64_MIN + 1,
+        INT64_MAX - 1,
+        -1,
+    };
+    enum { EDGES = sizeof edge_ns / sizeof *edge_ns };
+    for (unsigned first = 0; first < EDGES; first++) {
+        struct moment_times times = { 0 };
+        moment_times_resize(&times, 3 * MOMENTS_OF_BLOCK);
+        for (moment_id m = 0; m < times.count; m++)
+            moment_times_set(&times, m, edge_ns[(first + m) % EDGES]);
+        for (moment_id m = 0; m < times.count; m++)
+            assert_true(moment_times_get(&times, m) == edge_ns[(first + m) % EDGES]);
+        moment_times_release(&times);
+    }
+}
+
+static void growing_keeps_what_was_set(void **state)
+{
+    (void)state;
+    struct moment_times times = { 0 };
+    moment_times_resize(&times, 70);
+    for (moment_id m = 0; m < 70; m++)
+        moment_times_set(&times, m, m % 7 ? time_of(m) : -time_of(m));
+    moment_times_resize(&times, 500000);
+    moment_times_set(&times, 499999, 5);
+    moment_times_resize(&times, 600000);
+    for (moment_id m = 0; m < 70; m++)
+        assert_true(moment_times_get(&times, m) == (m % 7 ? time_of(m) : -time_of(m)));
+    assert_int_equal(moment_times_get(&times, 499999), 5);
+    moment_times_release(&times);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_times_come_back),
+        cmocka_unit_test(far_times_come_back),
+        cmocka_unit_test(growing_keeps_what_was_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
