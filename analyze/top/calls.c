@@ -26,13 +26,27 @@ void top_calls_nest(struct top_calls *calls, const struct top_events *events, co
     calltree_move(calls->tree, links->moves.at, links->moves.count);
     calltree_nest(calls->tree);
     calls->state = calltree_fold(calls->tree, same_key, events);
-    calls->node_of = calltree_nodes(calls->tree);
+}
+
+void top_calls_make_rows(struct top_calls *calls)
+{
+    calls->row_of_node = mem_alloc(mem_times(calls->tree->count + 1, sizeof *calls->row_of_node));
+}
+
+void top_calls_widen_rows(struct top_calls *calls, node_id count)
+{
+    calls->wide_row_of_node = mem_alloc(mem_times(calls->tree->count + 1, sizeof *calls->wide_row_of_node));
+    for (node_id n = 0; n < count; n++)
+        calls->wide_row_of_node[n] =
+            calls->row_of_node[n] == ROW_NONE_NARROW ? ROW_NONE : calls->row_of_node[n];
+    free(calls->row_of_node);
+    calls->row_of_node = NULL;
 }
 
 void top_calls_release(struct top_calls *calls)
 {
     calltree_free(calls->tree);
     free(calls->state);
-    free(calls->node_of);
     free(calls->row_of_node);
+    free(calls->wide_row_of_node);
 }

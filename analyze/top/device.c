@@ -1,16 +1,24 @@
 /* device.c - top_count_devices of counts.h: time on devices, of the work itself and of the calls that launched it. */
 #include "analyze/top/counts.h"
 
+#include "analyze/top/nodes.h"
 #include "base/memory.h"
 #include <assert.h>
 #include <stdlib.h>
+
+/* Time of a node. */
+struct node_time {
+    node_id node;
+    int64_t time_ns;
+};
 
 struct device_state {
     struct top_rows *rows;
     const struct top_calls *calls;
     const struct top_links *links;
     struct top_counts *counts;
-    int64_t *launched_ns; /* by node: the work it launched; NULL: none so far */
+    struct top_nodes nodes; /* of the operators and calls that launched work */
+    int64_t *launched_ns;   /* beside nodes.node: the work that was given to it alone */
 };
 
 static void add_work(struct top_work *work, int64_t duration_ns)
@@ -29,8 +37,8 @@ static node_id give_to_call(struct device_state *state, node_id n, int64_t durat
     }
     if (calls->state[n] & NODE_FOLDED)
         n = calls->tree->parent[n];
-    if (calls->row_of_node[n] != ROW_NONE)
-        add_wrapped(&state->rows->at[calls->row_of_node[n]].self_device_ns, duration_ns);
+    if (top_row_of_node(calls, n) != ROW_NONE)
+        add_wrapped(&state->rows->at[top_row_of_node(calls, n)].self_device_ns, duration_ns);
     return n;
 }
 
@@ -43,9 +51,9 @@ static void give_to_callers(struct device_state *state, node_id n, int64_t durat
         return;
     bool once = top_counts_once(state->rows->events, calls->tree->event[n]);
     for (; n != NODE_NONE; n = calls->tree->parent[n]) {
-        if (calls->row_of_node[n] == ROW_NONE)
+        if (top_row_of_node(calls, n) == ROW_NONE)
             continue;
-        struct row_sums *row = &state->rows->at[calls->row_of_node[n]];
+        struct row_sums *row = &state->rows->at[top_row_of_node(calls, n)];
         if (once && row->seen == stamp)
             continue;
         row->seen = stamp;
@@ -53,30 +61,53 @@ static void give_to_callers(struct device_state *state, node_id n, int64_t durat
     }
 }
 
-/* As give_to_callers, of work that is given to one call alone: add_launched does for all such work what is left. */
-static void give_later(struct device_state *state, node_id n, int64_t duration_ns)
+/* As give_to_callers, of work that is given to OP alone: add_launched does for all such work what is left. */
+static void give_later(struct device_state *state, event_id op, int64_t duration_ns)
 {
-    n = give_to_call(state, n, duration_ns);
-    if (n == NODE_NONE)
-        return;
-    if (!state->launched_ns)
-        state->launched_ns = mem_zalloc(state->calls->tree->count + 1, sizeof *state->launched_ns);
-    add_wrapped(&state->launched_ns[n], duration_ns);
+    size_t index = top_nodes_index(&state->nodes, op);
+    if (give_to_call(state, state->nodes.node[index], duration_ns) != NODE_NONE)
+        add_wrapped(&state->launched_ns[index], duration_ns);
 }
 
-/* Callees lie behind their callers: each gives what it and its callees launched to its caller. */
+/*
+ * Callees lie behind their callers: each gives what it and its callees launched to its caller. From the last to the first only
+ * callers wait for more, each within the one below it on a stack. A call that was folded gives all to what it was folded into.
+ */
 static void add_launched(struct device_state *state)
 {
     const struct top_calls *calls = state->calls;
-    for (node_id n = (node_id)calls->tree->count; state->launched_ns && n-- > 0;) {
+    VEC_OF(struct node_time) callers = { 0 };
+    for (node_id n = (node_id)calls->tree->count; n-- > 0;) {
         node_id parent = calls->tree->parent[n];
-        uint32_t row = calls->row_of_node[n];
+        uint32_t row = top_row_of_node(calls, n);
+        event_id e = calls->tree->event[n];
+        int64_t all_ns =
+            top_nodes_wants(&state->nodes, e) ? state->launched_ns[top_nodes_index(&state->nodes, e)] : 0;
+        if (callers.count && callers.at[callers.count - 1].node == n)
+            add_wrapped(&all_ns, callers.at[--callers.count].time_ns);
         if (row != ROW_NONE && !(calls->state[n] & NODE_COVERED))
-            add_wrapped(&state->rows->at[row].device_ns, state->launched_ns[n]);
-        if (parent != NODE_NONE)
-            add_wrapped(&state->launched_ns[parent], state->launched_ns[n]);
+            add_wrapped(&state->rows->at[row].device_ns, all_ns);
+        if (parent == NODE_NONE || all_ns == 0)
+            continue;
+        if (callers.count == 0 || callers.at[callers.count - 1].node != parent) {
+            assert(callers.count == 0 || callers.at[callers.count - 1].node < parent);
+            *VEC_PUSH(&callers) = (struct node_time){ parent, 0 };
+        }
+        add_wrapped(&callers.at[callers.count - 1].time_ns, all_ns);
     }
-    free(state->launched_ns);
+    VEC_FREE(&callers);
+}
+
+/* The nodes of all that may be given work. */
+static void find_nodes(struct device_state *state, const struct top_launched *launched)
+{
+    top_nodes_open(&state->nodes, state->rows->events->trace);
+    for (size_t i = 0; i < launched->count; i++)
+        top_nodes_want(&state->nodes, launched->at[i].op);
+    for (size_t i = 0; i < state->links->lookalikes.count; i++)
+        top_nodes_want(&state->nodes, state->links->lookalikes.at[i].call);
+    top_nodes_find(&state->nodes, state->calls->tree);
+    state->launched_ns = mem_zalloc(state->nodes.count + 1, sizeof *state->launched_ns);
 }
 
 /* What is said of work below the table. */
@@ -111,8 +142,8 @@ static void count_launched(struct device_state *state, event_id e, int64_t durat
 {
     const struct top_events *events = state->rows->events;
     const struct top_links *links = state->links;
-    const node_id *node_of = state->calls->node_of;
-    bool has_operator = work->op != EVENT_NONE && node_of[work->op] != NODE_NONE;
+    node_id op = work->op == EVENT_NONE ? NODE_NONE : top_node_of(&state->nodes, work->op);
+    bool has_operator = op != NODE_NONE;
     bool given_once = !top_is_lookalike(links, work->lookalike, work->lookalike);
     if (graph_link_is_work(state->rows->links, e))
         give_to_captured(state, e, work->call, duration_ns);
@@ -120,11 +151,12 @@ static void count_launched(struct device_state *state, event_id e, int64_t durat
     if (top_rows_hold_both_sides(events))
         return; /* the row has it already */
     if (has_operator && given_once)
-        give_later(state, node_of[work->op], duration_ns);
+        give_later(state, work->op, duration_ns);
     else if (has_operator)
-        give_to_callers(state, node_of[work->op], duration_ns, e + UINT64_C(1));
+        give_to_callers(state, op, duration_ns, e + UINT64_C(1));
     for (size_t i = work->lookalike; top_is_lookalike(links, work->lookalike, i); i++) {
-        give_to_callers(state, node_of[links->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
+        give_to_callers(state, top_node_of(&state->nodes, links->lookalikes.at[i].call), duration_ns,
+                        e + UINT64_C(1));
         state->counts->lookalikes += top_version_is_open(links, events, e);
     }
 }
@@ -154,6 +186,7 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
     const struct trace *trace = rows->events->trace;
     struct device_state state = { .rows = rows, .calls = calls, .links = links, .counts = counts };
     size_t next = 0, next_launched = 0;
+    find_nodes(&state, launched);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)
             continue;
@@ -166,4 +199,6 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
         }
     }
     add_launched(&state);
+    top_nodes_release(&state.nodes);
+    free(state.launched_ns);
 }

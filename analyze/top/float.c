@@ -47,6 +47,7 @@ struct float_state {
     const struct top_calls *calls;
     const struct top_links *links;
     const struct trace *trace;
+    node_id *node_of;                                            /* by event */
     int64_t *origin_ns;                                          /* by file: when recording started */
     struct python_sum *kernels, *children_cpu, *children_device; /* by node */
     double *device;                                              /* by node: total */
@@ -119,7 +120,7 @@ static bool list_event(const struct float_state *state, const uint64_t *leftover
         listed->end_ns = listed->start_ns;
     if (role != ROLE_CALL && role != ROLE_OUT_OF_MEMORY)
         return true;
-    listed->node = state->calls->node_of[e];
+    listed->node = state->node_of[e];
     return !(state->calls->state[listed->node] & NODE_FOLDED);
 }
 
@@ -152,7 +153,7 @@ static void sum_kernels(struct float_state *state)
 {
     const struct trace *trace = state->trace;
     const struct top_links *links = state->links;
-    const node_id *node_of = state->calls->node_of;
+    const node_id *node_of = state->node_of;
     qsort(state->list.at, state->list.count, sizeof *state->list.at, compare_starts);
     for (size_t i = 0; i < state->list.count; i++) {
         const struct listed *listed = &state->list.at[i];
@@ -205,7 +206,7 @@ static void sum_rows(struct float_state *state)
         const struct listed *listed = &state->list.at[i];
         node_id n = listed->node;
         uint32_t index =
-            n == NODE_NONE ? top_row_of(state->rows, listed->event) : state->calls->row_of_node[n];
+            n == NODE_NONE ? top_row_of(state->rows, listed->event) : top_row_of_node(state->calls, n);
         if (index == ROW_NONE)
             continue;
         struct top_float_figures *row = &state->rows->at[index].as_torch;
@@ -234,6 +235,7 @@ void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, cons
     struct float_state state = {
         .rows = rows, .events = rows->events, .calls = calls, .links = links, .trace = rows->events->trace
     };
+    state.node_of = calltree_nodes(calls->tree);
     state.origin_ns = mem_zalloc(state.trace->file_count + 1, sizeof *state.origin_ns);
     state.kernels = mem_zalloc(nodes, sizeof *state.kernels);
     state.children_cpu = mem_zalloc(nodes, sizeof *state.children_cpu);
@@ -246,6 +248,7 @@ void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, cons
         sum_children(&state);
         sum_rows(&state);
     }
+    free(state.node_of);
     free(state.origin_ns);
     free(state.kernels);
     free(state.children_cpu);

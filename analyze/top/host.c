@@ -55,16 +55,17 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
     for (uint32_t i = 0; i < trace->file_count; i++)
         any_once |= !events->files[i].is_torch;
     node_id *ends = any_once ? ends_of_calls(tree) : NULL;
-    calls->row_of_node = mem_alloc(mem_times(tree->count + 1, sizeof *calls->row_of_node));
+    top_calls_make_rows(calls);
     for (node_id n = 0; n < tree->count; n++) {
         bool folded = calls->state[n] & NODE_FOLDED;
         node_id parent = tree->parent[n];
         uint32_t row = folded ? ROW_NONE : top_row_of(rows, tree->event[n]);
-        calls->row_of_node[n] = row;
+        top_calls_set_row(calls, n, row);
         if (row != ROW_NONE)
             count_node(rows, calls, n, row, ends);
-        if (!folded && parent != NODE_NONE && calls->row_of_node[parent] != ROW_NONE)
-            add_wrapped(&rows->at[calls->row_of_node[parent]].self_cpu_ns, -trace->dur_ns[tree->event[n]]);
+        if (!folded && parent != NODE_NONE && top_row_of_node(calls, parent) != ROW_NONE)
+            add_wrapped(&rows->at[top_row_of_node(calls, parent)].self_cpu_ns,
+                        -trace->dur_ns[tree->event[n]]);
     }
     free(ends);
 }
@@ -127,7 +128,7 @@ static void count_flops(struct top_rows *rows, const struct top_calls *calls, st
     struct flops_cache cache = { .keys = names_open() };
     for (node_id n = 0; n < calls->tree->count; n++) {
         event_id e = calls->tree->event[n];
-        uint32_t row = calls->row_of_node[n];
+        uint32_t row = top_row_of_node(calls, n);
         int64_t dims;
         if (row == ROW_NONE || !(events->names.flags[trace->name[e]] & NAME_FLOPS) ||
             !events->files[top_file_of(events, e)].counts_flops || trace->kind[e] != EVENT_OP ||

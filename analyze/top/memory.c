@@ -110,10 +110,10 @@ static void give_to_call(struct memory_state *state, node_id n, int64_t cpu, int
     const struct top_calls *calls = state->calls;
     node_id parent = calls->tree->parent[n];
     if (!(calls->state[n] & NODE_COVERED))
-        add_total(state, calls->row_of_node[n], cpu, device);
-    add_self(state, calls->row_of_node[n], cpu, device);
+        add_total(state, top_row_of_node(calls, n), cpu, device);
+    add_self(state, top_row_of_node(calls, n), cpu, device);
     if (parent != NODE_NONE)
-        add_self(state, calls->row_of_node[parent], difference_wrapped(0, cpu),
+        add_self(state, top_row_of_node(calls, parent), difference_wrapped(0, cpu),
                  difference_wrapped(0, device));
 }
 

@@ -1,0 +1,33 @@
+/* nodes.c - see nodes.h. */
+#include "analyze/top/nodes.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+void top_nodes_open(struct top_nodes *nodes, const struct trace *trace)
+{
+    *nodes = (struct top_nodes){ .words = trace->event_count / 64 + 1 };
+    nodes->wanted = mem_zalloc(nodes->words, sizeof *nodes->wanted);
+}
+
+void top_nodes_release(struct top_nodes *nodes)
+{
+    free(nodes->wanted);
+    free(nodes->before);
+    free(nodes->node);
+}
+
+void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree)
+{
+    nodes->before = mem_alloc(mem_times(nodes->words, sizeof *nodes->before));
+    for (size_t word = 0; word < nodes->words; word++) {
+        nodes->before[word] = (uint32_t)nodes->count;
+        nodes->count += (size_t)__builtin_popcountll(nodes->wanted[word]);
+    }
+    nodes->node = mem_alloc(mem_times(nodes->count + 1, sizeof *nodes->node));
+    for (size_t i = 0; i < nodes->count; i++)
+        nodes->node[i] = NODE_NONE;
+    for (node_id n = 0; n < tree->count; n++)
+        if (top_nodes_wants(nodes, tree->event[n]))
+            nodes->node[top_nodes_index(nodes, tree->event[n])] = n;
+}
