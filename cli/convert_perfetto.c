@@ -689,8 +689,7 @@ static void find_args(struct perfetto_output *output)
         if (arg_rows[arg].form != FORM_TEXT && arg_rows[arg].form != FORM_JSON)
             continue;
         for (size_t i = 0; i < column->count; i++) {
-            int64_t id =
-                column->wide ? ((const int64_t *)column->values)[i] : ((const int32_t *)column->values)[i];
+            int64_t id = trace_arg_value(column, i);
             output->is_used[id] = true;
         }
     }

@@ -200,9 +200,7 @@ void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace 
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         const struct trace_arg_column *column = &trace->args[arg];
         for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++)
-            note_number(numbers, &digits,
-                        column->wide ? ((const int64_t *)column->values)[k]
-                                     : ((const int32_t *)column->values)[k]);
+            note_number(numbers, &digits, trace_arg_value(column, k));
     }
     for (size_t i = 0; i < trace->flow_count; i++)
         if (trace->flows[i].id < INT32_MAX)

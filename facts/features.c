@@ -131,8 +131,7 @@ static bool has_text(const struct trace *trace, enum trace_arg arg)
     const struct trace_arg_column *column = &trace->args[arg];
     int64_t last = NAME_NONE;
     for (size_t i = 0; i < column->count; i++) {
-        int64_t text =
-            column->wide ? ((const int64_t *)column->values)[i] : ((const int32_t *)column->values)[i];
+        int64_t text = trace_arg_value(column, i);
         if (text != last && names_length(trace->texts, (name_id)text) > 0)
             return true;
         last = text;

@@ -32,6 +32,7 @@
 #ifndef TPA_REPLAY_GRAPH_H
 #define TPA_REPLAY_GRAPH_H
 
+#include "base/bits.h"
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
 #include "replay/moment_times.h"
@@ -171,7 +172,7 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
 static inline size_t replay_having_before(const struct replay_graph *graph, moment_id m)
 {
     uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
-    return graph->having_before[m / 64] + (size_t)__builtin_popcountll(before);
+    return graph->having_before[m / 64] + bits_count(before);
 }
 
 /* The edges that lead to M: indices into graph->edges. */

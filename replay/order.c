@@ -29,7 +29,7 @@ static void sort_edges(struct graph_maker *maker)
     }
     for (size_t word = 0; word < words; word++) {
         graph->having_before[word] = (uint32_t)having;
-        having += (size_t)__builtin_popcountll(graph->has_edges[word]);
+        having += bits_count(graph->has_edges[word]);
     }
     /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
     graph->first_edge = mem_zalloc(having + 2, sizeof *graph->first_edge);

@@ -48,7 +48,7 @@ static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *valu
     if (!(bits & bit))
         return false;
     size_t at = scan->rank + bits_count(bits & (bit - 1));
-    *value = column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
+    *value = trace_arg_value(column, at);
     return true;
 }
 

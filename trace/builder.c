@@ -364,56 +364,6 @@ void builder_reserve_events(struct trace_storage *storage, size_t more)
     storage->capacity = next;
 }
 
-void arg_storage_reserve_present(struct arg_storage *arg, size_t events)
-{
-    size_t need = (events + 63) / 64 * sizeof(uint64_t);
-    if (need <= arg->present_bytes)
-        return;
-    size_t next = arg->present_bytes ? arg->present_bytes : 512;
-    while (next < need)
-        next *= 2;
-    arg->present = column_resize(arg->present, arg->present_bytes, next);
-    arg->present_bytes = next;
-}
-
-void arg_storage_widen(struct arg_storage *arg)
-{
-    size_t bytes = arg->values_bytes * 2;
-    int64_t *wide = column_resize(NULL, 0, bytes);
-    const int32_t *narrow = arg->values;
-    for (size_t i = 0; i < arg->count; i++)
-        wide[i] = narrow[i];
-    column_free(arg->values, arg->values_bytes);
-    arg->values = wide;
-    arg->values_bytes = bytes;
-    arg->wide = true;
-}
-
-void arg_storage_reserve_values(struct arg_storage *arg, size_t more)
-{
-    size_t size = arg->wide ? sizeof(int64_t) : sizeof(int32_t);
-    if ((arg->count + more) * size <= arg->values_bytes)
-        return;
-    size_t next = arg->values_bytes ? arg->values_bytes * 2 : 4096;
-    while (next < (arg->count + more) * size)
-        next *= 2;
-    arg->values = column_resize(arg->values, arg->values_bytes, next);
-    arg->values_bytes = next;
-}
-
-void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value)
-{
-    arg_storage_reserve_present(arg, (size_t)event + 1);
-    if (!arg->wide && (value < INT32_MIN || value > INT32_MAX))
-        arg_storage_widen(arg);
-    arg_storage_reserve_values(arg, 1);
-    arg->present[event / 64] |= UINT64_C(1) << (event % 64);
-    if (arg->wide)
-        ((int64_t *)arg->values)[arg->count++] = value;
-    else
-        ((int32_t *)arg->values)[arg->count++] = (int32_t)value;
-}
-
 /* How the text of an argument's values is kept, by argument. */
 enum arg_value { VALUE_INT, VALUE_DECIMAL, VALUE_TEXT, VALUE_JSON, VALUE_BOOL };
 static const uint8_t arg_values[ARG_COUNT] = {
@@ -587,31 +537,12 @@ static void bound_durations(struct trace_builder *builder)
         left_out, TPA_NOWHERE);
 }
 
-static void index_args(struct trace_builder *builder)
+static void freeze_args(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
-        struct arg_storage *from = &storage->args[arg];
-        if (from->count == 0)
-            continue;
-        arg_storage_reserve_present(from, storage->count + 1);
-        size_t blocks = storage->count / 512 + 1;
-        from->rank = mem_alloc(mem_times(blocks, sizeof *from->rank));
-        uint32_t rank = 0;
-        size_t words = from->present_bytes / sizeof(uint64_t);
-        for (size_t block = 0; block < blocks; block++) {
-            from->rank[block] = rank;
-            for (size_t word = block * 8; word < block * 8 + 8 && word < words; word++)
-                rank += (uint32_t)__builtin_popcountll(from->present[word]);
-        }
-        builder->trace->args[arg] = (struct trace_arg_column){
-            .present = from->present,
-            .rank = from->rank,
-            .values = from->values,
-            .count = from->count,
-            .wide = from->wide,
-        };
-    }
+    for (int arg = 0; arg < ARG_COUNT; arg++)
+        if (storage->args[arg].count)
+            builder->trace->args[arg] = arg_storage_freeze(&storage->args[arg], storage->count);
 }
 
 static void settle_files(struct trace_builder *builder)
@@ -684,7 +615,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     settle_files(builder);
     sort_devices(builder);
     builder_classify(builder);
-    index_args(builder);
+    freeze_args(builder);
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

@@ -3,8 +3,8 @@
  */
 #include "trace/slice.h"
 
-#include "base/bits.h"
 #include "base/memory.h"
+#include "trace/arg_scan.h"
 #include "trace/builder.h"
 #include "trace/storage.h"
 #include <stdlib.h>
@@ -98,48 +98,31 @@ static void cut_notices(struct cut *cut)
 
 /* ---- events ---- */
 
-/* The values of COLUMN, and which events have one. */
-static void cut_arg(const struct cut *cut, struct arg_storage *column)
+/* The values of ARG that stay, and which events have one. */
+static struct trace_arg_column cut_arg(const struct cut *cut, enum trace_arg arg)
 {
-    if (column->count == 0)
-        return;
     const struct trace_storage *storage = cut->storage;
-    uint64_t *present = column_resize(NULL, 0, column->present_bytes);
-    size_t from = 0, to = 0, kept = 0;
+    struct arg_storage left = { 0 };
+    struct arg_scan values = arg_scan_of(cut->trace, arg);
+    size_t kept = 0;
     for (size_t e = 0; e < storage->count; e++) {
-        bool has =
-            e / 64 < column->present_bytes / sizeof *present && column->present[e / 64] >> (e % 64) & 1;
-        bool keeps = keeps_event(cut, e);
-        if (has && keeps) {
-            present[kept / 64] |= UINT64_C(1) << (kept % 64);
-            if (column->wide)
-                ((int64_t *)column->values)[to++] = ((int64_t *)column->values)[from];
-            else
-                ((int32_t *)column->values)[to++] = ((int32_t *)column->values)[from];
-        }
-        from += has;
-        kept += keeps;
+        int64_t value;
+        if (!keeps_event(cut, e))
+            continue;
+        if (arg_scan_get(&values, (event_id)e, &value))
+            arg_storage_add(&left, (event_id)kept, value);
+        kept++;
     }
-    column_free(column->present, column->present_bytes);
-    column->present = present;
-    column->count = to;
-    uint32_t rank = 0;
-    for (size_t block = 0; block < storage->count / 512 + 1; block++) {
-        column->rank[block] = rank;
-        for (size_t word = block * 8; word < block * 8 + 8 && word < column->present_bytes / sizeof *present;
-             word++)
-            rank += (uint32_t)bits_count(present[word]);
-    }
+    arg_storage_release(&cut->storage->args[arg]);
+    cut->storage->args[arg] = left;
+    return left.count ? arg_storage_freeze(&cut->storage->args[arg], kept) : (struct trace_arg_column){ 0 };
 }
 
 static void cut_args(const struct cut *cut)
 {
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
-        struct arg_storage *column = &cut->storage->args[arg];
-        cut_arg(cut, column);
-        cut->trace->args[arg].present = column->present;
-        cut->trace->args[arg].count = column->count;
-    }
+    for (int arg = 0; arg < ARG_COUNT; arg++)
+        if (cut->trace->args[arg].count)
+            cut->trace->args[arg] = cut_arg(cut, (enum trace_arg)arg);
 }
 
 /* The other columns; BEFORE gets how many events before each stay, and after the last how many in all. */

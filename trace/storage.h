@@ -16,11 +16,12 @@ struct derivation;
 struct arg_storage {
     uint64_t *present;
     size_t present_bytes; /* as given to column_resize */
-    void *values;         /* int32_t or int64_t */
+    void *values;         /* int32_t or int64_t; packed once it is frozen */
     size_t values_bytes;
     size_t count;
     bool wide;
-    uint32_t *rank;
+    uint32_t *rank; /* these two once it is frozen */
+    struct arg_block *blocks;
 };
 
 struct trace_derived {
@@ -73,6 +74,10 @@ void arg_storage_reserve_values(struct arg_storage *arg, size_t more);
 
 /* From here on values are 8 bytes: one was met that does not fit in 4. */
 void arg_storage_widen(struct arg_storage *arg);
+
+/* Pack the values of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
+struct trace_arg_column arg_storage_freeze(struct arg_storage *arg, size_t events);
+void arg_storage_release(struct arg_storage *arg);
 
 /* False and ERR when the trace has more than it may of anything, with EVENTS and ENDS still to come. builder.c */
 bool builder_check_ceiling(const struct trace_builder *builder, size_t events, size_t ends,

@@ -315,9 +315,7 @@ static void save_argument(struct block *block, unsigned place)
     for (size_t i = 0; i < block->count; i++) {
         if (!(block->masks[i] >> place & 1))
             continue;
-        int64_t value =
-            column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
-        at++;
+        int64_t value = trace_arg_value(column, at++);
         block->numbers[values++] = type == TPAFILE_ARGUMENT_TEXT ? text_number(saver, (name_id)value) : value;
     }
     tpafile_encode_column(block->encoder, TPAFILE_EVENTS_ARG + place, block->numbers, values);

@@ -24,10 +24,7 @@ void trace_free(struct trace *trace)
     column_free(storage->kind, capacity * sizeof *storage->kind);
     column_free(storage->flags, capacity * sizeof *storage->flags);
     for (int arg = 0; arg < ARG_COUNT; arg++) {
-        struct arg_storage *column = &storage->args[arg];
-        column_free(column->present, column->present_bytes);
-        column_free(column->values, column->values_bytes);
-        free(column->rank);
+        arg_storage_release(&storage->args[arg]);
     }
     names_free(storage->names);
     names_free(storage->texts);
@@ -72,7 +69,7 @@ bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_
     for (size_t w = word / 8 * 8; w < word; w++)
         rank += bits_count(column->present[w]);
     rank += bits_count(column->present[word] & (bit - 1));
-    *value = column->wide ? ((const int64_t *)column->values)[rank] : ((const int32_t *)column->values)[rank];
+    *value = trace_arg_value(column, rank);
     return true;
 }
 

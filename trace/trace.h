@@ -171,16 +171,24 @@ struct trace_wants {
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
 
+/* Values of an argument that are packed alike. */
+enum { BLOCK_VALUES = 512 };
+struct arg_block {
+    int64_t base;  /* the least */
+    uint32_t at;   /* where the others are, in 8 bytes from trace_arg_column.values */
+    uint8_t width; /* bytes that each takes: how much more than the base it is; 0: nothing */
+};
+
 /*
  * One argument over all events: a bit per event that has it, and the values packed in event
- * order. 4 bytes a value when all fit in int32_t, else 8. Read it through trace_arg() and friends.
+ * order. Read it through trace_arg() and friends.
  */
 struct trace_arg_column {
-    const uint64_t *present; /* bit e: event e has a value; NULL when none has */
-    const uint32_t *rank;    /* values before event 512 * i */
-    const void *values;      /* int32_t or int64_t (doubles: their bits) */
+    const uint64_t *present;        /* bit e: event e has a value; NULL when none has */
+    const uint32_t *rank;           /* values before event 512 * i */
+    const struct arg_block *blocks; /* of BLOCK_VALUES each */
+    const void *values;             /* int64_t (doubles: their bits), packed */
     size_t count;
-    bool wide; /* values are 8 bytes */
 };
 
 enum track_kind {
@@ -355,6 +363,23 @@ const char *trace_file_property(const struct trace_file *file, const char *key);
 
 /* What FILE says of device ID, which it may say twice; NULL when nothing. */
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id);
+
+/* Value I of COLUMN, of those that there are. */
+static inline int64_t trace_arg_value(const struct trace_arg_column *column, size_t i)
+{
+    const struct arg_block *block = &column->blocks[i / BLOCK_VALUES];
+    const uint64_t *at = (const uint64_t *)column->values + block->at;
+    uint64_t more = 0;
+    i %= BLOCK_VALUES;
+    switch (block->width) {
+    case 1: more = ((const uint8_t *)at)[i]; break;
+    case 2: more = ((const uint16_t *)at)[i]; break;
+    case 4: more = ((const uint32_t *)at)[i]; break;
+    case 8: more = at[i]; break;
+    default: break;
+    }
+    return (int64_t)((uint64_t)block->base + more);
+}
 
 /* Has event E the argument, and which value? False and *VALUE untouched when not. */
 bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value);

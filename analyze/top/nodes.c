@@ -22,7 +22,7 @@ void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree)
     nodes->before = mem_alloc(mem_times(nodes->words, sizeof *nodes->before));
     for (size_t word = 0; word < nodes->words; word++) {
         nodes->before[word] = (uint32_t)nodes->count;
-        nodes->count += (size_t)__builtin_popcountll(nodes->wanted[word]);
+        nodes->count += bits_count(nodes->wanted[word]);
     }
     nodes->node = mem_alloc(mem_times(nodes->count + 1, sizeof *nodes->node));
     for (size_t i = 0; i < nodes->count; i++)

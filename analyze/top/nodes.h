@@ -11,6 +11,7 @@
 #ifndef TPA_ANALYZE_TOP_NODES_H
 #define TPA_ANALYZE_TOP_NODES_H
 
+#include "base/bits.h"
 #include "trace/calltree.h"
 
 struct top_nodes {
@@ -42,7 +43,7 @@ static inline bool top_nodes_wants(const struct top_nodes *nodes, event_id e)
 static inline size_t top_nodes_index(const struct top_nodes *nodes, event_id e)
 {
     uint64_t before = nodes->wanted[e / 64] & ((UINT64_C(1) << (e % 64)) - 1);
-    return nodes->before[e / 64] + (size_t)__builtin_popcountll(before);
+    return nodes->before[e / 64] + bits_count(before);
 }
 
 /* The node of E, which must be wanted. */

@@ -1,0 +1,79 @@
+/* test_arg_storage.c - trace/storage.h: arguments come back as they were set, however narrow they are packed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trace/storage.h"
+
+enum { EVENTS = 5000 };
+
+/* Of every third event a value: of each block another width, up to what 64 bits hold; the last block is not full. */
+static int64_t value_of(event_id e, bool wide)
+{
+    uint64_t random = (e + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    static const uint64_t masks[] = { 0, UINT8_MAX, UINT16_MAX, INT32_MAX };
+    unsigned block = e / 3 / BLOCK_VALUES;
+    if (wide && block == 2)
+        return e % 2 ? INT64_MIN : INT64_MAX;
+    return (int64_t)(random & masks[block % 4]) - (block % 2 ? 100 : 0);
+}
+
+static void check_values(bool wide)
+{
+    struct arg_storage storage = { 0 };
+    for (event_id e = 0; e < EVENTS; e += 3)
+        arg_storage_add(&storage, e, value_of(e, wide));
+    assert_int_equal(storage.wide, wide);
+    size_t before_bytes = storage.count * (wide ? 8 : 4);
+    struct trace trace = { .event_count = EVENTS };
+    trace.args[ARG_BYTES] = arg_storage_freeze(&storage, EVENTS);
+    assert_true(storage.values_bytes < before_bytes);
+    for (event_id e = 0; e < EVENTS; e++) {
+        int64_t value;
+        assert_int_equal(trace_arg(&trace, ARG_BYTES, e, &value), e % 3 == 0);
+        if (e % 3 == 0)
+            assert_true(value == value_of(e, wide));
+    }
+    for (unsigned block = 0; block < 4; block++)
+        assert_int_equal(storage.blocks[block].width, wide && block == 2 ? 8 : block == 3 ? 4 : block);
+    arg_storage_release(&storage);
+}
+
+static void narrow_values_come_back(void **state)
+{
+    (void)state;
+    check_values(false);
+}
+
+static void wide_values_come_back(void **state)
+{
+    (void)state;
+    check_values(true);
+}
+
+/* 1, 2 ... values: what is packed is whole words, and there must be room for them. */
+static void few_values_come_back(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count < 20; count++) {
+        struct arg_storage storage = { 0 };
+        for (event_id e = 0; e < count; e++)
+            arg_storage_add(&storage, e, e ? (int64_t)e * 1000 : -7);
+        struct trace_arg_column column = arg_storage_freeze(&storage, count);
+        for (event_id e = 0; e < count; e++)
+            assert_int_equal(trace_arg_value(&column, e), e ? (int64_t)e * 1000 : -7);
+        arg_storage_release(&storage);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(narrow_values_come_back),
+        cmocka_unit_test(wide_values_come_back),
+        cmocka_unit_test(few_values_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
