@@ -327,7 +327,7 @@ static void add_work_edges(struct device *device, size_t i, size_t *wait)
     struct replay_graph *graph = device->graph;
     moment_id start = replay_work_start(graph, i);
     int64_t start_ns = replay_moment_ns(graph, start);
-    size_t first_edge = device->maker->edges.count;
+    size_t first_edge = device->maker->edges.edge_count;
     struct readiness best = { .any = false };
     for (; *wait < device->waits.count && device->waits.at[*wait].work == i; ++*wait) {
         moment_id from = replay_work_end(graph, device->waits.at[*wait].source);
@@ -347,8 +347,8 @@ static void add_work_edges(struct device *device, size_t i, size_t *wait)
     }
     graph->unknown_starts += !best.any;
     add_queued_edge(device, i, &best);
-    for (size_t k = first_edge; k < device->maker->edges.count; k++) {
-        struct replay_edge *edge = &device->maker->edges.at[k].edge;
+    for (size_t k = first_edge; k < device->maker->edges.edge_count; k++) {
+        struct replay_edge *edge = &graph_loose_edge(device->maker, k)->edge;
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
             edge->binds = true;
             break;

@@ -16,17 +16,36 @@ struct loose_edge {
     struct replay_edge edge;
 };
 
+/*
+ * Loose edges come in parts of 1 MiB, which are given back one after the other as the edges are sorted: so not all are there twice.
+ */
+enum { EDGES_OF_PART = (1 << 20) / sizeof(struct loose_edge) };
+#define EDGE_PART_BYTES (EDGES_OF_PART * sizeof(struct loose_edge) + 4096) /* a mapping of its own */
+
+struct loose_edges {
+    VEC_OF(struct loose_edge *); /* parts */
+    size_t edge_count;
+};
+
 struct graph_maker {
     struct replay_graph *graph;
     const struct attribution *launches;
-    VEC_OF(struct loose_edge) edges;
+    struct loose_edges edges;
     unsigned char *call_sorts; /* by name: enum call_sort */
 };
+
+static inline struct loose_edge *graph_loose_edge(const struct graph_maker *maker, size_t k)
+{
+    return &maker->edges.at[k / EDGES_OF_PART][k % EDGES_OF_PART];
+}
 
 static inline void graph_add_edge(struct graph_maker *maker, moment_id from, moment_id to,
                                   enum relation relation, bool binds)
 {
-    *VEC_PUSH(&maker->edges) = (struct loose_edge){ to, { from, (uint8_t)relation, binds } };
+    size_t k = maker->edges.edge_count++;
+    if (k % EDGES_OF_PART == 0)
+        *VEC_PUSH(&maker->edges) = column_resize(NULL, 0, EDGE_PART_BYTES);
+    *graph_loose_edge(maker, k) = (struct loose_edge){ to, { from, (uint8_t)relation, binds } };
 }
 
 /* Find the moments of host threads, their pieces, and where linked threads hand over. */

@@ -16,8 +16,8 @@ static void sort_edges(struct graph_maker *maker)
     size_t words = graph->moment_count / 64 + 1, having = 0;
     graph->has_edges = mem_zalloc(words, sizeof *graph->has_edges);
     graph->having_before = mem_alloc(mem_times(words, sizeof *graph->having_before));
-    for (size_t k = 0; k < maker->edges.count; k++) {
-        struct loose_edge *one = &maker->edges.at[k];
+    for (size_t k = 0; k < maker->edges.edge_count; k++) {
+        struct loose_edge *one = graph_loose_edge(maker, k);
         if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
             replay_moment_ns(graph, one->edge.from) > replay_moment_ns(graph, one->to)) {
             graph->dropped_edges++;
@@ -34,15 +34,20 @@ static void sort_edges(struct graph_maker *maker)
     /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
     graph->first_edge = mem_zalloc(having + 2, sizeof *graph->first_edge);
     graph->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *graph->edges));
-    for (size_t k = 0; k < maker->edges.count; k++)
-        if (maker->edges.at[k].to != MOMENT_NONE)
-            graph->first_edge[replay_having_before(graph, maker->edges.at[k].to) + 2]++;
+    for (size_t k = 0; k < maker->edges.edge_count; k++)
+        if (graph_loose_edge(maker, k)->to != MOMENT_NONE)
+            graph->first_edge[replay_having_before(graph, graph_loose_edge(maker, k)->to) + 2]++;
     for (size_t i = 0; i < having; i++)
         graph->first_edge[i + 2] += graph->first_edge[i + 1];
-    for (size_t k = 0; k < maker->edges.count; k++)
-        if (maker->edges.at[k].to != MOMENT_NONE)
-            graph->edges[graph->first_edge[replay_having_before(graph, maker->edges.at[k].to) + 1]++] =
-                maker->edges.at[k].edge;
+    for (size_t part = 0; part < maker->edges.count; part++) {
+        for (size_t k = part * EDGES_OF_PART; k < (part + 1) * EDGES_OF_PART && k < maker->edges.edge_count;
+             k++) {
+            const struct loose_edge *one = graph_loose_edge(maker, k);
+            if (one->to != MOMENT_NONE)
+                graph->edges[graph->first_edge[replay_having_before(graph, one->to) + 1]++] = one->edge;
+        }
+        column_free(maker->edges.at[part], EDGE_PART_BYTES);
+    }
     VEC_FREE(&maker->edges);
 }
 
@@ -54,8 +59,8 @@ struct pending {
 
 struct ordering {
     struct replay_graph *graph;
-    uint8_t *state;  /* by moment: 0 not met, 1 pending, 2 in order */
-    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
+    /* A bit for each moment: it is on the stack; it is in order. Of threads: it is the thread's first. */
+    uint64_t *pending, *placed, *first;
     VEC_OF(struct pending) stack;
     VEC_OF(struct moment_run) order;
 };
@@ -87,9 +92,19 @@ static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
         bind_anew(graph, m);
 }
 
+static bool has_bit(const uint64_t *bits, moment_id m)
+{
+    return bits[m / 64] >> (m % 64) & 1;
+}
+
+static void flip_bit(uint64_t *bits, moment_id m)
+{
+    bits[m / 64] ^= UINT64_C(1) << (m % 64);
+}
+
 static void push(struct ordering *ordering, moment_id m)
 {
-    ordering->state[m] = 1;
+    flip_bit(ordering->pending, m);
     struct edge_range edges = replay_edges_of(ordering->graph, m);
     *VEC_PUSH(&ordering->stack) = (struct pending){ m, edges.first, edges.end };
 }
@@ -100,13 +115,13 @@ static moment_id before(const struct ordering *ordering, moment_id m)
     const struct replay_graph *graph = ordering->graph;
     if (m >= graph->host_count)
         return replay_moment_kind(graph, m) == MOMENT_WORK_END ? m - 1 : MOMENT_NONE;
-    return ordering->first[m / 64] >> (m % 64) & 1 ? MOMENT_NONE : m - 1;
+    return has_bit(ordering->first, m) ? MOMENT_NONE : m - 1;
 }
 
 /* The moment on top of the stack cannot come before the one below it, which requested that: leave this edge out. */
 static void give_up(struct ordering *ordering)
 {
-    ordering->state[ordering->stack.at[--ordering->stack.count].m] = 0;
+    flip_bit(ordering->pending, ordering->stack.at[--ordering->stack.count].m);
     struct pending *asked = &ordering->stack.at[ordering->stack.count - 1];
     drop_edge(ordering->graph, asked->next - 1, asked->m);
 }
@@ -129,24 +144,25 @@ static void place(struct ordering *ordering, moment_id m)
     while (ordering->stack.count) {
         struct pending *top = &ordering->stack.at[ordering->stack.count - 1];
         moment_id own = top->m, previous = before(ordering, own);
-        if (previous != MOMENT_NONE && ordering->state[previous] != 2) {
-            if (ordering->state[previous] == 1)
+        if (previous != MOMENT_NONE && !has_bit(ordering->placed, previous)) {
+            if (has_bit(ordering->pending, previous))
                 give_up(ordering); /* its own start waits for it */
             else
                 push(ordering, previous);
             continue;
         }
         if (top->next == top->end) {
-            ordering->state[own] = 2;
+            flip_bit(ordering->pending, own);
+            flip_bit(ordering->placed, own);
             append(ordering, own);
             ordering->stack.count--;
             continue;
         }
         uint32_t k = top->next++;
         moment_id from = graph->edges[k].from;
-        if (ordering->state[from] == 1)
+        if (has_bit(ordering->pending, from))
             drop_edge(graph, k, own);
-        else if (ordering->state[from] == 0)
+        else if (!has_bit(ordering->placed, from))
             push(ordering, from);
     }
 }
@@ -166,17 +182,20 @@ void graph_order(struct graph_maker *maker)
     struct replay_graph *graph = maker->graph;
     sort_edges(maker);
     find_ends(graph);
-    struct ordering ordering = { .graph = graph,
-                                 .state = mem_zalloc(graph->moment_count + 1, sizeof *ordering.state),
-                                 .first = mem_zalloc(graph->host_count / 64 + 1, sizeof *ordering.first) };
+    size_t words = graph->moment_count / 64 + 1;
+    struct ordering ordering = { .graph = graph };
+    ordering.pending = mem_zalloc(words, sizeof *ordering.pending);
+    ordering.placed = mem_zalloc(words, sizeof *ordering.placed);
+    ordering.first = mem_zalloc(words, sizeof *ordering.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
     for (size_t m = 0; m < graph->moment_count; m++)
-        if (ordering.state[m] == 0)
+        if (!has_bit(ordering.placed, (moment_id)m))
             place(&ordering, (moment_id)m);
     graph->order = ordering.order.at;
     graph->order_count = ordering.order.count;
     VEC_FREE(&ordering.stack);
-    free(ordering.state);
+    free(ordering.pending);
+    free(ordering.placed);
     free(ordering.first);
 }
