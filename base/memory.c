@@ -7,6 +7,9 @@
 #define _GNU_SOURCE
 #include "base/memory.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +48,13 @@ size_t mem_times(size_t count, size_t size)
     if (size && count > SIZE_MAX / size)
         checked(NULL, SIZE_MAX);
     return count * size;
+}
+
+void mem_return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 void *mem_alloc(size_t size)

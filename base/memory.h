@@ -30,6 +30,12 @@ NEVER_NULL char *mem_strdup(const char *text);
 NEVER_NULL char *mem_strndup(const char *text, size_t len);
 
 /*
+ * For a program as it starts: blocks of 1 MiB and more go back to the system as soon as they are freed. Without it glibc keeps
+ * ever larger ones for reuse, up to 32 MiB each, so that what an analysis used up and freed stays in the peak of the next.
+ */
+void mem_return_large_blocks(void);
+
+/*
  * Memory for columns: grows without copying, because touching fresh
  * memory is the dearest thing a reader does. OLD and NEW are sizes in bytes; the block must
  * always be passed with the size it was last given. New bytes are zero. Free with column_free.

@@ -125,6 +125,7 @@ static int run_command(const struct command *command, int count, char **argv)
 static void set_up_process(void)
 {
     output_set_up();
+    mem_return_large_blocks();
 
     /* A standard stream that is closed must not become the number of a file that we open: then results would be
      * written into it. Opened for reading only, so that writing to a closed stdout fails. */

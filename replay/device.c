@@ -520,10 +520,15 @@ void graph_add_device(struct graph_maker *maker)
     };
     add_work_moments(&device);
     device.streams = stream_work_open(device.graph);
-    device.before = stream_work_before(device.streams, device.graph);
     add_recorded_waits(&device);
     add_guessed_waits(&device);
     runs_sort(device.waits.at, device.waits.count, sizeof *device.waits.at, wait_is_after, NULL);
+    /* What takes most memory for a while comes before the edges, which stay. */
+    add_synchronisations(&device);
+    add_copies(&device);
+    sort_awaited(&device);
+    device.before = stream_work_before(device.streams, device.graph);
+    stream_work_free(device.streams);
     size_t wait = 0;
     for (size_t d = 0; d < device.gpu->device_count; d++) {
         size_t first = device.gpu->devices[d].first;
@@ -534,14 +539,10 @@ void graph_add_device(struct graph_maker *maker)
                 device.latest = (uint32_t)i;
         }
     }
-    add_synchronisations(&device);
-    add_copies(&device);
-    sort_awaited(&device);
     add_sync_edges(&device);
     VEC_FREE(&device.waits);
     VEC_FREE(&device.awaited);
     free(device.has_records);
     free(device.has_waits);
     free(device.before);
-    stream_work_free(device.streams);
 }
