@@ -492,7 +492,7 @@ struct slow_operators slow_operators_find(const struct summary *summary)
         return slow;
     struct selection *all =
         selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *roofline = roofline_analyze(summary->trace, all, BY(OP) | BY(SHAPE), NULL);
+    const struct roofline *roofline = roofline_analyze(summary->trace, all, ROOFLINE_BY_DEFAULT, NULL);
     int64_t slow_ns = 0;
     for (size_t d = 0; d < roofline->devices.count; d++)
         slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
