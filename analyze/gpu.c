@@ -13,6 +13,7 @@
 #include "facts/features.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "trace/derived.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -287,9 +288,10 @@ static bool took_less(const void *context, const void *left, const void *right)
     return ((const struct gpu_copies *)left)->sum_ns < ((const struct gpu_copies *)right)->sum_ns;
 }
 
-struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+static struct gpu *analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     struct gpu *gpu = mem_zalloc(1, sizeof *gpu);
+    gpu->own = gpu;
     gpu->group = group_open(trace, by | BY(DEVICE));
     struct gpu_query query = {
         .trace = trace,
@@ -317,15 +319,38 @@ struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selec
     return gpu;
 }
 
-void gpu_free(struct gpu *gpu)
+static void release(void *value)
 {
-    if (!gpu)
-        return;
+    struct gpu *gpu = value;
     free(gpu->at);
     VEC_FREE(&gpu->copies);
     group_free(gpu->group);
     arena_release(&gpu->texts);
     free(gpu);
+}
+
+/* What the summary and the table of devices ask alike: worked out once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct gpu *usual = analyze(trace, all, BY(DEVICE));
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == BY(DEVICE) && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by);
+}
+
+void gpu_free(const struct gpu *gpu)
+{
+    if (gpu && gpu->own)
+        release(gpu->own);
 }
 
 /* ---- tables ---- */
@@ -429,7 +454,7 @@ void gpu_add_result(const struct gpu *gpu, struct result *result)
 static bool run_gpu(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     (void)err;
-    struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
+    const struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
     gpu_add_result(gpu, result);
     gpu_free(gpu);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)

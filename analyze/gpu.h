@@ -1,7 +1,7 @@
 /*
  * gpu.h - what the devices did with their time.
  *
- *     struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
+ *     const struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
  *     for (size_t i = 0; i < gpu->count; i++)
  *         printf("%" PRId64 "\n", gpu->at[i].idle_ns);
  *     gpu_free(gpu);
@@ -51,14 +51,17 @@ struct gpu {
     int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file */
     int64_t calls;                    /* of the runtime and the driver */
     int64_t other;                    /* events on devices that are no work: they count nowhere else */
+    struct gpu *own;                  /* to be freed; NULL: it is kept with the trace */
     struct group *group;
     struct arena texts;
 };
 
-/* The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). New; free with
- * gpu_free (NULL is allowed). */
-struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
-void gpu_free(struct gpu *gpu);
+/*
+ * The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Give back with gpu_free
+ * (NULL is allowed): of all of TRACE BY(DEVICE) it is worked out once and kept with TRACE.
+ */
+const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void gpu_free(const struct gpu *gpu);
 
 /* Add the tables "devices", "efficiency" and "copies", and notices of what is special. */
 void gpu_add_result(const struct gpu *gpu, struct result *result);

@@ -13,6 +13,7 @@
 #include "facts/gpu_events.h"
 #include "facts/graph_links.h"
 #include "facts/step_list.h"
+#include "trace/derived.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -558,10 +559,11 @@ static void find_steps(struct roofline *roofline, const struct selection *select
 
 /* ---- the whole ---- */
 
-struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                                  const struct device_peaks *override)
+static struct roofline *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct device_peaks *override)
 {
     struct roofline *roofline = mem_zalloc(1, sizeof *roofline);
+    roofline->own = roofline;
     roofline->trace = roofline->calls.trace = trace;
     roofline->group = group_open(trace, by & ~(BY(OP) | BY(SHAPE)));
     find_peaks(roofline, override);
@@ -573,10 +575,9 @@ struct roofline *roofline_analyze(const struct trace *trace, const struct select
     return roofline;
 }
 
-void roofline_free(struct roofline *roofline)
+static void release(void *value)
 {
-    if (!roofline)
-        return;
+    struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
     VEC_FREE(&roofline->rows);
     VEC_FREE(&roofline->devices);
@@ -586,6 +587,31 @@ void roofline_free(struct roofline *roofline)
     group_free(roofline->group);
     arena_release(&roofline->texts);
     free(roofline);
+}
+
+/* What the page, its chart and the summary ask alike: worked out once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct roofline *usual = analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
+                                        unsigned by, const struct device_peaks *override)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by, override);
+}
+
+void roofline_free(const struct roofline *roofline)
+{
+    if (roofline && roofline->own)
+        release(roofline->own);
 }
 
 /* ---- the command ---- */
@@ -682,7 +708,8 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     struct device_peaks override = { .source = NULL };
     if (own->peak && !device_peaks_override(&override, own->peak, err))
         return false;
-    struct roofline *roofline = roofline_analyze(query->trace, query->selection, query->by, &override);
+    const struct roofline *roofline =
+        roofline_analyze(query->trace, query->selection, query->by, own->peak ? &override : NULL);
     struct table *rows = TABLE_OF_ROWS("operators", "Operators against the peak", row_columns,
                                        roofline->rows.at, roofline->rows.count);
     group_show(roofline->group, rows, offsetof(struct roofline_row, key));
@@ -737,7 +764,7 @@ const struct analysis analysis_roofline = {
     .needs = FEATURE_SHAPES,
     .dimensions =
         BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(MODULE) | BY(SHAPE),
-    .by_default = BY(OP) | BY(SHAPE),
+    .by_default = ROOFLINE_BY_DEFAULT,
     .by_help = "what makes a row; op,shape when not given",
     .options = options,
     ANALYSIS_DEFAULTS(defaults),

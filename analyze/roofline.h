@@ -1,7 +1,7 @@
 /*
  * roofline.h - how fast operators compute and move, against what the device could.
  *
- *     struct roofline *roofline = roofline_analyze(trace, selection, BY(OP) | BY(SHAPE), NULL);
+ *     const struct roofline *roofline = roofline_analyze(trace, selection, BY(OP) | BY(SHAPE), NULL);
  *     for (size_t i = 0; i < roofline->rows.count; i++)
  *         ... roofline->rows.at[i].share ...
  *     roofline_free(roofline);
@@ -91,16 +91,20 @@ struct roofline {
     VEC_OF(struct roofline_step) steps;
     VEC_OF(struct roofline_rest) rest; /* the most time first */
     int64_t time_ns, modelled_ns;      /* of all devices */
+    struct roofline *own;              /* to be freed; NULL: it is kept with the trace */
     struct group *group;
     struct arena texts;
 };
 
+enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
+
 /*
  * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
- * all devices; NULL: none. New; free with roofline_free.
+ * all devices; NULL: none. Give back with roofline_free (NULL is allowed): of all of TRACE, by default and without OVERRIDE,
+ * it is worked out once and kept with TRACE.
  */
-struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                                  const struct device_peaks *override);
-void roofline_free(struct roofline *roofline);
+const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
+                                        unsigned by, const struct device_peaks *override);
+void roofline_free(const struct roofline *roofline);
 
 #endif

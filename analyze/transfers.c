@@ -14,6 +14,7 @@
 #include "facts/gpu_events.h"
 #include "facts/launch_calls.h"
 #include "trace/intervals.h"
+#include "trace/derived.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,10 +425,11 @@ static struct callers *open_callers(const struct transfers_query *query)
     return callers;
 }
 
-struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+static struct transfers *analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     size_t name_count = names_count(trace->names);
     struct transfers *transfers = mem_zalloc(1, sizeof *transfers);
+    transfers->own = transfers;
     struct transfers_query query = {
         .trace = trace,
         .selection = selection,
@@ -449,15 +451,39 @@ struct transfers *transfers_analyze(const struct trace *trace, const struct sele
     return transfers;
 }
 
-void transfers_free(struct transfers *transfers)
+static void release(void *value)
 {
-    if (!transfers)
-        return;
+    struct transfers *transfers = value;
     VEC_FREE(&transfers->rows);
     VEC_FREE(&transfers->stalls);
     group_free(transfers->group);
     arena_release(&transfers->texts);
     free(transfers);
+}
+
+/* What a table and its chart ask alike: worked out once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct transfers *usual = analyze(trace, all, TRANSFERS_BY_DEFAULT);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
+                                          unsigned by)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == TRANSFERS_BY_DEFAULT && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by);
+}
+
+void transfers_free(const struct transfers *transfers)
+{
+    if (transfers && transfers->own)
+        release(transfers->own);
 }
 
 /* ---- the command ---- */
@@ -515,7 +541,7 @@ static void add_advice(const struct transfers *transfers, struct result *result)
 static bool run_transfers(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     (void)err;
-    struct transfers *transfers = transfers_analyze(query->trace, query->selection, query->by);
+    const struct transfers *transfers = transfers_analyze(query->trace, query->selection, query->by);
     result_add_table(result, transfers_table(transfers));
     result_add_table(result, stalls_table(transfers, query->by));
     add_advice(transfers, result);

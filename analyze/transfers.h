@@ -1,7 +1,7 @@
 /*
  * transfers.h - what was copied between host and devices, how fast, and who had to wait for it.
  *
- *     struct transfers *transfers = transfers_analyze(trace, selection, BY(DEVICE));
+ *     const struct transfers *transfers = transfers_analyze(trace, selection, BY(DEVICE));
  *     for (size_t i = 0; i < transfers->stalls.count; i++)
  *         blocked_ns += transfers->stalls.at[i].blocked_ns;
  *     transfers_free(transfers);
@@ -49,16 +49,18 @@ struct transfers {
     VEC_OF(struct stall_row) stalls;  /* the longest first */
     int64_t blocked_ns;               /* of all stalls */
     int64_t launch_ns;                /* what a launch takes: launch_calls_median_ns */
+    struct transfers *own;            /* to be freed; NULL: it is kept with the trace */
     struct group *group;
     struct arena texts;
 };
 
 /*
  * The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
- * the rank. New; free with transfers_free. Texts live as long as the answer and TRACE.
+ * the rank. Texts live as long as the answer and TRACE. Give back with transfers_free (NULL is allowed): of all of TRACE, by
+ * default, it is worked out once and kept with TRACE.
  */
-struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
-                                    unsigned by);
-void transfers_free(struct transfers *transfers);
+const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
+                                          unsigned by);
+void transfers_free(const struct transfers *transfers);
 
 #endif

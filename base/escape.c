@@ -52,7 +52,7 @@ static void show_bytes(struct buffer *out, const char *s, size_t len)
 static size_t plain_run(const char *s, size_t len, const char *special)
 {
     size_t n = 0;
-    while (n < len && s[n] >= ' ' && s[n] < 0x7f && !strchr(special, s[n]))
+    while (n < len && s[n] >= ' ' && s[n] < 0x7f && !(*special && strchr(special, s[n])))
         n++;
     return n;
 }

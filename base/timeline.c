@@ -1,6 +1,7 @@
 /* timeline.c - see timeline.h. */
 #include "base/timeline.h"
 
+#include "base/order.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,22 +138,35 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, i
     *most = value > *most ? value : *most;
 }
 
-static int compare_weights(const void *left, const void *right)
+/* Most weight first; of equals what starts first, then by lane and depth. */
+static uint32_t *order_by_weight(const struct timeline_span *spans, size_t count)
 {
-    const struct timeline_span *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    return a->depth < b->depth ? -1 : a->depth > b->depth;
+    uint32_t *order = order_open(count);
+    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = order_key(spans[i].start_ns);
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = ~order_key(spans[i].weight);
+    order_by(order, count, keys);
+    free(keys);
+    return order;
 }
 
 void timeline_rank(struct timeline *timeline)
 {
-    if (timeline->spans.count)
-        qsort(timeline->spans.at, timeline->spans.count, sizeof *timeline->spans.at, compare_weights);
+    size_t count = timeline->spans.count;
+    uint32_t *order = order_by_weight(timeline->spans.at, count);
+    struct timeline_span *ranked = mem_alloc(mem_times(count + 1, sizeof *ranked));
+    for (size_t i = 0; i < count; i++)
+        ranked[i] = timeline->spans.at[order[i]];
+    if (count)
+        memcpy(timeline->spans.at, ranked, count * sizeof *ranked);
+    free(ranked);
+    free(order);
 }
 
 struct flame *flame_open(const char *key, const char *title)

@@ -67,7 +67,7 @@ static void add_series(struct chart *chart, const struct latency *latency, const
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     const struct trace *trace = question->trace;
-    struct latency *latency = latency_analyze(trace, question->selection, 0, &latency_defaults, err);
+    const struct latency *latency = latency_analyze(trace, question->selection, 0, &latency_defaults, err);
     if (!latency)
         return false;
     if (latency->rows.count) {

@@ -138,7 +138,7 @@ static void share_axis(struct picture *picture)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct gpu *gpu = gpu_analyze(question->trace, question->selection, BY(RANK) | BY(DEVICE));
+    const struct gpu *gpu = gpu_analyze(question->trace, question->selection, BY(RANK) | BY(DEVICE));
     struct comm_options options = { .by = COMM_BY_DEFAULT };
     struct comm *comm = comm_analyze(question->trace, question->selection, &options, err);
     if (comm && gpu->count > 0) {

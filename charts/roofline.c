@@ -228,8 +228,8 @@ static struct trace_wants wants(void)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct roofline *roofline =
-        roofline_analyze(question->trace, question->selection, BY(OP) | BY(SHAPE), NULL);
+    const struct roofline *roofline =
+        roofline_analyze(question->trace, question->selection, ROOFLINE_BY_DEFAULT, NULL);
     bool any = false;
     for (size_t i = 0; i < roofline->rows.count && !any; i++)
         any = has_place(&roofline->rows.at[i]);

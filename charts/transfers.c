@@ -140,7 +140,7 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct transfers *transfers =
+    const struct transfers *transfers =
         transfers_analyze(question->trace, question->selection, TRANSFERS_BY_DEFAULT);
     add_sizes(question, picture);
     add_exposed_copies(picture, transfers);

@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "facts/step_list.h"
 #include "replay/path.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
@@ -38,6 +39,45 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
+/* The steps of a trace that do not overlap, and of which each work is: the same for every replay. */
+struct work_steps {
+    struct step_list *steps;
+    size_t overlapping; /* left out */
+    uint32_t *of_work;  /* by place among the GPU events: its place in steps; UINT32_MAX: of none */
+};
+
+static void *derive_work_steps(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct work_steps *of = mem_zalloc(1, sizeof *of);
+    of->steps = step_list_open(trace);
+    of->overlapping = step_list_drop_overlaps(of->steps);
+    of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id call = gpu->call[i];
+        const struct step *step =
+            call == EVENT_NONE
+                ? NULL
+                : step_list_at(of->steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
+    }
+    return of;
+}
+
+static void release_work_steps(void *value)
+{
+    struct work_steps *of = value;
+    step_list_free(of->steps);
+    free(of->of_work);
+    free(of);
+}
+
+static const struct work_steps *work_steps_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_work_steps, release_work_steps };
+    return trace_derive(trace, &derivation);
+}
+
 /* When the devices were done with what a step launched. */
 struct device_time {
     bool any;
@@ -45,19 +85,14 @@ struct device_time {
 };
 
 /* New, by step: free with free(). */
-static struct device_time *device_times(const struct replay *replay, const struct step_list *steps)
+static struct device_time *device_times(const struct replay *replay, const struct work_steps *of)
 {
     const struct replay_graph *graph = replay->graph;
-    struct device_time *times = mem_zalloc(steps->count + 1, sizeof *times);
+    struct device_time *times = mem_zalloc(of->steps->count + 1, sizeof *times);
     for (size_t i = 0; i < graph->gpu->count; i++) {
-        event_id call = graph->gpu->call[i];
-        const struct step *step =
-            call == EVENT_NONE ? NULL
-                               : step_list_at(steps, graph->trace->tracks[graph->trace->track[call]].file,
-                                              graph->trace->start_ns[call]);
-        if (!step)
+        if (of->of_work[i] == UINT32_MAX)
             continue;
-        struct device_time *time = &times[step - steps->at];
+        struct device_time *time = &times[of->of_work[i]];
         moment_id end = replay_work_end(graph, i);
         if (!time->any || replay_moment_ns(graph, end) > time->end_now_ns)
             time->end_now_ns = replay_moment_ns(graph, end);
@@ -99,9 +134,10 @@ static void pace(struct step_time *one, int64_t start_then_ns, const struct devi
 static void add_steps(struct step_times *times, const struct replay *replay)
 {
     const struct replay_graph *graph = replay->graph;
-    struct step_list *steps = step_list_open(graph->trace);
-    times->overlapping = step_list_drop_overlaps(steps);
-    struct device_time *devices = device_times(replay, steps);
+    const struct work_steps *of = work_steps_of(graph->trace);
+    const struct step_list *steps = of->steps;
+    struct device_time *devices = device_times(replay, of);
+    times->overlapping = of->overlapping;
     uint32_t *first = first_threads(graph);
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
@@ -127,7 +163,6 @@ static void add_steps(struct step_times *times, const struct replay *replay)
     }
     free(first);
     free(devices);
-    step_list_free(steps);
 }
 
 /* The files whose recordings belong together, each group as one step. */

@@ -4,6 +4,7 @@
  */
 #include "report/apart.h"
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/unicode.h"
@@ -27,59 +28,81 @@ struct word {
     name_id last; /* the name that had it last: each counts once */
 };
 
+/* A name of the column. */
+struct member {
+    const struct readable_name *name;
+    name_id look;
+    struct text told; /* as it is shown, once it was */
+};
+
 struct apart {
     size_t max;
-    struct names *full, *looks, *words; /* a word's key is its group, then the word */
-    VEC_OF(name_id) look_of;            /* by name */
+    struct readable *readable, *own;
+    struct names *names, *looks, *words; /* a word's key is its group, then the word */
+    VEC_OF(struct member) member;        /* by name */
     VEC_OF(struct look) look;
     VEC_OF(struct word) word;
     bool counted;
     struct distinct *numbers;
     struct buffer key;
+    struct arena arena;
 };
 
-struct apart *apart_open(size_t max)
+static struct apart *open_with(struct readable *readable)
 {
     struct apart *apart = mem_zalloc(1, sizeof *apart);
-    apart->max = max;
-    apart->full = names_open();
+    apart->max = readable_max(readable);
+    apart->readable = readable;
+    apart->names = names_open();
     apart->looks = names_open();
     apart->words = names_open();
     apart->numbers = distinct_open();
     return apart;
 }
 
+struct apart *apart_open(size_t max)
+{
+    struct readable *own = readable_open(max);
+    struct apart *apart = open_with(own);
+    apart->own = own;
+    return apart;
+}
+
+struct apart *apart_open_shared(struct readable *readable)
+{
+    return open_with(readable);
+}
+
 void apart_free(struct apart *apart)
 {
     if (!apart)
         return;
-    names_free(apart->full);
+    readable_free(apart->own);
+    names_free(apart->names);
     names_free(apart->looks);
     names_free(apart->words);
     distinct_free(apart->numbers);
-    VEC_FREE(&apart->look_of);
+    VEC_FREE(&apart->member);
     VEC_FREE(&apart->look);
     VEC_FREE(&apart->word);
     buffer_release(&apart->key);
+    arena_release(&apart->arena);
     free(apart);
 }
 
-void apart_add(struct apart *apart, const char *name, size_t len)
+void apart_add(struct apart *apart, const char *text, size_t len)
 {
-    name_id id = names_add(apart->full, name, len);
-    if (id < apart->look_of.count)
+    name_id id = names_add(apart->names, text, len);
+    if (id < apart->member.count)
         return;
-    struct buffer full = { 0 }, shown = { 0 };
-    bool shorter = shorten_readable(&full, &shown, name, len, apart->max);
-    const struct buffer *look = shorter ? &shown : &full;
-    name_id look_id = names_add(apart->looks, look->at ? look->at : "", look->count);
+    const struct readable_name *name = readable_of(apart->readable, text, len);
+    const struct text *look = name->shorter ? &name->shown : &name->full;
+    name_id look_id = names_add(apart->looks, look->at, look->len);
     if (look_id == apart->look.count)
         *VEC_PUSH(&apart->look) = (struct look){ 0 };
     assert(apart->look.at);
     apart->look.at[look_id].names++;
-    *VEC_PUSH(&apart->look_of) = look_id;
-    buffer_release(&full);
-    buffer_release(&shown);
+    *VEC_PUSH(&apart->member) = (struct member){ .name = name, .look = look_id };
 }
 
 /* ---- words ---- */
@@ -91,13 +114,13 @@ static bool is_letter(char c)
 }
 
 /* Is the word of LEN bytes that begins at AT of TEXT one that says little of its own: a namespace, a keyword, a number? */
-static bool is_noise(const struct buffer *text, size_t at, size_t len)
+static bool is_noise(const struct text *text, size_t at, size_t len)
 {
     static const char *const words[] = { "operator", "const", "void", "unsigned", "anonymous", "namespace" };
     size_t end = at + len;
     if (text->at[at] >= '0' && text->at[at] <= '9')
         return true;
-    if (end + 1 < text->count && text->at[end] == ':' && text->at[end + 1] == ':')
+    if (end + 1 < text->len && text->at[end] == ':' && text->at[end + 1] == ':')
         return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (len == strlen(words[i]) && memcmp(text->at + at, words[i], len) == 0)
@@ -106,14 +129,14 @@ static bool is_noise(const struct buffer *text, size_t at, size_t len)
 }
 
 /* The next word of TEXT from *AT on: its length, 0 at the end. A very long one is taken apart at its underscores. */
-static size_t next_word(const struct buffer *text, size_t *at)
+static size_t next_word(const struct text *text, size_t *at)
 {
-    while (*at < text->count && !is_letter(text->at[*at]))
+    while (*at < text->len && !is_letter(text->at[*at]))
         ++*at;
     size_t len = 0, piece = 0;
-    while (*at + len < text->count && is_letter(text->at[*at + len])) {
+    while (*at + len < text->len && is_letter(text->at[*at + len])) {
         len++;
-        if (!piece && len > 1 && *at + len < text->count && text->at[*at + len] == '_')
+        if (!piece && len > 1 && *at + len < text->len && text->at[*at + len] == '_')
             piece = len;
     }
     return len > LONGEST_WORD && piece ? piece : len;
@@ -132,39 +155,29 @@ static struct word *word_of(struct apart *apart, name_id look, const char *word,
     return &apart->word.at[id];
 }
 
-static void readable(struct buffer *full, const struct apart *apart, name_id name)
-{
-    struct buffer shown = { 0 };
-    shorten_readable(full, &shown, names_text(apart->full, name), names_length(apart->full, name),
-                     apart->max);
-    buffer_release(&shown);
-}
-
 /* Count the words of the names that look like another. */
 static void count_words(struct apart *apart)
 {
-    for (name_id name = 0; name < apart->look_of.count; name++) {
-        name_id look = apart->look_of.at[name];
-        if (apart->look.at[look].names < 2)
+    for (name_id id = 0; id < apart->member.count; id++) {
+        const struct member *member = &apart->member.at[id];
+        const struct text *full = &member->name->full;
+        if (apart->look.at[member->look].names < 2)
             continue;
-        struct buffer full = { 0 };
-        readable(&full, apart, name);
-        for (size_t at = 0, len; (len = next_word(&full, &at)) > 0; at += len) {
-            struct word *word = word_of(apart, look, full.at + at, len);
-            word->names += word->last != name;
-            word->last = name;
+        for (size_t at = 0, len; (len = next_word(full, &at)) > 0; at += len) {
+            struct word *word = word_of(apart, member->look, full->at + at, len);
+            word->names += word->last != id;
+            word->last = id;
         }
-        buffer_release(&full);
     }
     apart->counted = true;
 }
 
-/* Append what FULL has and not all names of its group, as far as it fits into MAX columns: "AddFunctor, bf16". Of NOISE
+/* Append what the name has and not all of its group, as far as it fits into MAX columns: "AddFunctor, bf16". Of NOISE
  * only, or of the other words. */
-static void add_difference(struct apart *apart, struct buffer *out, name_id name, const struct buffer *full,
-                           size_t max, bool noise)
+static void add_difference(struct apart *apart, struct buffer *out, name_id id, size_t max, bool noise)
 {
-    name_id look = apart->look_of.at[name];
+    name_id look = apart->member.at[id].look;
+    const struct text *full = &apart->member.at[id].name->full;
     size_t begin = out->count;
     for (size_t at = 0, len; (len = next_word(full, &at)) > 0; at += len) {
         struct word *word = word_of(apart, look, full->at + at, len);
@@ -177,24 +190,23 @@ static void add_difference(struct apart *apart, struct buffer *out, name_id name
         buffer_add(out, full->at + at, len);
     }
     for (size_t at = 0, len; (len = next_word(full, &at)) > 0; at += len)
-        word_of(apart, look, full->at + at, len)->last = name;
+        word_of(apart, look, full->at + at, len)->last = id;
 }
 
 /* "elementwise_kernel [AddFunctor]" in no more than MAX columns; false when there is no room for it. */
-static bool add_with_difference(struct apart *apart, struct buffer *shown, name_id name,
-                                const struct buffer *full)
+static bool add_with_difference(struct apart *apart, struct buffer *shown, name_id id)
 {
     struct buffer difference = { 0 };
     size_t most = apart->max / 2;
-    add_difference(apart, &difference, name, full, most, false);
+    add_difference(apart, &difference, id, most, false);
     if (difference.count == 0)
-        add_difference(apart, &difference, name, full, most, true);
+        add_difference(apart, &difference, id, most, true);
     size_t wide = unicode_text_width(difference.at ? difference.at : "", difference.count);
     bool fits = wide > 0 && most >= NARROWEST_DIFFERENCE;
     if (fits) {
         struct buffer cut = { 0 }, again = { 0 };
         wide = shorten_middle(&cut, difference.at, difference.count, wide < most ? wide : most);
-        shorten_readable(&again, shown, names_text(apart->full, name), names_length(apart->full, name),
+        shorten_readable(&again, shown, names_text(apart->names, id), names_length(apart->names, id),
                          apart->max - wide - 3);
         buffer_puts(shown, " [");
         buffer_add(shown, cut.at, cut.count);
@@ -221,23 +233,34 @@ static void add_number(struct buffer *shown, size_t number, size_t max)
     buffer_release(&cut);
 }
 
-bool apart_show(struct apart *apart, struct buffer *full, struct buffer *shown, const char *name, size_t len)
+/* How the name ID is told from the others that look the same. */
+static struct text tell_apart(struct apart *apart, name_id id)
 {
-    if (!shorten_readable(full, shown, name, len, apart->max))
-        return false;
-    name_id id = names_find(apart->full, name, len);
-    if (id == NAME_NONE || apart->look.at[apart->look_of.at[id]].names < 2)
-        return true;
+    const struct readable_name *name = apart->member.at[id].name;
+    struct buffer shown = { 0 };
     if (!apart->counted)
         count_words(apart);
-    struct buffer other = { 0 };
-    if (add_with_difference(apart, &other, id, full)) {
-        buffer_clear(shown);
-        buffer_add(shown, other.at, other.count);
-    }
-    buffer_release(&other);
-    size_t number = distinct_number(apart->numbers, name, len, shown->at, shown->count);
+    if (!add_with_difference(apart, &shown, id))
+        buffer_add(&shown, name->shown.at, name->shown.len);
+    size_t number = distinct_number(apart->numbers, names_text(apart->names, id),
+                                    names_length(apart->names, id), shown.at, shown.count);
     if (number > 1)
-        add_number(shown, number, apart->max);
+        add_number(&shown, number, apart->max);
+    struct text told = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count), shown.count };
+    buffer_release(&shown);
+    return told;
+}
+
+bool apart_show(struct apart *apart, struct text *full, struct text *shown, const char *name, size_t len)
+{
+    name_id id = names_find(apart->names, name, len);
+    assert(id != NAME_NONE);
+    struct member *member = &apart->member.at[id];
+    *full = member->name->full;
+    if (!member->name->shorter)
+        return false;
+    if (!member->told.at)
+        member->told = apart->look.at[member->look].names < 2 ? member->name->shown : tell_apart(apart, id);
+    *shown = member->told;
     return true;
 }

@@ -20,7 +20,8 @@
 #ifndef TPA_REPORT_APART_H
 #define TPA_REPORT_APART_H
 
-#include "base/buffer.h"
+#include "base/table.h"
+#include "report/readable.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +29,10 @@ struct apart;
 
 /* New: names are to take no more than MAX columns. Free with apart_free (NULL is allowed). */
 struct apart *apart_open(size_t max);
+
+/* The same, as wide as READABLE has names, which is borrowed and shared by the columns of several tables. */
+struct apart *apart_open_shared(struct readable *readable);
+
 void apart_free(struct apart *apart);
 
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
@@ -35,8 +40,9 @@ void apart_add(struct apart *apart, const char *name, size_t len);
 
 /*
  * FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
- * control characters made visible, and the answer is true. The name was added.
+ * control characters made visible, and the answer is true. The name was added. Both are NUL-terminated and borrowed; they
+ * live as long as APART and what it shares.
  */
-bool apart_show(struct apart *apart, struct buffer *full, struct buffer *shown, const char *name, size_t len);
+bool apart_show(struct apart *apart, struct text *full, struct text *shown, const char *name, size_t len);
 
 #endif

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST_NAME = 64 };
+
 struct page_section *page_add_section(struct page *page, const char *key, const char *title,
                                       const char *intro)
 {
@@ -348,13 +350,15 @@ static bool put_together(const struct page *page, size_t behind, char **text, si
                                .err = err,
                                .budget = page->budget ? page->budget : PAGE_BUDGET,
                                .after = behind,
-                               .written = size };
+                               .written = size,
+                               .names = readable_open(LONGEST_NAME) };
     bool good = true;
     put_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = put_section(&writing, &page->sections.at[i]);
     if (good)
         put_end(&writing, page);
+    readable_free(writing.names);
     good = output_finish(good, &writing.text, memory, err);
     if (fclose(memory) != 0)
         good = good && tpa_fail_errno(err, "cannot put the page together");

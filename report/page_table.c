@@ -14,7 +14,7 @@
 #include "report/shorten.h"
 #include <stdlib.h>
 
-enum { LONGEST_NAME = 64, LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };
+enum { LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };
 
 /* A column as the page has it. */
 struct page_column {
@@ -112,13 +112,14 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     return columns;
 }
 
-static void collect_names(const struct table *table, size_t rows, struct page_columns *columns)
+static void collect_names(struct readable *readable, const struct table *table, size_t rows,
+                          struct page_columns *columns)
 {
     for (size_t i = 0; i < columns->count; i++) {
         struct page_column *column = &columns->at[i];
         if (table->columns[column->column].kind != TABLE_NAME)
             continue;
-        column->apart = apart_open(LONGEST_NAME);
+        column->apart = apart_open_shared(readable);
         for (size_t row = 0; row < rows; row++) {
             const struct text *text = &table_cell(table, row, column->column)->text;
             if (text->at)
@@ -181,31 +182,24 @@ static void put_text_cell(struct writing *page, const struct table *table, size_
 {
     const struct table_column *column = &table->columns[of->column];
     const union table_cell *cell = table_cell(table, row, of->column);
-    struct buffer full = { 0 }, shown = { 0 };
+    struct text text = cell->text.at ? cell->text : as_text("-"), shown = { 0 };
     bool is_name = of->apart != NULL, shorter = false;
-    const char *text = cell->text.at ? cell->text.at : "-";
-    size_t len = cell->text.at ? cell->text.len : 1;
-    if (is_name && cell->text.at) {
-        shorter = apart_show(of->apart, &full, &shown, text, len);
-        text = full.at ? full.at : "";
-        len = full.count;
-    }
-    bool tall = !is_name && len > TALL_TEXT, lines = is_name && has_lines(table);
+    if (is_name && cell->text.at)
+        shorter = apart_show(of->apart, &text, &shown, cell->text.at, cell->text.len);
+    bool tall = !is_name && text.len > TALL_TEXT, lines = is_name && has_lines(table);
     buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
-                  !is_name && len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
+                  !is_name && text.len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
                   class_of_verdict(column, cell));
     if (shorter || lines) { /* what is copied and sorted by */
         put(page, " title=\"");
-        escape_html(&page->text, text, len);
+        escape_html(&page->text, text.at, text.len);
         put(page, "\"");
     }
     put(page, tall ? "><div class=\"tall\">" : ">");
-    escape_html(&page->text, shorter ? shown.at : text, shorter ? shown.count : len);
+    escape_html(&page->text, shorter ? shown.at : text.at, shorter ? shown.len : text.len);
     if (lines)
         put_lines(page, table, row);
     put(page, tall ? "</div></td>" : "</td>");
-    buffer_release(&full);
-    buffer_release(&shown);
 }
 
 static void put_value(struct writing *page, enum table_kind kind, const union table_cell *cell)
@@ -365,7 +359,7 @@ static bool put_grid(struct writing *page, const struct table *table, const char
 {
     size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
     struct page_columns columns = choose_columns(table, rows);
-    collect_names(table, rows, &columns);
+    collect_names(page->names, table, rows, &columns);
     page->tables++;
     put(page, "<div class=\"table\" data-key=\"");
     put_text(page, table->key);

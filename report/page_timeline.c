@@ -16,6 +16,7 @@
 #include "report/page_timeline.h"
 
 #include "base/escape.h"
+#include "base/order.h"
 #include "report/json_writer.h"
 #include "report/page_uses.h"
 #include <stdlib.h>
@@ -70,46 +71,44 @@ struct placed_span {
     uint32_t call; /* the place of what launched it, in this order; UINT32_MAX: it is not there */
 };
 
-static int compare_places(const void *left, const void *right)
+/* New, free(): the spans by lane, depth, start and duration. */
+static uint32_t *order_by_place(const struct timeline_span *spans, size_t count)
 {
-    const struct timeline_span *a = &((const struct placed_span *)left)->span,
-                               *b = &((const struct placed_span *)right)->span;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->dur_ns < b->dur_ns ? -1 : a->dur_ns > b->dur_ns;
+    uint32_t *order = order_open(count);
+    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    for (size_t i = 0; i < count; i++)
+        keys[i] = order_key(spans[i].dur_ns);
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = order_key(spans[i].start_ns);
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
+    order_by(order, count, keys);
+    free(keys);
+    return order;
 }
 
-/* Where the span of an event lies among those on the page. */
-struct event_place {
-    uint32_t event, place;
-};
-
-static int compare_events(const void *left, const void *right)
+/* Where the span of each event lies among those on the page, up to the last event on it: new, free(). */
+static uint32_t *places_of_events(const struct placed_span *spans, size_t count, uint32_t *events)
 {
-    const struct event_place *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
+    *events = 0;
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].span.event != TIMELINE_NO_EVENT && spans[i].span.event >= *events)
+            *events = spans[i].span.event + 1;
+    uint32_t *places = mem_alloc(mem_times((size_t)*events + 1, sizeof *places));
+    memset(places, 0xff, ((size_t)*events + 1) * sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].span.event != TIMELINE_NO_EVENT)
+            places[spans[i].span.event] = (uint32_t)i;
+    return places;
 }
 
 static void find_calls(struct placed_span *spans, size_t count)
 {
-    struct event_place *places = mem_alloc(mem_times(count + 1, sizeof *places));
-    size_t found = 0;
+    uint32_t events, *places = places_of_events(spans, count, &events);
     for (size_t i = 0; i < count; i++)
-        if (spans[i].span.event != TIMELINE_NO_EVENT)
-            places[found++] = (struct event_place){ spans[i].span.event, (uint32_t)i };
-    qsort(places, found, sizeof *places, compare_events);
-    for (size_t i = 0; i < count; i++) {
-        const struct event_place wanted = { spans[i].span.call, 0 },
-                                 *call =
-                                     wanted.event == TIMELINE_NO_EVENT
-                                         ? NULL
-                                         : bsearch(&wanted, places, found, sizeof *places, compare_events);
-        spans[i].call = call ? call->place : UINT32_MAX;
-    }
+        spans[i].call = spans[i].span.call < events ? places[spans[i].span.call] : UINT32_MAX;
     free(places);
 }
 
@@ -118,9 +117,10 @@ static struct placed_span *place_spans(const struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
     struct placed_span *spans = mem_alloc(mem_times(count + 1, sizeof *spans));
+    uint32_t *order = order_by_place(timeline->spans.at, count);
     for (size_t i = 0; i < count; i++)
-        spans[i] = (struct placed_span){ .span = timeline->spans.at[i], .rank = (uint32_t)i };
-    qsort(spans, count, sizeof *spans, compare_places);
+        spans[i] = (struct placed_span){ .span = timeline->spans.at[order[i]], .rank = order[i] };
+    free(order);
     find_calls(spans, count);
     return spans;
 }

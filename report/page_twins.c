@@ -14,11 +14,11 @@ static void put_name(struct writing *page, const struct twin_row *row, int side,
 {
     const struct text *name = &row->sides[side].name;
     put(page, row->is_work ? "<td class=\"name twin work\"" : "<td class=\"name twin\"");
-    struct buffer full = { 0 }, shown = { 0 };
+    struct text full = as_text(""), shown = { 0 };
     bool shorter = name->at && apart_show(names, &full, &shown, name->at, name->len);
     if (shorter) {
         put(page, " title=\"");
-        escape_html(&page->text, full.at, full.count);
+        escape_html(&page->text, full.at, full.len);
         put(page, "\"");
     }
     put(page, "><div>");
@@ -27,15 +27,8 @@ static void put_name(struct writing *page, const struct twin_row *row, int side,
     if (side == 0)
         put(page, "<b></b>");
     put(page, "<span>");
-    if (name->at)
-        escape_html(&page->text,
-                    shorter   ? shown.at
-                    : full.at ? full.at
-                              : "",
-                    shorter ? shown.count : full.count);
+    escape_html(&page->text, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
     put(page, "</span></div></td>");
-    buffer_release(&full);
-    buffer_release(&shown);
 }
 
 static void put_figure(struct writing *page, enum table_kind kind, int64_t value)

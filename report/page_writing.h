@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "report/readable.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct writing {
     size_t tables, views; /* so far; names of elements count up */
     size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
     const size_t *written;
+    struct readable *names; /* of all tables, as wide as a cell may be */
 };
 
 static inline void put(struct writing *page, const char *markup)

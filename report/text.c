@@ -294,14 +294,11 @@ static void end_line(struct page *page)
 /* A name among others that have to be shortened; returns its width. */
 static size_t add_name_among(struct page *page, struct apart *apart, const union table_cell *cell)
 {
-    struct buffer full = { 0 }, shown = { 0 };
-    bool shorter = cell->text.at && apart_show(apart, &full, &shown, cell->text.at, cell->text.len);
-    const struct buffer *text = shorter ? &shown : &page->scratch;
-    size_t width = unicode_text_width(text->at ? text->at : "", text->count);
-    buffer_add(&page->text, text->at ? text->at : "", text->count);
-    buffer_release(&full);
-    buffer_release(&shown);
-    return width;
+    struct text full, shown = { 0 };
+    if (!cell->text.at || !apart_show(apart, &full, &shown, cell->text.at, cell->text.len))
+        shown = (struct text){ page->scratch.at ? page->scratch.at : "", page->scratch.count };
+    buffer_add(&page->text, shown.at, shown.len);
+    return unicode_text_width(shown.at, shown.len);
 }
 
 /* The names of the column SHOWN, which is too wide for all of them. */

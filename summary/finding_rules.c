@@ -415,6 +415,16 @@ static void look_at_communication(struct pricing *pricing)
 }
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
+/* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
+ * not known. */
+static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
+{
+    uint8_t *use = &known[trace->name[e]];
+    if (*use > TENSOR_YES)
+        *use = (uint8_t)kernel_tensor_use(trace_name(trace, e));
+    return *use == TENSOR_NO;
+}
+
 static void look_at_tensor_cores(struct pricing *pricing)
 {
     enum { MOST = 8 };
@@ -422,6 +432,8 @@ static void look_at_tensor_cores(struct pricing *pricing)
     const struct trace *trace = pricing->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums), all_ns = 0, matrix_ns = 0;
+    uint8_t *known = mem_alloc(names_count(trace->names) + 1);
+    memset(known, 0xff, names_count(trace->names) + 1);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         if (trace->kind[e] != EVENT_KERNEL)
@@ -430,11 +442,12 @@ static void look_at_tensor_cores(struct pricing *pricing)
         if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
             summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
                                      trace->tracks[trace->track[e]].device) &&
-            kernel_tensor_use(trace_name(trace, e)) == TENSOR_NO) {
+            does_without_tensor_cores(trace, e, known)) {
             sums[trace->name[e]] += trace->dur_ns[e];
             matrix_ns += trace->dur_ns[e];
         }
     }
+    free(known);
     struct buffer pattern = { 0 }, where = { 0 };
     for (size_t n = 0; n < MOST && matrix_ns * 20 > all_ns; n++) { /* less than 5 % is not looked at */
         name_id most = 0;
@@ -492,7 +505,7 @@ struct slow_operators slow_operators_find(const struct summary *summary)
         return slow;
     struct selection *all =
         selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *roofline = roofline_analyze(summary->trace, all, BY(OP) | BY(SHAPE), NULL);
+    const struct roofline *roofline = roofline_analyze(summary->trace, all, ROOFLINE_BY_DEFAULT, NULL);
     int64_t slow_ns = 0;
     for (size_t d = 0; d < roofline->devices.count; d++)
         slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;

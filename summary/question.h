@@ -76,14 +76,14 @@ struct summary {
     const struct trace *trace;
     const struct selection *selection;
     enum summary_by by;
-    unsigned features;           /* of the trace: enum trace_feature */
-    struct steps *steps;         /* NULL where none are marked */
-    struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
-    struct gaps *gaps;           /* by device, sums only */
-    struct transfers *transfers; /* NULL where nothing ran on a device */
-    struct comm *comm;           /* NULL unless there are several files */
-    struct memory *memory;       /* peaks and steps; NULL where none was recorded */
-    struct summary_rank *ranks;  /* in order */
+    unsigned features;                 /* of the trace: enum trace_feature */
+    struct steps *steps;               /* NULL where none are marked */
+    const struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
+    struct gaps *gaps;                 /* by device, sums only */
+    const struct transfers *transfers; /* NULL where nothing ran on a device */
+    struct comm *comm;                 /* NULL unless there are several files */
+    struct memory *memory;             /* peaks and steps; NULL where none was recorded */
+    struct summary_rank *ranks;        /* in order */
     size_t rank_count;
     VEC_OF(struct finding) findings;
     VEC_OF(struct stake) stakes;         /* while the rules look */

@@ -207,7 +207,7 @@ static void add_notices(const struct latency *latency, const struct latency_opti
 static bool run_latency(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct latency_options own = *(const struct latency_options *)query->options;
-    struct latency *latency = latency_analyze(query->trace, query->selection, query->by, &own, err);
+    const struct latency *latency = latency_analyze(query->trace, query->selection, query->by, &own, err);
     if (!latency)
         return false;
     say(latency, result);

@@ -14,6 +14,7 @@
 #include "facts/features.h"
 #include "facts/host_waits.h"
 #include "trace/span.h"
+#include "trace/derived.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,8 +405,8 @@ static void fill_rows(struct latency *latency, struct activity *activity)
     free(numbers);
 }
 
-struct latency *latency_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                                const struct latency_options *options, struct tpa_error *err)
+static struct latency *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                               const struct latency_options *options, struct tpa_error *err)
 {
     struct range_query query = { .trace = trace, .selection = selection, .options = options };
     if (options->name) {
@@ -414,6 +415,7 @@ struct latency *latency_analyze(const struct trace *trace, const struct selectio
             return NULL;
     }
     struct latency *latency = mem_zalloc(1, sizeof *latency);
+    latency->own = latency;
     struct activity *activity = activity_open(trace);
     latency->by = by;
     latency->group = group_open(trace, by);
@@ -430,10 +432,9 @@ struct latency *latency_analyze(const struct trace *trace, const struct selectio
     return latency;
 }
 
-void latency_free(struct latency *latency)
+static void release(void *value)
 {
-    if (!latency)
-        return;
+    struct latency *latency = value;
     VEC_FREE(&latency->rows);
     VEC_FREE(&latency->ranges);
     VEC_FREE(&latency->outliers);
@@ -442,4 +443,37 @@ void latency_free(struct latency *latency)
     group_free(latency->group);
     arena_release(&latency->texts);
     free(latency);
+}
+
+/* What a table and its chart ask alike: worked out once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct tpa_error none = { 0 }; /* without a name nothing fails */
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    struct latency *usual = analyze(trace, all, 0, &latency_defaults, &none);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+static bool is_usual(const struct latency_options *options)
+{
+    return !options->name && !options->exact && !options->histogram &&
+           options->least == latency_defaults.least;
+}
+
+const struct latency *latency_analyze(const struct trace *trace, const struct selection *selection,
+                                      unsigned by, const struct latency_options *options,
+                                      struct tpa_error *err)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == 0 && is_usual(options) && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by, options, err);
+}
+
+void latency_free(const struct latency *latency)
+{
+    if (latency && latency->own)
+        release(latency->own);
 }

@@ -1,7 +1,7 @@
 /*
  * latency.h - how long each thing that happens again and again takes: annotations, NVTX ranges, steps, requests.
  *
- *     struct latency *latency = latency_analyze(trace, selection, 0, &latency_defaults, &err);
+ *     const struct latency *latency = latency_analyze(trace, selection, 0, &latency_defaults, &err);
  *     for (size_t i = 0; i < latency->rows.count; i++)
  *         printf("%s %" PRId64 "\n", latency->rows.at[i].name.at, latency->rows.at[i].p99_ns);
  *     latency_free(latency);
@@ -73,16 +73,19 @@ struct latency {
     int64_t open;   /* ranges left out: open when recording stopped */
     int64_t single; /* ranges of names that come less than LEAST times */
     unsigned by;
+    struct latency *own; /* to be freed; NULL: it is kept with the trace */
     struct group *group;
     struct arena texts;
 };
 
 /*
- * New; free with latency_free (NULL is allowed). NULL and ERR when the name is no regular expression. BY is a set of
- * dimensions. Texts are borrowed from TRACE and the result.
+ * NULL and ERR when the name is no regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
+ * result. Give back with latency_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is worked out
+ * once and kept with TRACE.
  */
-struct latency *latency_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                                const struct latency_options *options, struct tpa_error *err);
-void latency_free(struct latency *latency);
+const struct latency *latency_analyze(const struct trace *trace, const struct selection *selection,
+                                      unsigned by, const struct latency_options *options,
+                                      struct tpa_error *err);
+void latency_free(const struct latency *latency);
 
 #endif

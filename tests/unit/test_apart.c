@@ -26,13 +26,11 @@ static void show(const char *const *names, size_t count, size_t max, char shown[
     for (size_t i = 0; i < count; i++)
         apart_add(apart, names[i], strlen(names[i]));
     for (size_t i = 0; i < count; i++) {
-        struct buffer full = { 0 }, text = { 0 };
+        struct text full, text = { 0 };
         bool shorter = apart_show(apart, &full, &text, names[i], strlen(names[i]));
-        const struct buffer *of = shorter ? &text : &full;
-        assert_true(unicode_text_width(of->at, of->count) <= max);
-        snprintf(shown[i], MOST, "%.*s", (int)of->count, of->at);
-        buffer_release(&full);
-        buffer_release(&text);
+        const struct text *of = shorter ? &text : &full;
+        assert_true(unicode_text_width(of->at, of->len) <= max);
+        snprintf(shown[i], MOST, "%.*s", (int)of->len, of->at);
     }
     apart_free(apart);
 }

@@ -9,7 +9,7 @@
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
-static struct latency *latency;
+static const struct latency *latency;
 
 static void answer_with(struct selection_query query, unsigned by, struct latency_options options)
 {

@@ -10,7 +10,7 @@
 #include <math.h>
 
 static struct trace *trace;
-static struct roofline *roofline;
+static const struct roofline *roofline;
 
 static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, const char *dims,
                           const char *types)

@@ -1,0 +1,53 @@
+/* order.c - see order.h. */
+#include "base/order.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+uint32_t *order_open(size_t count)
+{
+    uint32_t *order = mem_alloc(mem_times(count + 1, sizeof *order));
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    return order;
+}
+
+/* Sort FROM into TO by the digit at SHIFT. */
+static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t count, const uint64_t *keys, int shift)
+{
+    size_t place[DIGITS] = { 0 }, before = 0;
+    for (size_t i = 0; i < count; i++)
+        place[keys[i] >> shift & (DIGITS - 1)]++;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        size_t items = place[digit];
+        place[digit] = before;
+        before += items;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[place[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+void order_by(uint32_t *order, size_t count, const uint64_t *keys)
+{
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++)
+        differ |= keys[i] ^ keys[0];
+    if (differ == 0)
+        return;
+    uint32_t *spare = mem_alloc(mem_times(count, sizeof *spare));
+    uint32_t *from = order, *to = spare;
+    for (int shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
+        sort_by_digit(from, to, count, keys, shift);
+        uint32_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != order)
+        memcpy(order, from, count * sizeof *order);
+    free(spare);
+}
