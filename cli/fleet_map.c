@@ -4,7 +4,6 @@
  */
 #include "cli/fleet_map.h"
 
-#include "base/names.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"

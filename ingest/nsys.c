@@ -6,7 +6,6 @@
  */
 #include "ingest/nsys.h"
 
-#include "base/buffer.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -185,7 +185,7 @@ track_id recorder_thread(struct recorder *recorder, int64_t tid)
     return recorder_thread_of(recorder, recorder->pid, tid);
 }
 
-track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
+static track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
 {
     device = device == RECORDER_NONE ? 0 : device;
     stream = stream == RECORDER_NONE ? -1 : stream;

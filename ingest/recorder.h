@@ -64,7 +64,6 @@ name_id recorder_text(struct recorder *recorder, const char *text);
 
 track_id recorder_thread(struct recorder *recorder, int64_t tid);
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid);
-track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream);
 void recorder_name_thread(struct recorder *recorder, track_id thread, const char *name);
 
 /* How many multiprocessors DEVICE has, and the threads of a warp: for blocks and warps per multiprocessor. */
