@@ -377,3 +377,14 @@ void fleet_map_release(struct fleet_map *map)
     facts_free(map->facts);
     map->facts = NULL;
 }
+
+void fleet_map_add_notices(const struct fleet_map *map, struct result *result)
+{
+    enum { MOST_SHOWN = 20 };
+    for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
+        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
+                          map->failures.at[i].reason);
+    if (map->failures.count > MOST_SHOWN)
+        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
+                          TPA_NOWHERE, "more files cannot be read and are left out");
+}
