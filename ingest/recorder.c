@@ -504,3 +504,13 @@ track_id recorder_counters(struct recorder *recorder, int64_t device)
                                                                    .tid_text = "counters",
                                                                    .tid_len = 8 });
 }
+
+bool recorder_is_memory_call(const char *name)
+{
+    static const char *const words[] = { "alloc",      "Alloc",  "Free",    "MemCreate",
+                                         "MemRelease", "MemMap", "MemUnmap" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
+}

@@ -133,4 +133,7 @@ void recorder_sample(struct recorder *recorder, track_id track, const char *coun
 /* The track of counters of a device. */
 track_id recorder_counters(struct recorder *recorder, int64_t device);
 
+/* Does a call of the runtime or driver of this name allocate or free memory? */
+bool recorder_is_memory_call(const char *name);
+
 #endif
