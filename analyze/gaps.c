@@ -9,7 +9,6 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/attribution.h"
 #include "facts/code_paths.h"
 #include "facts/features.h"
 #include "facts/gpu_events.h"

@@ -428,7 +428,8 @@ static struct table *devices_table(const struct gpu *gpu)
     return table;
 }
 
-void gpu_add_result(const struct gpu *gpu, struct result *result)
+/* Add the tables "devices", "efficiency" and "copies", and notices of what is special. */
+static void gpu_add_result(const struct gpu *gpu, struct result *result)
 {
     struct table *efficiency =
         TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, gpu->at, gpu->count);

@@ -63,7 +63,4 @@ struct gpu {
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 void gpu_free(const struct gpu *gpu);
 
-/* Add the tables "devices", "efficiency" and "copies", and notices of what is special. */
-void gpu_add_result(const struct gpu *gpu, struct result *result);
-
 #endif

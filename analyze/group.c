@@ -10,7 +10,6 @@
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "facts/attribution.h"
 #include "facts/code_paths.h"
 #include "facts/graph_links.h"
 #include "facts/shapes.h"

@@ -483,7 +483,9 @@ static void add_graphs(struct launches *launches, const struct launch_query *que
 
 /* ---- the whole ---- */
 
-struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+/* A row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with launches_free. */
+static struct launches *launches_analyze(const struct trace *trace, const struct selection *selection,
+                                         unsigned by)
 {
     struct launch_query query = { .trace = trace, .selection = selection, .gpu = gpu_events_of(trace) };
     struct launches *launches = mem_zalloc(1, sizeof *launches);
@@ -500,7 +502,11 @@ struct launches *launches_analyze(const struct trace *trace, const struct select
     return launches;
 }
 
-void launches_free(struct launches *launches)
+/*
+ * The launches of SELECTION; a row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with
+ * launches_free. Texts live as long as the answer and TRACE.
+ */
+static void launches_free(struct launches *launches)
 {
     if (!launches)
         return;

@@ -1,11 +1,6 @@
 /*
  * launches.h - what it cost to launch work: time in the call, in the queue, on the device.
  *
- *     struct launches *launches = launches_analyze(trace, selection, BY(CALL) | LAUNCHES_BY_KERNEL);
- *     for (size_t i = 0; i < launches->queues.count; i++)
- *         printf("%" PRId64 "\n", launches->queues.at[i].max_depth);
- *     launches_free(launches);
- *
  *     call       [ cudaLaunchKernel )
  *     device                                [ kernel      )
  *                |<-- call time --->|<-----|<-kernel time>|
@@ -64,13 +59,6 @@ struct launches {
     int64_t captured; /* calls that recorded into a graph and are no launches */
     struct group *group;
 };
-
-/*
- * The launches of SELECTION; a row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with
- * launches_free. Texts live as long as the answer and TRACE.
- */
-struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
-void launches_free(struct launches *launches);
 
 /* The depth of one stream's queue, whenever it changed. */
 struct queue_depth {

@@ -12,7 +12,6 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/runs.h"
-#include "base/suggest.h"
 #include "facts/features.h"
 #include <inttypes.h>
 #include <math.h>
@@ -518,8 +517,21 @@ static void add_all_rows(struct modules_query *query, const struct table_column 
     runs_sort(modules->rows.at, modules->rows.count, sizeof *modules->rows.at, is_later, NULL);
 }
 
-struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
-                                const struct modules_options *options, struct tpa_error *err)
+static void modules_free(struct modules *modules)
+{
+    if (!modules)
+        return;
+    VEC_FREE(&modules->rows);
+    arena_release(&modules->texts);
+    free(modules);
+}
+
+/*
+ * New; free with modules_free. SELECTION must select no names. NULL and ERR when a regular expression is
+ * wrong, or there is no such column to sort by.
+ */
+static struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
+                                       const struct modules_options *options, struct tpa_error *err)
 {
     struct modules *modules = mem_zalloc(1, sizeof *modules);
     struct modules_query query = {
@@ -552,15 +564,6 @@ struct modules *modules_analyze(const struct trace *trace, const struct selectio
         return modules;
     modules_free(modules);
     return NULL;
-}
-
-void modules_free(struct modules *modules)
-{
-    if (!modules)
-        return;
-    VEC_FREE(&modules->rows);
-    arena_release(&modules->texts);
-    free(modules);
 }
 
 /* ---- the command ---- */

@@ -1,10 +1,4 @@
-/*
- * modules.h - time per nn.Module, or per line of source: on the host and on devices, forward and backward.
- *
- *     struct modules_options options = { .by = MODULES_BY_TREE, .indent = true };
- *     struct modules *modules = modules_analyze(trace, selection, &options, &err);
- *     modules_free(modules);
- */
+/* modules.h - time per nn.Module, or per line of source: on the host and on devices, forward and backward. */
 #ifndef TPA_ANALYZE_MODULES_H
 #define TPA_ANALYZE_MODULES_H
 
@@ -51,14 +45,6 @@ struct modules {
     int64_t unlinked; /* operators of the backward pass whose forward operator was not recorded */
     struct arena texts;
 };
-
-/*
- * New; free with modules_free (NULL is allowed). SELECTION must select no names. NULL and ERR when a regular expression is
- * wrong, or there is no such column to sort by.
- */
-struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
-                                const struct modules_options *options, struct tpa_error *err);
-void modules_free(struct modules *modules);
 
 /* Add the table "modules" of such an answer to RESULT, and notices. */
 bool modules_add_table(const struct trace *trace, const struct selection *selection,

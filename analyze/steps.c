@@ -10,7 +10,6 @@
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "facts/attribution.h"
 #include "facts/collective_names.h"
 #include "facts/device_steps.h"
 #include "facts/features.h"

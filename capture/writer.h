@@ -51,7 +51,7 @@ struct writer {
     int64_t ring_writes;
     bool told_process;              /* the PROCESS record is written, */
     const struct cupti *told_cupti; /* and named this */
-    uint64_t told_refused, told_dropped;
+    uint64_t told_refused;
     int64_t dropped_in_all;
     int write_errno; /* why the file could not be written; 0: it could */
 };

@@ -10,7 +10,6 @@
 #include "base/quantity.h"
 #include "base/sum.h"
 #include "charts/parts.h"
-#include "facts/attribution.h"
 #include "facts/features.h"
 #include "facts/gpu_events.h"
 #include "facts/step_list.h"

@@ -1,6 +1,5 @@
 /* path.c - what the critical path of each step is made of: a pile of its parts for each step. */
 #include "charts/parts.h"
-#include "base/memory.h"
 #include "replay/make_graph.h"
 #include "replay/path.h"
 #include <inttypes.h>

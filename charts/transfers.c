@@ -3,7 +3,6 @@
  */
 #include "charts/parts.h"
 #include "facts/copy_names.h"
-#include "facts/gpu_events.h"
 #include "analyze/transfers.h"
 #include "facts/features.h"
 #include <inttypes.h>

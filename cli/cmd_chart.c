@@ -7,7 +7,6 @@
  */
 #include "charts/charts.h"
 #include "compare/diff.h"
-#include "cli/analysis.h"
 #include "cli/gnuplot.h"
 #include "cli/nightly.h"
 #include "cli/output_file.h"

@@ -43,17 +43,6 @@ static const struct opt fleet_opts[] = {
     OPT_END,
 };
 
-static void note_failures(const struct fleet_map *map, struct result *result)
-{
-    enum { MOST_SHOWN = 20 };
-    for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
-        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
-                          map->failures.at[i].reason);
-    if (map->failures.count > MOST_SHOWN)
-        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
-                          TPA_NOWHERE, "more files cannot be read and are left out");
-}
-
 static int fleet_main(const struct invocation *call, struct tpa_error *err)
 {
     enum { ROWS_FOR_PEOPLE = 10 };
@@ -70,7 +59,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         struct output_args output = args->output;
         output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);
-        note_failures(&map, result);
+        fleet_map_add_notices(&map, result);
         result->picture = fleet_picture(fleet);
         good = output_result(result, &output, err);
         fleet_free(fleet);

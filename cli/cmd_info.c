@@ -1,7 +1,6 @@
 /* cmd_info.c - `tpa info`: what a file holds, and what it can be asked. */
 #include "analyze/info.h"
 #include "profile/info.h"
-#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"

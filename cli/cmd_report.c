@@ -377,20 +377,28 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
     return good;
 }
 
+/* Options for traces are mistakes with a file that is WHAT; --device is one of them if DEVICE_TOO. */
+static bool check_trace_options(const struct report_args *args, bool device_too, const char *what,
+                                struct tpa_error *err)
+{
+    const struct selection_query *query = &args->selection;
+    const char *option = args->sections                       ? "--sections"
+                         : query->steps.count                 ? "--steps"
+                         : query->range                       ? "--range"
+                         : device_too && query->devices.count ? "--device"
+                         : query->ranks.count                 ? "--rank"
+                                                              : NULL;
+    return !option || tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is %s", option, what);
+}
+
 static bool report_snapshots(const struct invocation *call, const struct snapshots *snapshots,
                              enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
-    const struct selection_query *query = &args->selection;
-    const char *option = args->sections       ? "--sections"
-                         : query->steps.count ? "--steps"
-                         : query->range       ? "--range"
-                         : query->ranks.count ? "--rank"
-                                              : NULL;
-    if (option)
-        return tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a snapshot of the allocator", option);
+    if (!check_trace_options(args, false, "a snapshot of the allocator", err))
+        return false;
     struct report_snapshot report;
-    report_snapshot_make(snapshots, &query->devices, &report);
+    report_snapshot_make(snapshots, &args->selection.devices, &report);
     bool good;
     if (format == FORMAT_HTML) {
         struct page page = {
@@ -410,20 +418,12 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     return good;
 }
 
-/* Options that a Python profile has no use for are mistakes. */
 static bool report_python(const struct invocation *call, const struct profile *profile,
                           enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
-    const struct selection_query *query = &args->selection;
-    const char *option = args->sections         ? "--sections"
-                         : query->steps.count   ? "--steps"
-                         : query->range         ? "--range"
-                         : query->devices.count ? "--device"
-                         : query->ranks.count   ? "--rank"
-                                                : NULL;
-    if (option)
-        return tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a Python profile", option);
+    if (!check_trace_options(args, true, "a Python profile", err))
+        return false;
     struct report_profile report = { 0 };
     bool good = report_profile_make(profile, &report, err);
     if (good && format == FORMAT_HTML) {

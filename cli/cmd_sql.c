@@ -4,7 +4,6 @@
 #include "cli/sql_prompt.h"
 
 #include "analyze/registry.h"
-#include "base/source.h"
 #include "cli/cmd_analysis.h"
 #include "cli/load.h"
 #include "cli/output.h"

@@ -8,7 +8,6 @@
 #include "cli/convert.h"
 
 #include "base/packer.h"
-#include "base/search.h"
 #include "cli/convert_columns.h"
 #include "cli/timeline.h"
 #include "report/arrow_stream.h"

@@ -2,7 +2,6 @@
 #include "cli/diff_tree.h"
 
 #include "compare/tree_diff.h"
-#include "ingest/formats.h"
 #include <stdlib.h>
 #include <string.h>
 

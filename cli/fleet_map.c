@@ -4,7 +4,6 @@
  */
 #include "cli/fleet_map.h"
 
-#include "base/names.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"
@@ -377,4 +376,15 @@ void fleet_map_release(struct fleet_map *map)
     VEC_FREE(&map->failures);
     facts_free(map->facts);
     map->facts = NULL;
+}
+
+void fleet_map_add_notices(const struct fleet_map *map, struct result *result)
+{
+    enum { MOST_SHOWN = 20 };
+    for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
+        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
+                          map->failures.at[i].reason);
+    if (map->failures.count > MOST_SHOWN)
+        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
+                          TPA_NOWHERE, "more files cannot be read and are left out");
 }

@@ -15,6 +15,7 @@
 #ifndef TPA_CLI_FLEET_MAP_H
 #define TPA_CLI_FLEET_MAP_H
 
+#include "base/result.h"
 #include "fleet/gather.h"
 
 struct fleet_failure {
@@ -42,5 +43,8 @@ struct fleet_map {
  */
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err);
 void fleet_map_release(struct fleet_map *map);
+
+/* Add a notice to RESULT for each of the first failures, and one for how many more there are. */
+void fleet_map_add_notices(const struct fleet_map *map, struct result *result);
 
 #endif

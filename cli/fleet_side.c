@@ -61,15 +61,9 @@ static bool check_options(const struct measure_options *options, struct tpa_erro
                     option);
 }
 
-static void tell_left_out(const struct fleet_map *map, const struct fleet_job *job, struct result *result)
+static void add_notices(const struct fleet_map *map, const struct fleet_job *job, struct result *result)
 {
-    enum { MOST_SHOWN = 20 };
-    for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
-        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
-                          map->failures.at[i].reason);
-    if (map->failures.count > MOST_SHOWN)
-        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
-                          TPA_NOWHERE, "more files cannot be read and are left out");
+    fleet_map_add_notices(map, result);
     if (job->others.count)
         result_add_notice(result, "left_out", (int64_t)job->others.count, NULL, TPA_NOWHERE,
                           "recordings are left out: tpa fleet names them");
@@ -87,7 +81,7 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
         return false;
     struct fleet_job job;
     fleet_job_init(&job, map->facts);
-    tell_left_out(map, &job, result);
+    add_notices(map, &job, result);
     fleet_job_release(&job);
     return measure_fleet(measures, map->facts, map->failures.count,
                          map->failures.count ? map->failures.at[0].reason : NULL, err);

@@ -7,7 +7,6 @@
 #include "cli/line_editor.h"
 
 #include "base/escape.h"
-#include "base/unicode.h"
 #include "cli/terminal.h"
 #include <errno.h>
 #include <fcntl.h>

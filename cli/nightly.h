@@ -66,7 +66,6 @@ int nightly_export(const struct nightly_args *args, struct tpa_error *err);
 
 /* ---- what they share ---- */
 
-struct history_options nightly_options(const struct nightly_args *args);
 /* Is TEXT, the value of OPTION (NULL: not given), short enough to be stored and shown in every list? */
 bool nightly_may_keep(const char *option, const char *text, struct tpa_error *err);
 

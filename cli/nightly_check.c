@@ -180,12 +180,8 @@ static void check_all(struct checker *checker)
         }
     }
     for (size_t i = 0; i < nightly->series.count; i++) {
-        const char *key = nightly->series.at[i].table;
-        size_t first = 0;
-        while (strcmp(nightly->series.at[first].table, key) != 0)
-            first++;
-        if (first == i && strcmp(key, NIGHTLY_HEAD) != 0)
-            check_sort(checker, key, i);
+        if (nightly_begins_rows(nightly, i))
+            check_sort(checker, nightly->series.at[i].table, i);
     }
 }
 

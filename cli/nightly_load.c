@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct history_options nightly_options(const struct nightly_args *args)
+static struct history_options nightly_options(const struct nightly_args *args)
 {
     struct history_options options = HISTORY_DEFAULTS;
     options.window = args->window;

@@ -2,7 +2,6 @@
 #include "cli/sql_prompt.h"
 
 #include "cli/line_editor.h"
-#include "cli/output_file.h"
 #include "sql/sql_tables.h"
 #include <signal.h>
 #include <stdlib.h>

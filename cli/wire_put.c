@@ -12,7 +12,7 @@ static size_t encode(uint8_t *bytes, uint64_t value)
     return len;
 }
 
-void wire_put_varint(struct buffer *out, uint64_t value)
+static void wire_put_varint(struct buffer *out, uint64_t value)
 {
     uint8_t bytes[10];
     buffer_add(out, (const char *)bytes, encode(bytes, value));

@@ -12,8 +12,6 @@
 #include "base/buffer.h"
 #include <stdint.h>
 
-void wire_put_varint(struct buffer *out, uint64_t value);
-
 /* Field NUMBER: an integer; negative ones take 10 bytes. */
 void wire_put_number(struct buffer *out, uint32_t number, int64_t value);
 void wire_put_fixed64(struct buffer *out, uint32_t number, uint64_t value);

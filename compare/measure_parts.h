@@ -42,10 +42,6 @@ static inline bool measured_file(const struct measuring *measuring, uint32_t fil
     return measuring->trace->files[file].event_count > 0;
 }
 
-/* The step NUMBER of FILE; NULL when it is no sample. */
-const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
-                                             int64_t number);
-
 /* The step in whose range on the host MOMENT lies; NULL when it is no sample. */
 const struct measured_step *measured_step_at(const struct measuring *measuring, uint32_t file,
                                              int64_t moment_ns);

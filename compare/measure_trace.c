@@ -13,7 +13,6 @@
 #include "facts/memory_records.h"
 #include "analyze/selection.h"
 #include "analyze/top/top.h"
-#include "facts/features.h"
 #include "trace/intervals.h"
 #include "facts/attribution.h"
 #include "trace/span.h"
@@ -37,7 +36,9 @@ static int compare_steps(const void *left, const void *right)
     return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
 }
 
-const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file, int64_t number)
+/* The step NUMBER of FILE; NULL when it is no sample. */
+static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
+                                                    int64_t number)
 {
     size_t low = 0, high = measuring->steps.count;
     while (low < high) {

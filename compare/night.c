@@ -158,6 +158,22 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
     free(tell);
 }
 
+/* The figure of ROW in TABLE, of the COUNT VALUES without those that are missing. */
+static void add_row(struct night *night, const char *table, const struct measure_rows *rows, name_id row,
+                    double calls, const double *values, size_t count)
+{
+    size_t length = names_length(rows->names, row);
+    struct night_figure figure = {
+        .table = table,
+        .name = arena_strndup(&night->arena, names_text(rows->names, row), length),
+        .length = length,
+        .kind = rows->kind,
+        .calls = calls,
+    };
+    take_values(night, &figure, values, count);
+    *VEC_PUSH(&night->figures) = figure;
+}
+
 /* Figures of rows that are listed where a sample tells: each value counts for itself. */
 static void add_listed_rows(struct night *night, const struct measure_rows *rows)
 {
@@ -167,16 +183,7 @@ static void add_listed_rows(struct night *night, const struct measure_rows *rows
         name_id row = rows->values.at[first].row;
         for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++)
             values[end - first] = rows->values.at[end].value;
-        struct night_figure figure = {
-            .table = table,
-            .name =
-                arena_strndup(&night->arena, names_text(rows->names, row), names_length(rows->names, row)),
-            .length = names_length(rows->names, row),
-            .kind = rows->kind,
-            .calls = NAN,
-        };
-        take_values(night, &figure, values, end - first);
-        *VEC_PUSH(&night->figures) = figure;
+        add_row(night, table, rows, row, NAN, values, end - first);
     }
     free(values);
 }
@@ -198,16 +205,7 @@ static void add_rows(struct night *night, const struct measure_rows *rows, const
             sums[group] += value->value / groups->members[group];
             calls += value->calls;
         }
-        struct night_figure figure = {
-            .table = table,
-            .name =
-                arena_strndup(&night->arena, names_text(rows->names, row), names_length(rows->names, row)),
-            .length = names_length(rows->names, row),
-            .kind = rows->kind,
-            .calls = samples > 0 ? calls / samples : NAN,
-        };
-        take_values(night, &figure, sums, groups->count);
-        *VEC_PUSH(&night->figures) = figure;
+        add_row(night, table, rows, row, samples > 0 ? calls / samples : NAN, sums, groups->count);
     }
     free(sums);
 }

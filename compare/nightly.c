@@ -393,6 +393,15 @@ static void add_run(const struct nightly *nightly, struct result *result)
                          table_int((int64_t)nightly_count(nightly, nightly->judged, counted[i])));
 }
 
+bool nightly_begins_rows(const struct nightly *nightly, size_t series)
+{
+    const char *table = nightly->series.at[series].table;
+    size_t first = 0;
+    while (strcmp(nightly->series.at[first].table, table) != 0)
+        first++;
+    return first == series && strcmp(table, NIGHTLY_HEAD) != 0;
+}
+
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result)
 {
     add_run(nightly, result);
@@ -402,12 +411,8 @@ void nightly_add_tables(const struct nightly *nightly, bool all, struct result *
     add_head(nightly, result, TABLE_SHARE, "shares", "Shares");
     add_head(nightly, result, TABLE_COUNT, "counts", "Counts");
     for (size_t i = 0; i < nightly->series.count; i++) {
-        const char *key = nightly->series.at[i].table;
-        size_t first = 0;
-        while (strcmp(nightly->series.at[first].table, key) != 0)
-            first++;
-        if (first == i && strcmp(key, NIGHTLY_HEAD) != 0)
-            add_rows(nightly, all, result, key, first);
+        if (nightly_begins_rows(nightly, i))
+            add_rows(nightly, all, result, nightly->series.at[i].table, i);
     }
 }
 

@@ -63,6 +63,9 @@ void nightly_judge(struct nightly *nightly, size_t run, const struct history_opt
 /* The series of TABLE called NAME; HISTORY_NO_RUN when there is none. */
 size_t nightly_find(const struct nightly *nightly, const char *table, const char *name, size_t length);
 
+/* Is SERIES the first of a table of rows, which the head is not? */
+bool nightly_begins_rows(const struct nightly *nightly, size_t series);
+
 /* How many series got VERDICT in RUN. */
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);
 

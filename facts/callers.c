@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "facts/attribution.h"
 #include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>

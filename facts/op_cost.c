@@ -147,9 +147,3 @@ bool op_model_is_attention(const struct op_model *model)
 {
     return model->cost == op_cost_attention || model->cost == op_cost_attention_varied;
 }
-
-const char *op_class_name(enum op_class class)
-{
-    static const char *const names[OP_CLASSES] = { "matrix", "vector", "move", "fused" };
-    return names[class];
-}

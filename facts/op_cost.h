@@ -33,7 +33,4 @@ bool op_cost_of(const struct op_model *model, const struct op_call *call, struct
 /* Does MODEL compute attention? Of variable length, its operations stand in the annotations of serving engines only. */
 bool op_model_is_attention(const struct op_model *model);
 
-/* "matrix", "vector", "move", "fused". */
-const char *op_class_name(enum op_class class);
-
 #endif

@@ -10,7 +10,6 @@
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
-#include "base/sum.h"
 #include "facts/communication.h"
 #include "fleet/sketch.h"
 #include <math.h>

@@ -100,7 +100,8 @@ static enum collective_kind kind_of(const struct facts *facts, name_id kind)
     return COLLECTIVE_UNKNOWN;
 }
 
-bool fleet_joins_all(const struct facts *facts, const struct facts_collective *collective)
+/* Does every rank have to arrive before any can leave? */
+static bool fleet_joins_all(const struct facts *facts, const struct facts_collective *collective)
 {
     return collective_joins_all(kind_of(facts, collective->kind));
 }

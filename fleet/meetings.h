@@ -81,7 +81,4 @@ void fleet_meetings_release(struct fleet_meetings *meetings);
 /* "computation", "communication", "copies", "data loading", "host"; NULL for FLEET_CAUSES. */
 const char *fleet_cause_name(enum fleet_cause cause);
 
-/* Does every rank have to arrive before any can leave? */
-bool fleet_joins_all(const struct facts *facts, const struct facts_collective *collective);
-
 #endif

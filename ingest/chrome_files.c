@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "ingest/json_keep.h"
 #include "ingest/json_pull.h"
-#include "ingest/json_text.h"
 #include <stdlib.h>
 #include <string.h>
 

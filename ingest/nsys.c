@@ -6,7 +6,6 @@
  */
 #include "ingest/nsys.h"
 
-#include "base/buffer.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,17 +19,6 @@ static int compare_strings(const void *left, const void *right)
 {
     const struct nsys_string *a = left, *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* Does a call of this name allocate or free memory? */
-static bool is_about_memory(const char *name)
-{
-    static const char *const words[] = { "alloc",      "Alloc",  "Free",    "MemCreate",
-                                         "MemRelease", "MemMap", "MemUnmap" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]))
-            return true;
-    return false;
 }
 
 static void read_strings(struct nsys *nsys)
@@ -47,7 +35,7 @@ static void read_strings(struct nsys *nsys)
                 continue;
             const char *kept = arena_strndup(&nsys->arena, text, len);
             *VEC_PUSH(&nsys->strings) =
-                (struct nsys_string){ id, kept, (uint32_t)len, len < 64 && is_about_memory(kept) };
+                (struct nsys_string){ id, kept, (uint32_t)len, len < 64 && recorder_is_memory_call(kept) };
             least = id < least ? id : least;
             most = id > most ? id : most;
         }

@@ -73,7 +73,6 @@ struct nsys {
     VEC_OF(struct nsys_thread) threads; /* a table with linear probing, by global; track TRACK_NONE: empty */
     size_t thread_count;
     size_t last_process, last_thread;
-    bool knows_gpus;          /* devices are physical ones */
     uint64_t unknown_devices; /* work whose device is only the process's number */
     uint64_t dangling, failed_calls, graph_traces;
     const char *first_failed;

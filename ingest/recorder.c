@@ -185,7 +185,7 @@ track_id recorder_thread(struct recorder *recorder, int64_t tid)
     return recorder_thread_of(recorder, recorder->pid, tid);
 }
 
-track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
+static track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
 {
     device = device == RECORDER_NONE ? 0 : device;
     stream = stream == RECORDER_NONE ? -1 : stream;
@@ -503,4 +503,14 @@ track_id recorder_counters(struct recorder *recorder, int64_t device)
                                                                    .pid_len = (size_t)len,
                                                                    .tid_text = "counters",
                                                                    .tid_len = 8 });
+}
+
+bool recorder_is_memory_call(const char *name)
+{
+    static const char *const words[] = { "alloc",      "Alloc",  "Free",    "MemCreate",
+                                         "MemRelease", "MemMap", "MemUnmap" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
 }

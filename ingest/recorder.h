@@ -64,7 +64,6 @@ name_id recorder_text(struct recorder *recorder, const char *text);
 
 track_id recorder_thread(struct recorder *recorder, int64_t tid);
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid);
-track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream);
 void recorder_name_thread(struct recorder *recorder, track_id thread, const char *name);
 
 /* How many multiprocessors DEVICE has, and the threads of a warp: for blocks and warps per multiprocessor. */
@@ -133,5 +132,8 @@ void recorder_sample(struct recorder *recorder, track_id track, const char *coun
 
 /* The track of counters of a device. */
 track_id recorder_counters(struct recorder *recorder, int64_t device);
+
+/* Does a call of the runtime or driver of this name allocate or free memory? */
+bool recorder_is_memory_call(const char *name);
 
 #endif

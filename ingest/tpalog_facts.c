@@ -2,6 +2,7 @@
  * tpalog_facts.c - what a log tells of the process, its clock, devices and threads; the tracks that events lie on; and
  * the columns that events are made in.
  */
+#include "ingest/recorder.h"
 #include "ingest/tpalog_log.h"
 
 #include <inttypes.h>
@@ -291,26 +292,16 @@ static void join_streams(struct tpalog_reader *reader, const struct tpalog_part 
 
 /* ---- functions ---- */
 
-/* Does a function of this name allocate or free memory? */
-static bool is_about_memory(const char *name)
-{
-    static const char *const words[] = { "alloc",      "Alloc",  "Free",    "MemCreate",
-                                         "MemRelease", "MemMap", "MemUnmap" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]))
-            return true;
-    return false;
-}
-
 static void join_functions(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     struct log_facts *facts = reader->log->facts;
     for (size_t i = 0; i < part->head.rows && facts->functions.count < 4096; i++) {
         int64_t name = tpalog_field(part, TPAFILE_FUNCTION_NAME, i);
         const struct tpalog_text *text = tpalog_text(&reader->texts, name);
-        *VEC_PUSH(&facts->functions) = (struct log_function){ tpalog_field(part, TPAFILE_FUNCTION_API, i),
-                                                              tpalog_field(part, TPAFILE_FUNCTION_CBID, i),
-                                                              name, text && is_about_memory(text->at) };
+        *VEC_PUSH(&facts->functions) =
+            (struct log_function){ tpalog_field(part, TPAFILE_FUNCTION_API, i),
+                                   tpalog_field(part, TPAFILE_FUNCTION_CBID, i), name,
+                                   text && recorder_is_memory_call(text->at) };
     }
 }
 

@@ -142,8 +142,9 @@ static name_id name_of(struct xplane_reader *reader, const struct xplane_plane *
     return name->id;
 }
 
-track_id xplane_line_track(struct xplane_reader *reader, const struct xplane_plane *plane,
-                           struct xplane_line *line)
+/* The track of LINE, named. */
+static track_id xplane_line_track(struct xplane_reader *reader, const struct xplane_plane *plane,
+                                  struct xplane_line *line)
 {
     if (line->track != TRACK_NONE)
         return line->track;

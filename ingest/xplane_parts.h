@@ -216,10 +216,6 @@ bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct 
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
                       struct xplane_event *event, const uint8_t *at);
 
-/* The track of LINE, named. */
-track_id xplane_line_track(struct xplane_reader *reader, const struct xplane_plane *plane,
-                           struct xplane_line *line);
-
 /* Add a step as a span of its own on TRACK. */
 void xplane_step_add(struct xplane_reader *reader, track_id track, const struct xplane_step *step);
 

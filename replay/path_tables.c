@@ -95,8 +95,9 @@ static const struct table_column segment_columns[] = {
 };
 /* clang-format on */
 
-void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
-                          struct buffer *text)
+/* "step 12", "forward, the 3rd" or "the recording" into TEXT. */
+static void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
+                                 struct buffer *text)
 {
     if (window->event == EVENT_NONE)
         buffer_puts(text, "the recording");

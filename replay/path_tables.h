@@ -6,10 +6,6 @@
 #include "base/result.h"
 #include "replay/path.h"
 
-/* "step 12", "forward, the 3rd" or "the recording" into TEXT. */
-void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
-                          struct buffer *text);
-
 /*
  * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", "modules" and "lines" where stacks were
  * recorded, and with SEGMENTS "segments". Of the first PROBED names of each path

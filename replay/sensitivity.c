@@ -1,7 +1,6 @@
 /* sensitivity.c - see sensitivity.h. Where the gain bends is found by halving. */
 #include "replay/sensitivity.h"
 
-#include "facts/attribution.h"
 #include "replay/replay.h"
 
 struct probe {

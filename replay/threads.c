@@ -9,7 +9,6 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "facts/call_names.h"
 #include "replay/links.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"

@@ -25,10 +25,4 @@ struct chart_cells {
 struct chart_cells chart_cells_draw(const struct chart *chart, bool horizontal, size_t columns, size_t rows);
 void chart_cells_release(struct chart_cells *cells);
 
-/*
- * The category shown in COLUMN of a chart whose categories stand side by side: where there are more of them than
- * columns, the highest of those that share it.
- */
-size_t chart_cells_category(const struct chart *chart, size_t column, size_t columns);
-
 #endif

@@ -11,7 +11,6 @@
 #include "report/exact.h"
 #include "report/figures.h"
 #include "report/output.h"
-#include "report/shorten.h"
 #include <stdlib.h>
 
 enum { LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };

@@ -69,7 +69,7 @@ void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor,
     buffer_release(&shown);
 }
 
-void svg_add_line(struct svg_plot *plot, const char *class, double x1, double y1, double x2, double y2)
+static void svg_add_line(struct svg_plot *plot, const char *class, double x1, double y1, double x2, double y2)
 {
     buffer_printf(plot->out, "<line class=\"%s\"", class);
     svg_add_attribute(plot->out, "x1", x1);

@@ -28,8 +28,6 @@ void svg_add_attribute(struct buffer *out, const char *name, double value);
 void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor, const char *class,
                   const char *text, size_t len, size_t max);
 
-void svg_add_line(struct svg_plot *plot, const char *class, double x1, double y1, double x2, double y2);
-
 /* "class=" of series S with its manner: "fill", "line", "band". */
 void svg_add_class(struct svg_plot *plot, size_t s, const char *manner);
 

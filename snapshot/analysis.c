@@ -43,8 +43,9 @@ static bool find_oom(const struct memory_replay *replay, int64_t *entry)
     return false;
 }
 
-bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
-                          int64_t *entry)
+/* The entry of MOMENT. False: the device has no such moment (no OOM, no such entry, no times). */
+static bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
+                                 int64_t *entry)
 {
     switch (moment->kind) {
     case MOMENT_PEAK: *entry = replay->allocated.peak_entry; return true;

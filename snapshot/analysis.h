@@ -30,10 +30,6 @@ struct snapshot_moment {
 /* "peak", "end", "oom", "1200", "1.5s". False and ERR when TEXT is none of them. */
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err);
 
-/* The entry of MOMENT. False: the device has no such moment (no OOM, no such entry, no times). */
-bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
-                          int64_t *entry);
-
 struct snapshot_question {
     struct snapshot_moment at;
     enum alive_by by;

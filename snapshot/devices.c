@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-name_id annotation_at(const struct memory_replay *replay, int64_t time_us)
+/* The innermost annotation of the device at TIME_US; NAME_NONE: none. */
+static name_id annotation_at(const struct memory_replay *replay, int64_t time_us)
 {
     const struct snapshot *snapshot = replay->snapshot;
     name_id innermost = NAME_NONE;

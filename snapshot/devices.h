@@ -31,7 +31,4 @@ struct device_rows {
 /* The row of REPLAY's device, added to ROWS. FILE is borrowed; names of annotations live as long as the snapshot. */
 void device_row_add(const struct memory_replay *replay, const char *file, struct device_rows *rows);
 
-/* The innermost annotation of the device at TIME_US; NAME_NONE: none. */
-name_id annotation_at(const struct memory_replay *replay, int64_t time_us);
-
 #endif

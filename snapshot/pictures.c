@@ -43,7 +43,9 @@ static void add_kept(struct timeline_points *points, const struct timeline_point
     }
 }
 
-void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points)
+/* At most about 4 * PARTS points, the first and the last among them. VEC_FREE. */
+static void snapshot_timeline(const struct memory_replay *replay, size_t parts,
+                              struct timeline_points *points)
 {
     int64_t each = replay->entry_count / (int64_t)parts + 1, first_us = memory_replay_time(replay, 0);
     struct timeline_point kept[KEPT] = { 0 };

@@ -18,9 +18,6 @@ struct timeline_points {
     VEC_OF(struct timeline_point) at;
 };
 
-/* At most about 4 * PARTS points, the first and the last among them. VEC_FREE. */
-void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points);
-
 /*
  * Charts of the COUNT REPLAYS that have a history, no more than MOST; how many there would be is returned. The peak and
  * what runs out of memory are labelled.

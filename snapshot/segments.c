@@ -4,8 +4,9 @@
 #include "base/runs.h"
 #include <stdlib.h>
 
-void segment_add(const struct snapshot *snapshot, const struct snapshot_segment *segment,
-                 struct segment_sums *sums)
+/* Blocks in use, rounded: SEGMENT's own sums, from its blocks. */
+static void segment_add(const struct snapshot *snapshot, const struct snapshot_segment *segment,
+                        struct segment_sums *sums)
 {
     int64_t blocks = 0, active = 0, inactive = 0;
     for (size_t b = 0; b < segment->block_count; b++) {

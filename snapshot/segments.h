@@ -34,10 +34,6 @@ struct segment_sums {
 /* All segments of DEVICE together. */
 struct segment_sums segment_sums_of(const struct snapshot *snapshot, uint32_t device);
 
-/* Blocks in use, rounded: SEGMENT's own sums, from its blocks. */
-void segment_add(const struct snapshot *snapshot, const struct snapshot_segment *segment,
-                 struct segment_sums *sums);
-
 struct segment_groups {
     VEC_OF(struct segment_sums) rows;
 };

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool scope_is_step(const char *name)
+/* Is NAME a step of a profiler: "ProfilerStep#3"? */
+static bool scope_is_step(const char *name)
 {
     return strncmp(name, "ProfilerStep#", 13) == 0;
 }

@@ -55,7 +55,4 @@ void leaks_find(const struct memory_replay *replay, const char *file, const stru
                 struct leaks *leaks);
 void leaks_release(struct leaks *leaks);
 
-/* Is NAME a step of a profiler: "ProfilerStep#3"? */
-bool scope_is_step(const char *name);
-
 #endif

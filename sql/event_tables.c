@@ -5,13 +5,10 @@
  */
 #include "sql/sql_tables.h"
 
-#include "analyze/selection.h"
 #include "base/runs.h"
-#include "base/search.h"
 #include "facts/attribution.h"
 #include "facts/step_list.h"
 #include "trace/arg_rows.h"
-#include "trace/span.h"
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
@@ -103,7 +100,8 @@ static enum table_kind kind_of_arg(enum trace_arg arg)
     }
 }
 
-void sql_add_arg_name(struct buffer *out, enum trace_arg arg)
+/* Add the name that an argument has as a column: "external_id". */
+static void sql_add_arg_name(struct buffer *out, enum trace_arg arg)
 {
     const char *keys = arg_rows[arg].keys;
     size_t len = strcspn(keys, "|"), start = out->count;

@@ -111,9 +111,6 @@ void sql_add_type(struct buffer *out, enum table_kind kind);
 /* Add "CREATE TABLE name(...)" of TABLE. */
 void sql_add_schema(struct buffer *out, const struct sql_table *table);
 
-/* Add the name that an argument has as a column: "external_id". */
-void sql_add_arg_name(struct buffer *out, enum trace_arg arg);
-
 /* Free what SOURCE made. */
 void sql_source_release(struct sql_source *source);
 

@@ -10,7 +10,6 @@
 #include "sql/trace_sql.h"
 
 #include "analyze/selection.h"
-#include "base/suggest.h"
 #include "sql/modules.h"
 #include "trace/span.h"
 #include <ctype.h>

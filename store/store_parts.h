@@ -13,6 +13,5 @@ struct store {
 #define STORE_RUN_COLUMNS                                                                                    \
     "run.id, label.text, gpu.text, run.commit_id, run.host, run.unit, run.time_ns, run.sample_count"
 #define STORE_RUN_TABLES "run JOIN name AS label ON label.id = run.label JOIN name AS gpu ON gpu.id = run.gpu"
-struct nightly_run store_run_of(struct statement *row, struct arena *arena);
 
 #endif

@@ -22,7 +22,7 @@ static const char *text_in(struct arena *arena, struct statement *row, int colum
     return text ? arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
-struct nightly_run store_run_of(struct statement *row, struct arena *arena)
+static struct nightly_run store_run_of(struct statement *row, struct arena *arena)
 {
     return (struct nightly_run){
         .id = statement_int(row, 0),

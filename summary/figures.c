@@ -2,7 +2,6 @@
 #include "summary/figures.h"
 
 #include "facts/gpu_events.h"
-#include "facts/memory_records.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "facts/features.h"

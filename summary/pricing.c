@@ -1,7 +1,6 @@
 /* pricing.c - see pricing.h. */
 #include "summary/pricing.h"
 
-#include "base/quantity.h"
 #include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "base/stats.h"
 #include "base/sum.h"
 #include "facts/async_regions.h"
-#include "facts/features.h"
 #include "facts/host_waits.h"
 #include "trace/span.h"
 #include "trace/derived.h"

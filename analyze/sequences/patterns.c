@@ -1,7 +1,6 @@
 /* patterns.c - what the outermost calls of an operator launched, by the names of the operations. */
 #include "analyze/sequences/parts.h"
 
-#include "base/regex.h"
 #include "base/runs.h"
 #include "base/suggest.h"
 #include <assert.h>

@@ -12,7 +12,6 @@
 #include "analyze/sequences/parts.h"
 
 #include "base/runs.h"
-#include "base/sum.h"
 #include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>

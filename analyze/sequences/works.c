@@ -1,7 +1,6 @@
 /* works.c - the operations of each stream in a row, and what made the gaps between them. See parts.h. */
 #include "analyze/sequences/parts.h"
 
-#include "base/demangle.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "facts/step_list.h"

@@ -1,7 +1,6 @@
 /* calls.c - see calls.h. */
 #include "analyze/top/calls.h"
 
-#include "base/memory.h"
 #include <stdlib.h>
 
 static bool takes_call(const void *context, event_id e)

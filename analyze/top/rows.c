@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-unsigned top_group_dimensions(unsigned by)
+/* The dimensions of group.h among BY. */
+static unsigned top_group_dimensions(unsigned by)
 {
     static const struct {
         unsigned of_top, of_group;

@@ -81,9 +81,6 @@ struct top_rows {
 void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event);
 void top_rows_release(struct top_rows *rows);
 
-/* The dimensions of group.h among BY. */
-unsigned top_group_dimensions(unsigned by);
-
 /* The row of event E, which is to be counted there; ROW_NONE when it is counted in no row. */
 uint32_t top_row_of(struct top_rows *rows, event_id e);
 
