@@ -129,9 +129,9 @@ static void give_up(struct ordering *ordering)
 /* M is next in the order. */
 static void append(struct ordering *ordering, moment_id m)
 {
-    struct moment_run *last = ordering->order.count ? &ordering->order.at[ordering->order.count - 1] : NULL;
-    if (last && last->first + last->count == m)
-        last->count++;
+    size_t count = ordering->order.count;
+    if (count > 0 && ordering->order.at[count - 1].first + ordering->order.at[count - 1].count == m)
+        ordering->order.at[count - 1].count++;
     else
         *VEC_PUSH(&ordering->order) = (struct moment_run){ m, 1 };
 }

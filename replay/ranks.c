@@ -269,6 +269,8 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
         if (!last || parts[i].start_ns > last->start_ns)
             last = &parts[i];
     }
+    if (!last)
+        return;
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
     moment_times_set(&graph->times, join, last->start_ns);
     graph->join_last[graph->join_count++] = last->start;

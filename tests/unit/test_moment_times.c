@@ -46,7 +46,7 @@ static void far_times_come_back(void **state)
     enum { EDGES = sizeof edge_ns / sizeof *edge_ns };
     for (unsigned first = 0; first < EDGES; first++) {
         struct moment_times times = { 0 };
-        moment_times_resize(&times, 3 * MOMENTS_OF_BLOCK);
+        moment_times_resize(&times, (size_t)3 * MOMENTS_OF_BLOCK);
         for (moment_id m = 0; m < times.count; m++)
             moment_times_set(&times, m, edge_ns[(first + m) % EDGES]);
         for (moment_id m = 0; m < times.count; m++)
