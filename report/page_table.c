@@ -74,6 +74,16 @@ static size_t naming_column(const struct table *table)
     return text != TABLE_NO_COLUMN && text < 3 ? text : first;
 }
 
+/* What launched the work that rows are of, where that is known. */
+static size_t origin_column(const struct table *table, size_t rows)
+{
+    int c = table_find_column(table, "operators", strlen("operators"));
+    bool known =
+        c >= 0 && table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
+    return known && (size_t)c != naming_column(table) && (size_t)c != table->sort_column ? (size_t)c
+                                                                                         : TABLE_NO_COLUMN;
+}
+
 static void add_column(struct page_columns *columns, size_t c, bool folded)
 {
     *VEC_PUSH(columns) = (struct page_column){ .column = c, .folded = folded };
@@ -95,13 +105,9 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
         add_column(&columns, sort, false);
         room--;
     }
-    int origin = table_find_column(table, "operators", strlen("operators"));
-    if (origin >= 0 && ((size_t)origin == name || (size_t)origin == sort ||
-                        !table_shows(table, (size_t)origin, TABLE_FOR_PROGRAMS) ||
-                        !says_anything(table, (size_t)origin, rows)))
-        origin = -1;
-    if (origin >= 0) {
-        add_column(&columns, (size_t)origin, false);
+    size_t origin = origin_column(table, rows);
+    if (origin != TABLE_NO_COLUMN) {
+        add_column(&columns, origin, false);
         room--;
     }
     int verdict = table_find_column(table, "verdict", strlen("verdict"));
@@ -109,7 +115,7 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     for (size_t c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         bool first = table_shows(table, c, TABLE_FOR_PEOPLE);
-        if (c == name || (sorts && c == sort) || (int)c == origin || (first && is_place(column)) ||
+        if (c == name || (sorts && c == sort) || c == origin || (first && is_place(column)) ||
             !table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
         bool kept = (int)c == verdict ||
@@ -164,7 +170,7 @@ static const char *class_of_verdict(const struct table_column *column, const uni
 
 static const char *class_of_text(const struct table_column *column)
 {
-    return column->flags & TABLE_FIGURES ? "text figures" : "text";
+    return column->flags & TABLE_FIGURES ? "text right" : "text";
 }
 
 /* Below what names ROW: the columns that are prose. */
