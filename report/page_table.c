@@ -78,8 +78,8 @@ static size_t naming_column(const struct table *table)
 static size_t origin_column(const struct table *table, size_t rows)
 {
     int c = table_find_column(table, "operators", strlen("operators"));
-    bool known =
-        c >= 0 && table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
+    bool known = c >= 0 && table->columns[c].kind == TABLE_TEXT &&
+                 table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
     return known && (size_t)c != naming_column(table) && (size_t)c != table->sort_column ? (size_t)c
                                                                                          : TABLE_NO_COLUMN;
 }
