@@ -435,6 +435,7 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
         TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, gpu->at, gpu->count);
     struct table *copies =
         TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
+    copies->none = "Nothing was copied here.";
     group_show(gpu->group, efficiency, offsetof(struct gpu_row, key));
     group_show(gpu->group, copies, offsetof(struct gpu_copies, key));
     copies->sort_column = table_column_at(copies, offsetof(struct gpu_copies, sum_ns));

@@ -63,6 +63,7 @@ enum table_flags {
     TABLE_HIDDEN = 2,   /* in no output unless requested by name; for values other columns are made of */
     TABLE_IF_ANY = 4,   /* hidden by table_of_rows where no row has a value */
     TABLE_LINE = 8,     /* prose: text puts it below the row, on lines of its own */
+    TABLE_FIGURES = 16, /* a text of figures, such as 753/1: a page puts it to the right, as numbers */
 };
 
 /* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */

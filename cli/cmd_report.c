@@ -280,6 +280,7 @@ static void fill_section(void *context, size_t i)
                                                     picture_open(section->key, section->title), NULL, NULL };
     filling->failed[i] =
         !report_fill(section, filling->trace, filling->selection, &filling->contents[i], &filling->errors[i]);
+    load_gather_notices(filling->contents[i].result);
 }
 
 /* Sections share what is derived of the trace, and are filled by several threads; the first that fails tells why. */

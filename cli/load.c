@@ -136,8 +136,8 @@ static name_id what_it_says(struct names *known, struct buffer *key, const struc
     return names_add(known, key->at, key->count);
 }
 
-/* Of a thousand ranks, hundreds have the same to tell: one note instead, where the first one stood. */
-static void gather_notices(struct result *result)
+/* Of a thousand ranks, hundreds have the same to tell. */
+void load_gather_notices(struct result *result)
 {
     struct names *known = names_open();
     struct buffer key = { 0 };
@@ -298,5 +298,5 @@ void load_add_notices(const struct trace *trace, struct result *result)
         result_add_notice(result, notice->kind, (int64_t)notice->count, path, notice->offset, "%s",
                           notice->text);
     }
-    gather_notices(result);
+    load_gather_notices(result);
 }

@@ -85,4 +85,7 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
 /* Tell in RESULT what was odd about the traces. To be called when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 
+/* One notice instead of those of many files that tell the same, where the first one stood. */
+void load_gather_notices(struct result *result);
+
 #endif

@@ -76,21 +76,32 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
     answer->nothing = "Nothing is NEW, EXISTING or UNSURE.";
 }
 
+/* "2 EXISTING, 1 UNSURE"; empty when there are no others. */
+static const char *count_others(const size_t *counts, struct arena *texts)
+{
+    static const enum history_verdict verdicts[] = { HISTORY_EXISTING, HISTORY_UNSURE, HISTORY_FIXED };
+    const char *others = "";
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+        if (counts[verdicts[i]])
+            others = arena_printf(texts, "%s%s%zu %s", others, *others ? ", " : "", counts[verdicts[i]],
+                                  history_verdict_name(verdicts[i]));
+    return others;
+}
+
 static const char *verdict_of(const struct nightly *nightly, const struct answer *answer, struct arena *texts)
 {
     size_t run = nightly->judged, counts[HISTORY_VERDICTS];
     for (size_t v = 0; v < HISTORY_VERDICTS; v++)
         counts[v] = nightly_count(nightly, run, (enum history_verdict)v);
-    const char *others = arena_printf(texts, "%zu EXISTING, %zu UNSURE, %zu FIXED", counts[HISTORY_EXISTING],
-                                      counts[HISTORY_UNSURE], counts[HISTORY_FIXED]);
+    const char *others = count_others(counts, texts);
     if (counts[HISTORY_NEW] == 0)
         return run == 0 ? "This is the first run: there is nothing to compare it with yet."
-                        : arena_printf(texts, "Nothing is NEW; %s.", others);
+                        : arena_printf(texts, "Nothing is NEW%s%s.", *others ? "; " : "", others);
     const char *first = answer->findings.count ? answer->findings.at[0].title : NULL;
     return arena_printf(
-        texts, "%zu NEW%s%s (%s).", counts[HISTORY_NEW], first ? ", above all " : "",
+        texts, "%zu NEW%s%s%s%s.", counts[HISTORY_NEW], first ? ", above all " : "",
         first ? arena_printf(texts, "%s %s", first, strchr(answer->findings.at[0].saves, ' ') + 1) : "",
-        others);
+        *others ? "; besides " : "", others);
 }
 
 static void add_fact(struct answer *answer, const char *label, const char *text)

@@ -37,7 +37,7 @@ struct action_row {
 /* clang-format off */
 static const struct table_column function_columns[] = {
     COLUMN(struct function_row, name, "name", "filename:lineno(function)", TABLE_NAME, "the function; built-in ones in braces"),
-    COLUMN(struct function_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls, and behind the slash those not from within itself when they are fewer"),
+    COLUMN(struct function_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls, and behind the slash those not from within itself when they are fewer", .flags = TABLE_FIGURES),
     COLUMN(struct function_row, calls, "calls", "calls", TABLE_TALLY, "calls, recursive ones too", .flags = TABLE_OPTIONAL, .aliases = "count"),
     COLUMN(struct function_row, primitive_calls, "pcalls", "primitive calls", TABLE_TALLY, "calls not from within the function itself", .flags = TABLE_OPTIONAL),
     COLUMN(struct function_row, tottime_ns, "tottime", "tottime", TABLE_NS, "time in the function itself, without what it called", .aliases = "time self_cpu_time_total"),
@@ -54,7 +54,7 @@ static const struct table_column function_columns[] = {
 #define CALL_COLUMNS(other_key, other_help) { \
     COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the function that was asked about"), \
     COLUMN(struct call_row, other, other_key, other_key, TABLE_NAME, other_help), \
-    COLUMN(struct call_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls from the caller to the callee; behind the slash those that were not recursive"), \
+    COLUMN(struct call_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls from the caller to the callee; behind the slash those that were not recursive", .flags = TABLE_FIGURES), \
     COLUMN(struct call_row, calls, "calls", "calls", TABLE_TALLY, "calls from the caller to the callee", .flags = TABLE_OPTIONAL, .aliases = "count"), \
     COLUMN(struct call_row, primitive_calls, "pcalls", "primitive calls", TABLE_TALLY, "those of them that were not recursive", .flags = TABLE_OPTIONAL), \
     COLUMN(struct call_row, tottime_ns, "tottime", "tottime", TABLE_NS, "time in the callee itself during these calls"), \

@@ -74,13 +74,23 @@ static size_t naming_column(const struct table *table)
     return text != TABLE_NO_COLUMN && text < 3 ? text : first;
 }
 
+/* What launched the work that rows are of, where that is known. */
+static size_t origin_column(const struct table *table, size_t rows)
+{
+    int c = table_find_column(table, "operators", strlen("operators"));
+    bool known = c >= 0 && table->columns[c].kind == TABLE_TEXT &&
+                 table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
+    return known && (size_t)c != naming_column(table) && (size_t)c != table->sort_column ? (size_t)c
+                                                                                         : TABLE_NO_COLUMN;
+}
+
 static void add_column(struct page_columns *columns, size_t c, bool folded)
 {
     *VEC_PUSH(columns) = (struct page_column){ .column = c, .folded = folded };
     columns->any_folded |= folded;
 }
 
-/* Places, the name, what the rows are sorted by, and the others as they come. */
+/* Places, the name, what the rows are sorted by, of kernels the operators that launch them, and the others as they come. */
 static struct page_columns choose_columns(const struct table *table, size_t rows)
 {
     struct page_columns columns = { 0 };
@@ -95,12 +105,17 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
         add_column(&columns, sort, false);
         room--;
     }
+    size_t origin = origin_column(table, rows);
+    if (origin != TABLE_NO_COLUMN) {
+        add_column(&columns, origin, false);
+        room--;
+    }
     int verdict = table_find_column(table, "verdict", strlen("verdict"));
     room -= verdict >= 0 && table_shows(table, (size_t)verdict, TABLE_FOR_PEOPLE);
     for (size_t c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         bool first = table_shows(table, c, TABLE_FOR_PEOPLE);
-        if (c == name || (sorts && c == sort) || (first && is_place(column)) ||
+        if (c == name || (sorts && c == sort) || c == origin || (first && is_place(column)) ||
             !table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
         bool kept = (int)c == verdict ||
@@ -136,20 +151,26 @@ static void release_columns(struct page_columns *columns)
 
 /* ---- cells ---- */
 
-/* A verdict of tpa diff or tpa nightly has a colour beside its word: worse, better, or neither. */
+/* A verdict of tpa diff or tpa nightly has a colour beside its word, as charts have: worse, better, or neither. */
 static const char *class_of_verdict(const struct table_column *column, const union table_cell *cell)
 {
     static const struct {
         const char *word, *class;
     } verdicts[] = {
-        { "slower", " worse" },  { "more", " worse" },  { "NEW", " worse" },     { "EXISTING", " worse" },
-        { "faster", " better" }, { "less", " better" }, { "better", " better" }, { "FIXED", " better" },
+        { "slower", " worse" },   { "more", " worse" },    { "new", " worse" },   { "NEW", " worse" },
+        { "EXISTING", " worse" }, { "faster", " better" }, { "less", " better" }, { "gone", " better" },
+        { "better", " better" },  { "FIXED", " better" },
     };
     if (strcmp(column->key, "verdict") == 0 && cell->text.at)
         for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
             if (strcmp(cell->text.at, verdicts[i].word) == 0)
                 return verdicts[i].class;
     return "";
+}
+
+static const char *class_of_text(const struct table_column *column)
+{
+    return column->flags & TABLE_FIGURES ? "text right" : "text";
 }
 
 /* Below what names ROW: the columns that are prose. */
@@ -186,7 +207,7 @@ static void put_text_cell(struct writing *page, const struct table *table, size_
     if (is_name && cell->text.at)
         shorter = apart_show(of->apart, &text, &shown, cell->text.at, cell->text.len);
     bool tall = !is_name && text.len > TALL_TEXT, lines = is_name && has_lines(table);
-    buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
+    buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : class_of_text(column),
                   !is_name && text.len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
                   class_of_verdict(column, cell));
     if (shorter || lines) { /* what is copied and sorted by */
@@ -244,7 +265,7 @@ static void put_head(struct writing *page, const struct table *table, const stru
                                                    : "",
                       is_figure(column->kind) ? "n"
                       : of->apart             ? "name"
-                                              : "text",
+                                              : class_of_text(column),
                       of->folded ? " o" : "",
                       of->column != table->sort_column ? "none"
                       : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"

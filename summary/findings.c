@@ -129,6 +129,17 @@ static void tell_rest(const struct findings *findings, struct result *result)
     }
 }
 
+/* Without steps the prices are those of all that was recorded. */
+static void say_of_recording(struct table *table)
+{
+    struct table_column
+        *saves = &table->columns[table_column_at(table, offsetof(struct priced_finding, saves_ns))],
+        *share = &table->columns[table_column_at(table, offsetof(struct priced_finding, saves_share))];
+    saves->help = "of the recording at best, by replaying the trace without it";
+    share->title = "Of all";
+    share->help = "the same as a share of the recording";
+}
+
 void findings_add_result(const struct findings *findings, struct result *result)
 {
     if (!findings->priced)
@@ -138,6 +149,8 @@ void findings_add_result(const struct findings *findings, struct result *result)
         struct table *table = TABLE_OF_ROWS("findings", "What to change, what saves most first", columns,
                                             findings->at, findings->count);
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
+        if (!findings->has_steps)
+            say_of_recording(table);
         table_add_footer(table, "step", findings->has_steps ? "A step takes, median" : "The recording takes",
                          TABLE_NS, table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));

@@ -200,6 +200,7 @@ static struct table *runs_table(const struct sequences *sequences, const struct 
 {
     struct table *table = TABLE_OF_ROWS("runs", "Runs of short operations", run_columns, sequences->runs.at,
                                         sequences->runs.count);
+    table->none = "No short operations follow one another here.";
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct run_row, rank, 0);
     table->sort_column = table_column_at(table, offsetof(struct run_row, gain_ns));
@@ -210,6 +211,7 @@ static struct table *fusions_table(const struct sequences *sequences)
 {
     struct table *table = TABLE_OF_ROWS("fusion", "Operations that could be one", fusion_columns,
                                         sequences->fusions.at, sequences->fusions.count);
+    table->none = "No two operations in a row could be one.";
     table->sort_column = table_column_at(table, offsetof(struct fusion_row, gain_ns));
     table_add_footer(table, "fusion_gain", "Fusion gains at most", TABLE_NS,
                      table_int(sequences->fusion_gain_ns));

@@ -139,6 +139,7 @@ struct table *top_table(const struct top *top)
     }
     struct table *table =
         table_of_rows("operators", title_of(top), chosen, count, top->at, top->count, sizeof *top->at);
+    table->none = "No operator, call or kernel ran here.";
     if (top->group)
         group_show(top->group, table, offsetof(ROW, key));
     for (size_t c = 0; c < count; c++) {

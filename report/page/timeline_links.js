@@ -83,13 +83,13 @@ function addRows(panel, ...keys) {
                  element("ul", "", rows.map((row) => element("li", "", [link(titleOf(row), `#${row.id}`)]))));
 }
 
-/* A link behind the text of AT. */
+/* A link behind the text of AT, in front of its lines. */
 function addLink(at, hash, label) {
     const made = link("\u2192", hash);
     made.className = "place";
     made.title = label;
     made.setAttribute("aria-label", label);
-    at.append(made);
+    at.insertBefore(made, at.querySelector(".line"));
 }
 
 function addPlace(cell, hash, label) {
