@@ -168,6 +168,14 @@ struct trace_wants {
     bool
         only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
 };
+
+/* Add to ALL what MORE decodes of events; only_count stays. */
+static inline void trace_wants_join(struct trace_wants *all, const struct trace_wants *more)
+{
+    all->args |= more->args;
+    all->flows |= more->flows;
+    all->counters |= more->counters;
+}
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
 
