@@ -70,6 +70,7 @@ struct analysis {
 
     const struct table_shape *tables[4]; /* lists of the tables that run may make, each ending in { 0 } */
 
+    bool compares;       /* diff compares its saved tables with others, or with those of a trace */
     bool captures;       /* its rows are of operators, shapes or modules, which --capture tells of graphs */
     bool filters_rows;   /* --filter and --exclude are about its rows: the selection selects no names */
     bool sorts;          /* --sort and --reverse order its first table */

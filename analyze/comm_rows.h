@@ -84,7 +84,7 @@ struct comm {
     int64_t waited_union_ns;            /* of the ranks, added up */
     bool matched;                       /* was any collective found on several ranks? */
     bool has_steps;
-    bool several_devices; /* has a file several? Then its rank does not tell them apart */
+    bool several_devices; /* has a file several? Then its rank does not distinguish them */
     int64_t untimed;      /* issued, but when they ran is not known */
     int64_t without_size, without_group;
     int64_t without_kernel; /* issued, but no kernel was found: they are in no row */

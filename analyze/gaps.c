@@ -138,7 +138,7 @@ static enum gap_cause cause_in_call(const struct gaps_query *query, const struct
                                                                                  : GAP_LAUNCH_CALL;
 }
 
-/* The call that told the stream of the work after GAP to wait, between its launch and that of the work before it there. */
+/* The call that made the stream of the work after GAP wait, between its launch and that of the work before it there. */
 static event_id find_wait(const struct gaps_query *query, const struct gap *gap)
 {
     const struct trace *trace = query->trace;

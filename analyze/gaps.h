@@ -36,7 +36,7 @@ enum gap_cause {
     GAP_FIRST_USE, /* the first launch of this kernel in the file, and a long one */
     /* after the call: the work was queued */
     GAP_LAUNCH_LATENCY,
-    GAP_STREAM_WAIT, /* the stream had been told to wait for an event */
+    GAP_STREAM_WAIT, /* the stream had to wait for an event */
     GAP_GRAPH,       /* the call had launched other work already: both are nodes of a graph */
     GAP_QUEUED,      /* long, and nothing recorded says why */
     /* in any phase */
@@ -57,7 +57,7 @@ struct gap {
     int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is not known */
     int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
     enum gap_cause cause;         /* of the largest part */
-    event_id wait; /* the call that had told the stream of AFTER to wait for an event; EVENT_NONE: none */
+    event_id wait; /* the call that made the stream of AFTER wait for an event; EVENT_NONE: none */
     /* What took most of the largest part's longest stretch, on the thread of the call: before and in the call the innermost
      * call, operator, annotation or Python function that took at least half of it; of a stream wait WAIT; else EVENT_NONE. */
     event_id meanwhile;

@@ -501,6 +501,7 @@ const struct analysis analysis_gpu = {
         "tpa gpu --columns span,busy,idle,gaps,longest_gap trace.json",
     },
     .wants = &gpu_wants,
+    .compares = true,
     .needs = FEATURE_GPU,
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
     .by_default = BY(DEVICE),

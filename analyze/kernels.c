@@ -494,6 +494,7 @@ const struct analysis analysis_kernels = {
         "tpa kernels --by op,rank --limit 0 --format csv rank*.json",
     },
     .wants = &kernels_wants,
+    .compares = true,
     .needs = FEATURE_GPU,
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(CATEGORY),

@@ -42,7 +42,7 @@ struct queue_row {
 
 struct graph_row {
     struct text call;
-    int64_t graph; /* its number; missing where the file does not tell or its work is not there */
+    int64_t graph; /* its number; missing if not recorded or without its work */
     int64_t launches;
     int64_t min_operations,
         max_operations; /* kernels, copies and memsets of a launch; of those with work in the file */

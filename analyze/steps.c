@@ -753,6 +753,7 @@ const struct analysis analysis_steps = {
         "tpa steps --format csv runs/today/  # every step of every rank",
     },
     .wants = &steps_wants,
+    .compares = true,
     .needs = FEATURE_EVENTS,
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
     .by_default = BY(STEP),

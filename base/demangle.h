@@ -2,7 +2,7 @@
  * demangle.h - C++ names as people read them: _ZN2at6native3addEPf is at::native::add(float*).
  *
  * Works where libiberty or the C++ run-time library was found when tpa was built; elsewhere nothing is ever demangled and
- * names stay as they are, which demangle_works() tells. Dear (a microsecond or more), so do it once per name, not per event.
+ * names stay as they are, see demangle_works(). Slow (a microsecond or more), so do it once per name, not per event.
  */
 #ifndef TPA_BASE_DEMANGLE_H
 #define TPA_BASE_DEMANGLE_H

@@ -66,7 +66,7 @@ struct regex *regex_open(const char *pattern, struct tpa_error *err)
                  (size_t)at + 1, (const char *)message);
         return NULL;
     }
-    /* Without JIT, where that is not to be had, it is slower and the same. */
+    /* Without JIT, where it is not available, results are the same but slower. */
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 
     struct regex *regex = mem_zalloc(1, sizeof *regex);

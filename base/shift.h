@@ -38,7 +38,7 @@ struct shift {
     double p;         /* two-sided; 1 when one of the samples is empty */
     bool exact;       /* p counts all arrangements; else the normal approximation, corrected for ties */
     double least_p; /* the least p that these values could have given, however they fell to the two samples */
-    bool decidable; /* least_p < 0.05: so many values can tell a change from chance at all */
+    bool decidable; /* least_p < 0.05: so many values can show a change at all */
 };
 
 /* Compare BEFORE with AFTER; either may be in any order and is left as it is. */
@@ -50,14 +50,13 @@ void shift_compare_samples(const struct shift_sample *before, const struct shift
                            struct shift *shift);
 
 /*
- * Holm's correction of COUNT p values for having asked COUNT questions: P is replaced by values that
- * may be compared with 0.05 one by one. NAN stands for a question that was not asked, and stays.
+ * Holm's correction of COUNT p values of as many tests: P is replaced by values that may be
+ * compared with 0.05 one by one. NAN stands for a test that was not made, and stays.
  */
 void shift_holm(double *p, size_t count);
 
 /*
- * How many of COUNT questions, at most, can be asked together so that each of them can still be answered with p < 0.05
- * after Holm's correction; LEAST_P holds the least p of each, and is sorted. Which ones are asked may depend on
+ * How many of COUNT tests, at most, can be made together so that each can still give p < 0.05 Holm's correction; LEAST_P holds the least p of each, and is sorted. The choice of tests may depend on
  * anything but which value belongs to which sample.
  */
 size_t shift_family(double *least_p, size_t count);

@@ -14,7 +14,7 @@ struct translator {
     struct own_files *files;
     const struct cupti *cupti; /* NULL while only NVTX is recorded */
     const struct capture_calls *calls;
-    /* Numbers that the log has been told the meaning of. */
+    /* Numbers whose meaning is in the log. */
     bool named[CAPTURE_API_COUNT][CAPTURE_MOST_CALLS];
     int64_t *threads; /* sorted */
     size_t thread_count, thread_capacity;

@@ -3,7 +3,7 @@
  * writes the log.
  *
  * Nobody waits for it but the end of the process. When it cannot keep up, the pool runs dry and the rings fill; what
- * is then lost is counted and told in the log.
+ * is then lost is counted and recorded in the log.
  */
 #ifndef TPA_CAPTURE_WRITER_H
 #define TPA_CAPTURE_WRITER_H

@@ -2,7 +2,7 @@
  * charts.h - pictures of a trace: one row per type, as in `tpa chart --type`.
  *
  *     const struct chart_type *type = chart_type_find("steps");
- *     struct trace *trace = ingest_read(..., .wants = type->wants(), ...);
+ *     struct trace *trace = ingest_read(..., .wants = chart_type_wants(type), ...);
  *     struct picture *picture = picture_open(type->name, type->title);
  *     struct chart_question question = { .trace = trace, .selection = selection, .bars = 20, .columns = 400 };
  *     if (!type->draw(&question, picture, &err))
@@ -39,9 +39,9 @@ struct chart_question {
 
 struct chart_type {
     const char *name, *title;
-    const char *help;                  /* one line */
-    struct trace_wants (*wants)(void); /* what the reader must decode */
-    unsigned needs;                    /* enum trace_feature: what a trace must hold */
+    const char *help;                   /* one line */
+    const struct trace_wants *wants[2]; /* what the reader must decode; the second may be NULL */
+    unsigned needs;                     /* enum trace_feature: what a trace must hold */
     /* Adds charts to PICTURE. False and ERR when there is nothing to draw. */
     bool (*draw)(const struct chart_question *question, struct picture *picture, struct tpa_error *err);
 };
@@ -72,6 +72,9 @@ CHART_TYPES(DECLARE_TYPE)
 
 /* All types; ends in NULL. */
 extern const struct chart_type *const chart_types[];
+
+/* All that the reader must decode for TYPE. */
+struct trace_wants chart_type_wants(const struct chart_type *type);
 
 /* A picture has a chart for each device or file, but no more than these. */
 enum { CHART_MOST_PANELS = 8 };

@@ -25,12 +25,9 @@ struct device_states {
     struct intervals in[STATES];
 };
 
-static struct trace_wants wants(void)
-{
-    return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
-}
-
 /* What DEVICE did with its time, of the work that was requested; false when there is none that took time. */
+static const struct trace_wants device_wants = { .args = GPU_EVENTS_WANTS };
+
 static bool find_use(const struct chart_question *question, const struct gpu_events *gpu,
                      const struct gpu_device *device, struct device_use *use, struct interval *span)
 {
@@ -258,7 +255,7 @@ const struct chart_type chart_type_utilization = {
     .name = "utilization",
     .title = "Utilization",
     .help = "what each device did over time: computed, communicated, copied, idled",
-    .wants = wants,
+    .wants = { &device_wants },
     .needs = FEATURE_GPU,
     .draw = draw_utilization,
 };
@@ -267,7 +264,7 @@ const struct chart_type chart_type_overlap = {
     .name = "overlap",
     .title = "Overlap",
     .help = "how communication and computation of each device overlap over time",
-    .wants = wants,
+    .wants = { &device_wants },
     .needs = FEATURE_GPU,
     .draw = draw_overlap,
 };

@@ -44,6 +44,8 @@ struct flame {
     const void *context;
 };
 
+static const struct trace_wants flame_wants = { .args = GPU_EVENTS_WANTS };
+
 static void flame_open(struct flame *flame, void (*show)(const void *, uint32_t, struct buffer *),
                        const void *context)
 {
@@ -309,16 +311,11 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     return chart_is_drawn(picture, err, "no call took any time");
 }
 
-static struct trace_wants wants(void)
-{
-    return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
-}
-
 const struct chart_type chart_type_flame = {
     .name = "flame",
     .title = "Flame graph",
     .help = "what calls what, each box as wide as its time: on the host, on devices; of profiles, too",
-    .wants = wants,
+    .wants = { &flame_wants },
     .needs = FEATURE_EVENTS,
     .draw = draw,
 };

@@ -92,11 +92,6 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
                                                            .y = c + 1 });
 }
 
-static struct trace_wants wants(void)
-{
-    return gaps_wants;
-}
-
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     struct gaps_options options = gaps_defaults;
@@ -111,7 +106,7 @@ const struct chart_type chart_type_gaps = {
     .name = "gaps",
     .title = "Gaps",
     .help = "idle time of the devices by the length of the gaps, and its causes",
-    .wants = wants,
+    .wants = { &gaps_wants },
     .needs = FEATURE_GPU,
     .draw = draw,
 };

@@ -21,11 +21,6 @@ static const struct table_column columns[] = {
     COLUMN(struct point, name, "name", "Name", TABLE_NAME, "its name in the file"),
 };
 
-static struct trace_wants wants(void)
-{
-    return latency_wants;
-}
-
 /* The ranges of ROW, the shortest first. */
 static struct table *points_of(const struct latency *latency, const struct trace *trace,
                                const struct latency_row *row)
@@ -92,7 +87,7 @@ const struct chart_type chart_type_latency = {
     .name = "latency",
     .title = "Latency",
     .help = "how long annotations and steps take: the share that takes no longer, and over time",
-    .wants = wants,
+    .wants = { &latency_wants },
     .needs = FEATURE_ANNOTATIONS,
     .draw = draw,
 };

@@ -16,11 +16,6 @@ static const struct table_column columns[COLUMNS] = {
       NULL },
 };
 
-static struct trace_wants wants(void)
-{
-    return memory_wants;
-}
-
 /* "cuda:0", with the rank when there are several files. */
 static const char *device_name(struct chart *chart, const struct trace *trace,
                                const struct memory_device *device)
@@ -139,7 +134,7 @@ const struct chart_type chart_type_memory = {
     .name = "memory",
     .title = "Memory",
     .help = "memory in use and reserved over time, and the operator at the peak",
-    .wants = wants,
+    .wants = { &memory_wants },
     .needs = FEATURE_MEMORY,
     .draw = draw,
 };

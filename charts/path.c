@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
+
 static const enum chart_color colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_COLOR_OF_COMPUTATION,
     [PART_COMMUNICATION] = CHART_COLOR_OF_COMMUNICATION,
@@ -26,11 +28,6 @@ static const enum path_part order[PATH_PARTS] = {
     PART_KERNEL, PART_COMMUNICATION, PART_COPY,  PART_MEMSET, PART_OPERATOR, PART_CALL,
     PART_LAUNCH, PART_STREAM,        PART_EVENT, PART_SYNC,   PART_GAP,      PART_UNKNOWN,
 };
-
-static struct trace_wants wants(void)
-{
-    return (struct trace_wants){ .args = REPLAY_WANTS };
-}
 
 static void add_row(struct table *table, const struct replay_graph *graph, const struct path_window *window,
                     int64_t *sums)
@@ -99,6 +96,6 @@ const struct chart_type chart_type_path = {
     .name = "path",
     .title = "Critical path",
     .help = "what the critical path of each step is made of",
-    .wants = wants,
+    .wants = { &path_wants },
     .draw = draw,
 };

@@ -4,11 +4,6 @@
 #include "facts/features.h"
 #include <math.h>
 
-static struct trace_wants wants(void)
-{
-    return launches_wants;
-}
-
 /* "Launches waiting for rank 1, device 0, stream 7" */
 static const char *title_of(struct chart *chart, const struct trace *trace, track_id stream)
 {
@@ -80,7 +75,7 @@ const struct chart_type chart_type_queue = {
     .name = "queue",
     .title = "Queue depth",
     .help = "launches that wait for each stream, over time",
-    .wants = wants,
+    .wants = { &launches_wants },
     .needs = FEATURE_GPU,
     .draw = draw,
 };

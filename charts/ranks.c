@@ -42,13 +42,6 @@ static const enum chart_color colors[] = { [COLUMN_COMPUTATION] = CHART_COLOR_OF
                                            [COLUMN_TRANSFER] = CHART_COLOR_OF_COMMUNICATION,
                                            [COLUMN_WAITED] = CHART_PURPLE };
 
-static struct trace_wants wants(void)
-{
-    struct trace_wants wants = gpu_wants;
-    wants.args |= comm_wants.args;
-    return wants;
-}
-
 static int by_rank(const void *a, const void *b)
 {
     const struct rank_row *left = a, *right = b;
@@ -164,7 +157,7 @@ const struct chart_type chart_type_ranks = {
     .name = "ranks",
     .title = "Ranks",
     .help = "a bar for each rank: what its devices did, and how long its collectives transferred and waited",
-    .wants = wants,
+    .wants = { &gpu_wants, &comm_wants },
     .needs = FEATURE_GPU,
     .draw = draw,
 };

@@ -221,11 +221,6 @@ static void tell_shares(struct chart *chart, const struct roofline *roofline, co
     buffer_release(&note);
 }
 
-static struct trace_wants wants(void)
-{
-    return roofline_wants;
-}
-
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     const struct roofline *roofline =
@@ -254,7 +249,7 @@ const struct chart_type chart_type_roofline = {
     .name = "roofline",
     .title = "Roofline",
     .help = "operations per second against operations per byte, below what the device can do",
-    .wants = wants,
+    .wants = { &roofline_wants },
     .needs = FEATURE_SHAPES,
     .draw = draw,
 };

@@ -41,11 +41,6 @@ static const enum chart_color cause_colors[] = { CHART_COLOR_OF_COMPUTATION, CHA
                                                  CHART_COLOR_OF_HOST, CHART_COLOR_OF_IDLE,
                                                  CHART_COLOR_OF_OTHER };
 
-static struct trace_wants wants(void)
-{
-    return sequences_wants;
-}
-
 static struct chart *open_chart(struct picture *picture, const char *key, const char *title)
 {
     struct chart *chart = picture_add_chart(picture, key, title);
@@ -132,7 +127,7 @@ const struct chart_type chart_type_sequences = {
     .name = "sequences",
     .title = "Sequences",
     .help = "chains of works that repeat and short works in a row: work, and idle time between",
-    .wants = wants,
+    .wants = { &sequences_wants },
     .needs = FEATURE_GPU,
     .draw = draw,
 };

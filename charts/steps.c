@@ -146,11 +146,6 @@ void chart_steps(struct picture *picture, const struct steps *steps)
     add_histogram(picture, at, count);
 }
 
-static struct trace_wants wants(void)
-{
-    return steps_wants;
-}
-
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     struct steps *steps =
@@ -166,7 +161,7 @@ const struct chart_type chart_type_steps = {
     .name = "steps",
     .title = "Steps",
     .help = "where the time of each step went, and how long steps take",
-    .wants = wants,
+    .wants = { &steps_wants },
     .needs = FEATURE_EVENTS,
     .draw = draw,
 };

@@ -112,11 +112,6 @@ void chart_operators(struct picture *picture, const struct top *top, size_t bars
     add_operators(picture, top, bars, false);
 }
 
-static struct trace_wants operators_wants(void)
-{
-    return top_wants(&(struct top_options){ .by = TOP_OPERATOR });
-}
-
 static bool draw_operators(const struct chart_question *question, struct picture *picture,
                            struct tpa_error *err)
 {
@@ -131,7 +126,7 @@ const struct chart_type chart_type_operators = {
     .name = "operators",
     .title = "Operators",
     .help = "operators by the device time of their kernels, and by their own time on the host",
-    .wants = operators_wants,
+    .wants = { &top_least_wants },
     .needs = FEATURE_EVENTS,
     .draw = draw_operators,
 };
@@ -188,11 +183,6 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
                                                            .y = column });
 }
 
-static struct trace_wants wants_of_kernels(void)
-{
-    return kernels_wants;
-}
-
 static bool draw_kernels(const struct chart_question *question, struct picture *picture,
                          struct tpa_error *err)
 {
@@ -206,7 +196,7 @@ const struct chart_type chart_type_kernels = {
     .name = "kernels",
     .title = "Kernels",
     .help = "kernels by total time, and whether they run on tensor cores or communicate",
-    .wants = wants_of_kernels,
+    .wants = { &kernels_wants },
     .needs = FEATURE_GPU,
     .draw = draw_kernels,
 };

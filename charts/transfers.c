@@ -8,11 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static struct trace_wants wants(void)
-{
-    return transfers_wants;
-}
-
 /* "HtoD pinned"; of copies between devices just "DtoD". */
 static const char *group_title(struct chart *chart, enum copy_direction direction, const char *memory)
 {
@@ -151,7 +146,7 @@ const struct chart_type chart_type_transfers = {
     .name = "transfers",
     .title = "Transfers",
     .help = "copies: size against bandwidth by direction and host memory, and exposed time",
-    .wants = wants,
+    .wants = { &transfers_wants },
     .needs = FEATURE_GPU,
     .draw = draw,
 };

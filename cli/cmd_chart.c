@@ -302,7 +302,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
                                         struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    struct trace_wants wants = type->wants();
+    struct trace_wants wants = chart_type_wants(type);
     wants.args |= FEATURE_WANTS;
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))
@@ -349,7 +349,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
 
 /* ---- two sides ---- */
 
-/* New; NULL and ERR when the sides are not told or cannot be compared. */
+/* New; NULL and ERR when the sides are not given or cannot be compared. */
 static struct picture *picture_of_diff(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;

@@ -40,7 +40,7 @@ struct nightly_measured {
     struct night_hash hash;
     char *ranks;     /* "0-3"; NULL: not recorded */
     int64_t time_ns; /* when the recording began; 0: not recorded */
-    char *host;      /* NULL: it does not tell */
+    char *host;      /* NULL: not recorded */
 };
 
 /* Measure the operands of CALL as one run. What was odd about them goes to RESULT. */
@@ -55,7 +55,7 @@ void nightly_measured_release(struct nightly_measured *measured);
 bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
                    bool *fails, struct tpa_error *err);
 
-/* Tell in RESULT what is NEW since when, and why there is nothing to tell. */
+/* Add notices to RESULT: what is NEW since when, or why nothing can be judged. */
 void nightly_tell(const struct nightly *nightly, struct result *result);
 
 /* The words that may stand in place of files. Each prints its own result; the exit code. */

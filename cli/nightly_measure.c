@@ -10,7 +10,7 @@
 
 enum { NS_PER_S = 1000000000 };
 
-/* When the trace began, as a date: tpa info's rule. 0: it does not tell. */
+/* When the trace began, as a date: tpa info's rule. 0: not recorded. */
 static int64_t begin_of(const struct trace *trace, const struct trace_file *file)
 {
     if (file->event_count == 0)

@@ -272,13 +272,6 @@ bool report_fill(const struct report_section *section, const struct trace *trace
                          : fill_analysis(section->analysis, trace, selection, content, err);
 }
 
-static void join_wants(struct trace_wants *all, const struct trace_wants *more)
-{
-    all->args |= more->args;
-    all->flows |= more->flows;
-    all->counters |= more->counters;
-}
-
 struct trace_wants report_wants(uint64_t chosen)
 {
     struct trace_wants all = { .args = FEATURE_WANTS };
@@ -286,20 +279,20 @@ struct trace_wants report_wants(uint64_t chosen)
         const struct report_section *section = &report_sections()[i];
         if (!(chosen >> i & 1))
             continue;
-        join_wants(&all, section->wants);
+        trace_wants_join(&all, section->wants);
         if (section->fill == fill_timeline) {
             struct trace_wants timeline = chart_timeline_wants();
-            join_wants(&all, &timeline);
+            trace_wants_join(&all, &timeline);
         }
         if (section->fill == fill_operators) {
             struct trace_wants top = top_wants(&(struct top_options){ 0 });
-            join_wants(&all, &top);
+            trace_wants_join(&all, &top);
         }
     }
     for (size_t i = 0; chart_types[i]; i++) {
-        struct trace_wants chart = chart_types[i]->wants();
+        struct trace_wants chart = chart_type_wants(chart_types[i]);
         if (strcmp(chart_types[i]->name, "roofline") != 0)
-            join_wants(&all, &chart);
+            trace_wants_join(&all, &chart);
     }
     return all;
 }

@@ -17,7 +17,7 @@ int64_t *timeline_shifts(const struct trace *trace);
 /* Say in SUMMARY which files were not moved for that reason, if any. */
 void timeline_tell_apart(struct buffer *summary, const struct trace *trace);
 
-/* Add what FILE is called among the others: "rank 3", or "file 2" when ranks do not tell them apart. */
+/* Add what FILE is called among the others: "rank 3", or "file 2" when ranks do not distinguish them. */
 void timeline_add_file(struct buffer *out, const struct trace *trace, uint32_t file);
 
 /* Add what TRACK is called: "python: thread 5200 (main)", with the file in front when there are several. */

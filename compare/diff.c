@@ -21,7 +21,7 @@ static double min_change_of(const struct diff *diff, enum table_kind kind)
 
 /* ---- metrics ---- */
 
-/* The values that METRIC (or NULL) has, without the samples that do not tell; NEW, free with free(). */
+/* The values that METRIC (or NULL) has, without the samples that lack it; new, free with free(). */
 static double *known_values(const struct measure_metric *metric, size_t *count)
 {
     size_t most = metric ? metric->values.count : 0;

@@ -78,7 +78,7 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
                        const struct diff_options *options, struct tpa_error *err);
 void diff_free(struct diff *diff);
 
-/* The metric called KEY; NULL when a side does not tell it. */
+/* The metric called KEY; NULL if a side lacks it. */
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key);
 
 /* Are both sides memory snapshots? Their bytes are counted, and chance has no part in them. */

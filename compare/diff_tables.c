@@ -94,7 +94,7 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     return row;
 }
 
-/* A side that does not tell a figure has none, rather than 0, and there is nothing to compare. */
+/* A side without the figure has a missing value, not 0, and there is nothing to compare. */
 static void forget_missing(struct table *table, size_t row, const struct finding *finding)
 {
     const size_t cells[] = { finding->present[0] ? DIFF_AFTER : DIFF_BEFORE, DIFF_CHANGE };

@@ -1,10 +1,10 @@
 /*
  * history_noise.c - see history_noise.h.
  *
- * The hard part is to know the noise of a night from a few nights. A level is made of steps, and those tell how far it
- * may be off if nights do not differ: with 14 nights of 10 steps that is known to a few percent. But machines have good
- * and bad nights, and the steps say nothing of it; the nights do, but 14 of them tell a standard deviation to a fifth
- * only. So all series are asked together (as in Smyth's moderated t, 2004): when over all of them nights differ no more
+ * The hard part is to know the noise of a night from a few nights. A level is made of steps, whose spread gives its
+ * error if nights do not differ: with 14 nights of 10 steps that is known to a few percent. But machines have good
+ * and bad nights, which the steps do not show; the nights do, but 14 of them give a standard deviation to a fifth
+ * only. So all series are tested together (as in Smyth's moderated t, 2004): when over all of them nights differ no more
  * than steps explain, the steps are believed. When they differ more, each series has only its own nights, and a change
  * must be larger to be believed. A series that is clearly noisier than the others is never lent their quiet.
  */
@@ -19,7 +19,7 @@
 enum { LEAST_RUNS_FOR_ODD = 5 };
 
 /* A night is wild when the square of its error is so many times that of a middling one: chance makes one of 30,000 nights of
- * ten steps so. Its level tells little: up to a quarter of the nights are left out for it. */
+ * ten steps so. Its level is uncertain: up to a quarter of the nights are left out for it. */
 static const double wild_from = 4;
 enum { RUNS_PER_WILD = 4 };
 
@@ -62,7 +62,7 @@ static bool is_wild(double error, double middling)
     return error * error > wild_from * middling; /* false when either is not known */
 }
 
-/* What COUNT runs tell. LEVELS has room for as many. */
+/* The noise of COUNT runs. LEVELS has room for as many. */
 static struct noise_reference look_at_runs(const struct noise_run *runs, size_t count, double *levels)
 {
     struct noise_reference reference = { .centre = NAN, .expected = middling_error(runs, count, levels) };
@@ -99,7 +99,7 @@ static struct noise_reference look_at_runs(const struct noise_run *runs, size_t 
     return reference;
 }
 
-/* What the last WINDOW of the first COUNT of RUNS tell, by themselves. */
+/* The noise of the last WINDOW of the first COUNT of RUNS alone. */
 static struct noise_reference look_at(const struct noise_run *runs, size_t count, size_t window)
 {
     if (count > window) {
@@ -135,7 +135,7 @@ void noise_remember(struct noise_past *past, const struct noise_runs *runs, size
     }
 }
 
-/* As look_at, and what other levels told as far as there are too few runs here. */
+/* As look_at(); where there are too few runs here, the noise of earlier levels is added. */
 static struct noise_reference look_with_past(const struct noise_run *runs, size_t count,
                                              const struct noise_past *past, size_t window)
 {
@@ -190,7 +190,7 @@ void noise_pool_release(struct noise_pool *pool)
     VEC_FREE(&pool->ratios);
 }
 
-/* Variance of a night's level and its degrees of freedom: what the nights of REFERENCE tell and what the POOL lends. */
+/* Variance of a night's level and its degrees of freedom: from the nights of REFERENCE and from POOL. */
 static double variance_of(const struct noise_reference *reference, const struct noise_pool *pool, double *df)
 {
     *df = reference->df;

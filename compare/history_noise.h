@@ -3,8 +3,8 @@
  *
  * For history.c. Levels are such that larger is worse.
  *
- *     noise_gather(&test, &good, &past, window, &pool);     // of each series: what its own nights tell
- *     noise_pool_settle(&pool);                             // what they tell together
+ *     noise_gather(&test, &good, &past, window, &pool);     // of each series: the noise of its own nights
+ *     noise_pool_settle(&pool);                             // the noise of all together
  *     noise_compare(&test, &pool, &now, &good, &bad, &past, window);
  *     test.p, test.p_less                                   // to be corrected for the number of series
  */
@@ -28,12 +28,12 @@ struct noise_runs {
     VEC_OF(struct noise_run); /* oldest first, but for excursions */
 };
 
-/* What levels that are left behind told: sum of squares of shares of the centre, and its degrees of freedom. */
+/* The noise of earlier levels: sum of squares of shares of the centre, and its degrees of freedom. */
 struct noise_past {
     double squares, df;
 };
 
-/* What the nights of one reference tell. */
+/* The noise of the nights of one reference. */
 struct noise_reference {
     size_t count;       /* runs that make the centre */
     double centre;      /* mean of their levels */
@@ -58,7 +58,7 @@ struct noise_test {
     bool passed, passed_less, unsure; /* for the caller */
 };
 
-/* What all series tell of their noise together. */
+/* The noise of all series together. */
 struct noise_pool {
     VEC_OF(double) ratios; /* of the variance found to the one that the steps explain */
     double df_sum;
@@ -69,7 +69,7 @@ struct noise_pool {
 /* Centre of the last WINDOW of RUNS, odd ones set aside. NAN when there are none. */
 double noise_centre(const struct noise_runs *runs, size_t window);
 
-/* RUNS are left as a reference: what they told of the noise is kept in PAST, as far as WINDOW nights. */
+/* RUNS are left as a reference: their noise is kept in PAST, for up to WINDOW nights. */
 void noise_remember(struct noise_past *past, const struct noise_runs *runs, size_t window);
 
 void noise_gather(struct noise_test *test, const struct noise_runs *good, const struct noise_past *past,

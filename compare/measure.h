@@ -45,7 +45,7 @@ struct measure_metric {
     const char *key;       /* "step_time": stable, for scripts and stores */
     const char *title;     /* "step time" */
     enum table_kind kind;  /* TABLE_NS, TABLE_BYTES, TABLE_SHARE, TABLE_COUNT: its unit */
-    VEC_OF(double) values; /* by sample; NAN where the sample does not tell */
+    VEC_OF(double) values; /* by sample; NAN where the sample has none */
     double whole; /* of all samples together, when it is not their mean: the peak of memory. Else NAN */
 };
 
@@ -64,7 +64,7 @@ struct measure_rows {
     bool may_be_renamed;  /* names hold what a compiler made: see kernel_pairs.h */
     struct names *names;
     VEC_OF(struct measure_value) values; /* by row and sample once finished, one for each pair */
-    bool only_listed;                    /* samples that are not listed do not tell, rather than 0 */
+    bool only_listed;                    /* samples that are not listed are missing, not 0 */
     bool alone;                          /* the rows are no parts of a figure of whole samples */
 };
 

@@ -4,13 +4,10 @@
  */
 #include "compare/measure.h"
 
-#include "analyze/gpu.h"
-#include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "analyze/memory/memory.h"
 #include "profile/tables.h"
 #include "profile/view.h"
-#include "analyze/steps.h"
 #include "analyze/top/top.h"
 #include <string.h>
 
@@ -19,23 +16,26 @@ static int find_column(const struct table *table, const char *key)
     return table_find_column(table, key, strlen(key));
 }
 
+/* The analysis of SCHEMA whose saved tables can be compared; NULL if there is none. */
+static const struct analysis *find_analysis(const char *schema)
+{
+    for (size_t i = 0; analyses[i]; i++)
+        if (analyses[i]->compares && strcmp(analyses[i]->schema, schema) == 0)
+            return analyses[i];
+    return NULL;
+}
+
 /* What a command answers about a trace when it is given no options, as it would have saved it. */
 struct trace_wants measure_wants_like(const char *schema)
 {
-    struct trace_wants wants = { 0 };
     if (strcmp(schema, "tpa.top/1") == 0) {
         struct top_options top = { .by = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD };
         return top_wants(&top);
     }
-    if (strcmp(schema, "tpa.steps/1") == 0)
-        return steps_wants;
-    if (strcmp(schema, "tpa.gpu/1") == 0)
-        return gpu_wants;
-    if (strcmp(schema, "tpa.kernels/1") == 0)
-        return kernels_wants;
     if (strcmp(schema, "tpa.memory/1") == 0)
         return memory_wants;
-    return wants;
+    const struct analysis *analysis = find_analysis(schema);
+    return analysis ? *analysis->wants : (struct trace_wants){ 0 };
 }
 
 /* The --by of tpa top that gives the columns of TABLE. */
@@ -90,17 +90,13 @@ static bool take_made(struct measures *measures, struct result *made, const stru
     return good;
 }
 
-/* Add to MADE what the analysis of SCHEMA answers when nothing is requested; nothing where there is none. */
-static bool ask_analysis(const char *schema, const struct trace *trace, const struct selection *all,
-                         struct result *made, struct tpa_error *err)
+/* Add to MADE the tables of ANALYSIS for TRACE with default options. */
+static bool run_analysis(const struct analysis *analysis, const struct trace *trace,
+                         const struct selection *all, struct result *made, struct tpa_error *err)
 {
-    for (size_t i = 0; analyses[i]; i++)
-        if (strcmp(analyses[i]->schema, schema) == 0) {
-            struct analysis_query query = { trace, all,  analyses[i]->by_default, analyses[i]->defaults,
-                                            0,     false };
-            if (!analyses[i]->run(&query, made, err))
-                return false;
-        }
+    struct analysis_query query = { trace, all, analysis->by_default, analysis->defaults, 0, false };
+    if (!analysis->run(&query, made, err))
+        return false;
     for (size_t t = 0; t < made->tables.count; t++)
         table_drop_hidden(made->tables.at[t]);
     return true;
@@ -118,9 +114,9 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         *made = top_result(trace, &(struct top_options){ .by = dimensions_of(saved->tables.at[0]) });
     } else if (good) {
         *made = result_open(schema);
-        if (strcmp(schema, "tpa.steps/1") == 0 || strcmp(schema, "tpa.gpu/1") == 0 ||
-            strcmp(schema, "tpa.kernels/1") == 0)
-            good = ask_analysis(schema, trace, all, *made, err);
+        const struct analysis *analysis = find_analysis(schema);
+        if (analysis)
+            good = run_analysis(analysis, trace, all, *made, err);
         else if (strcmp(schema, "tpa.memory/1") == 0)
             memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
     }

@@ -174,7 +174,7 @@ static void add_row(struct night *night, const char *table, const struct measure
     *VEC_PUSH(&night->figures) = figure;
 }
 
-/* Figures of rows that are listed where a sample tells: each value counts for itself. */
+/* Figures of rows whose values are listed by sample: each value counts for itself. */
 static void add_listed_rows(struct night *night, const struct measure_rows *rows)
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));

@@ -25,7 +25,7 @@ struct night_figure {
     const char *title; /* of a metric: "step time"; NULL for rows */
     enum table_kind kind;
     double calls; /* per sample; NAN for metrics */
-    /* By sample, without those that do not tell: COUNT. Where most of many are 0, only the LISTED others, with their PLACES;
+    /* By sample, without missing ones: COUNT. Where most of many are 0, only the LISTED others, with their PLACES;
      * else PLACES is NULL. night_values gives all. */
     double *values;
     uint32_t *places;

@@ -10,12 +10,12 @@
  *                    the least one that counts
  *   same             no change, or none that could be distinguished from chance
  *   new, gone        in the samples of one side only
- *   unsure           something changed, and there are too few samples to tell: below four a side no ranks can, and the
+ *   unsure           something changed, and there are too few samples to decide: below four a side no ranks can, and the
  *                    change is not far beyond any spread either
  *
- * Many questions: with few samples even the clearest change has a p that Holm's correction makes too large when there
- * are hundreds of rows. So only so many rows are asked about as can be answered, those that took most on both sides
- * together; which ones does not depend on what changed, so that the answers stay as sure. The others are unsure.
+ * Multiple testing: with few samples even the clearest change has a p that Holm's correction makes too large when there
+ * are hundreds of rows. So only as many rows are tested as can be decided, those that took most on both sides
+ * together; the choice does not depend on what changed, so the error rate holds. The others are unsure.
  */
 #ifndef TPA_COMPARE_VERDICT_H
 #define TPA_COMPARE_VERDICT_H
@@ -43,7 +43,7 @@ struct finding {
     size_t count[2];
     bool present[2];
     struct shift shift;
-    double p;       /* after Holm's correction; NAN: was not asked */
+    double p;       /* after Holm's correction; NAN: not tested */
     double clear_p; /* of a change far beyond any spread, by Welch's t test; NAN: it is none */
     bool by_spread; /* the verdict is that of finding_judge_clear, and so is p */
     enum verdict verdict;
@@ -60,7 +60,7 @@ double finding_growth(const struct finding *finding);
 void finding_judge(struct finding *finding, double min_change);
 
 /*
- * Judge one that is unsure, among COUNT asked together, by the spread of its samples: where both sides have two samples
+ * Judge one that is unsure, among COUNT tested together, by the spread of its samples: where both sides have two samples
  * or more, their ranges are disjoint and at least three times as far apart as the wider of them is wide (2 % of the
  * level at least), and Welch's t test, with Bonferroni's correction, gives p < 0.05. finding_judge does this by itself.
  */
@@ -68,7 +68,7 @@ void finding_judge_clear(struct finding *finding, size_t count, double min_chang
 /* Judge one of two sides that are no samples but the thing itself, such as bytes that were counted: any change is real. */
 void finding_judge_exact(struct finding *finding);
 
-/* Judge COUNT of them together. How many could be asked about is returned. */
+/* Judge COUNT of them together. Returns how many could be tested. */
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change);
 
 /* How many samples a side it takes to judge COUNT rows at once. */

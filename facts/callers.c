@@ -17,7 +17,7 @@ struct callers {
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
 };
 
-/* When the calls of a thread began that will be asked about. */
+/* The begins of the calls of a thread whose callers are wanted. */
 struct asked {
     VEC_OF(int64_t); /* ascending */
     size_t hint;     /* where the last search ended: events are nearly in order */
@@ -116,7 +116,7 @@ static bool is_line_of_user(const struct callers *callers, event_id e)
            frame_of(callers, callers->trace->name[e]) == FRAME_OF_USER;
 }
 
-/* What tells the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
+/* The event that has the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
 static event_id line_at(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
@@ -193,7 +193,7 @@ const char *callers_line(const struct callers *callers, event_id call, size_t *l
 
 /* ---- moments ---- */
 
-/* A Python function that begins, or a moment that is asked about. */
+/* A Python function that begins, or a moment whose caller is wanted. */
 struct beginning {
     track_id track;
     event_id event;

@@ -15,7 +15,7 @@
 
 #define PATH_NOT_ASKED UINT32_MAX
 
-/* How a file tells where operators are. */
+/* How a file records where operators are. */
 enum file_source { SOURCE_NONE, SOURCE_FRAMES, SOURCE_STACKS, SOURCE_HIERARCHY };
 
 /* A number that torch gave to a thread, and the thread it seems to be. */
@@ -69,7 +69,7 @@ static const char *without_installation(const char *text)
     return text;
 }
 
-/* How a frame of this name is labelled; NULL when it is none to tell. Within NAME. */
+/* How a frame of this name is labelled; NULL if it has no label. Within NAME. */
 static const char *label_of_frame(enum code_frames frames, const char *name)
 {
     if (frames == CODE_MODULES)
@@ -126,7 +126,7 @@ static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
     return path;
 }
 
-/* What the operator itself tells of where it was; false when nothing. */
+/* The path that the operator itself records; false if none. */
 static bool path_told(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
 {
     int64_t text;
@@ -202,7 +202,7 @@ static int compare_threads(const void *left, const void *right)
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/* Which thread each of torch's numbers is: sequence numbers that one thread alone has tell. */
+/* Which thread each of torch's numbers is: known by sequence numbers that only one thread has. */
 static void find_threads(struct maker *maker, const uint32_t *first_backward)
 {
     const struct calltree *tree = maker->paths->tree;

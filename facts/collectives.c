@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a name tells; asked once. */
+/* What is known by a name; computed once. */
 enum name_fact {
     FACT_ASKED = 1,
     FACT_COMMUNICATES = 2, /* as an operator or annotation */
@@ -188,7 +188,7 @@ static void learn(const struct trace *trace, event_id e, struct collective *one,
         one->library = library;
 }
 
-/* What one rank gives to all, and gets of all, tells how many there are; -1 when not known. */
+/* The number of ranks, from the sizes of input and output; -1 if unknown. */
 static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts *size)
 {
     int64_t part = kind == COLLECTIVE_ALL_GATHER       ? size->in
@@ -198,7 +198,7 @@ static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts 
     return part > 0 && whole >= part && whole % part == 0 ? whole / part : -1;
 }
 
-/* What the file lists of its process groups, where the collective does not tell. */
+/* The process group as the file lists it, where the collective does not record it. */
 static void learn_group(struct search *search, struct collective *one)
 {
     uint32_t file = search->trace->tracks[search->trace->track[one->event]].file;
@@ -220,7 +220,7 @@ static void learn_group(struct search *search, struct collective *one)
                                  : process_group_size(search->groups, file, one->library);
 }
 
-/* At last, what the name of the kernel and the file tell. */
+/* At last, what is known by the name of the kernel and the file. */
 static void finish_learning(struct search *search, struct collective *one, struct size_facts *size)
 {
     const struct trace *trace = search->trace;
@@ -330,7 +330,7 @@ static void nest_regions(struct search *search)
     search->reported = mem_zalloc(search->tree->count + 1, sizeof *search->reported);
 }
 
-/* Not "wait", "init" and the like, which are recorded as collectives are; old files do not tell. */
+/* Not "wait", "init" and the like, which are recorded as collectives are; old files do not distinguish them. */
 static bool is_collective_record(const struct trace *trace, event_id e)
 {
     const char *said = trace_arg_text(trace, ARG_COLLECTIVE, e);
@@ -347,7 +347,7 @@ static void add_regions(struct search *search, const bool *has_gpu)
 {
     const struct trace *trace = search->trace;
     const struct calltree *tree = search->tree;
-    /* Files whose issues are known by record_param_comms; the annotations nccl:* tell the same a second time. */
+    /* Files whose issues are known by record_param_comms; the annotations nccl:* repeat them. */
     bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
     for (node_id n = 0; n < tree->count; n++)
         if (is_region(trace, tree->event[n]) && facts_of(search, trace->name[tree->event[n]]) & FACT_RECORD &&

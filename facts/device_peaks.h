@@ -6,7 +6,7 @@
  *         seconds = flops / peaks.flops[PEAK_BF16];
  *
  * Dense figures: those for sparse matrices, twice as high, are none that a model reaches by itself. Nothing is made up: what a
- * data sheet does not tell is 0.
+ * data sheet does not state is 0.
  */
 #ifndef TPA_FACTS_DEVICE_PEAKS_H
 #define TPA_FACTS_DEVICE_PEAKS_H

@@ -11,7 +11,7 @@
 
 /* Does the kernel run on tensor cores (AMD: matrix cores)? */
 enum tensor_use {
-    TENSOR_UNKNOWN, /* its name does not tell */
+    TENSOR_UNKNOWN, /* unknown by its name */
     TENSOR_NO,
     TENSOR_YES,
 };

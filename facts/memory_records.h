@@ -11,7 +11,7 @@
  *
  * A record is an instant `[memory]`, whoever wrote it: a framework about its caching allocator, or a log of the
  * driver's own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was
- * freed. Blocks are distinguished by their addresses. Files differ in what they tell besides:
+ * freed. Blocks are distinguished by their addresses. What else is recorded depends on the file:
  *
  *   PyTorch since 1.9   address, bytes in use and reserved; the operator by nesting
  *   PyTorch to 1.8      neither address nor totals
@@ -50,7 +50,7 @@ struct memory_record {
     int64_t reserved;   /* bytes that the allocator holds of the device from now on; -1: not recorded */
 };
 
-/* The type of a device that the file does not tell. */
+/* The type of a device that is not recorded. */
 enum { MEMORY_TYPE_UNTOLD = -1 };
 
 /* The memory of a device or of the host, within a file. */
@@ -59,15 +59,15 @@ struct memory_device {
     int64_t type, id;      /* as c10::DeviceType; of the host: 0 and -1 */
     uint32_t first, count; /* its records, by time */
     /*
-     * Bytes in use before its first record. Where the records do not tell: those of which they show that they were
-     * there, because they are freed later or said to have existed.
+     * Bytes in use before its first record. Where totals are not recorded: the blocks that are freed later or
+     * listed as existing.
      */
     int64_t before;
-    bool has_totals;     /* every record tells the bytes in use; else they are counted */
-    bool has_addresses;  /* every record tells its block */
-    bool has_categories; /* a record tells the category of its block */
+    bool has_totals;     /* every record has the bytes in use; else they are counted */
+    bool has_addresses;  /* every record has the address of its block */
+    bool has_categories; /* a record has the category of its block */
     bool has_owners;     /* a record has an owner */
-    uint32_t lost_frees; /* allocations at an address that was in use, as far as the file tells */
+    uint32_t lost_frees; /* allocations at an address that was in use, as far as recorded */
 };
 
 struct memory_records {

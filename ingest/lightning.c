@@ -112,7 +112,7 @@ static bool read_number(const struct cell *cell, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
-/* The seconds that five digits told, in ns. */
+/* Seconds with five digits, in ns. */
 static int64_t to_ns(double seconds)
 {
     return fabs(seconds) < 9e9 ? llround(seconds * 1e9) : seconds < 0 ? -INT64_MAX : INT64_MAX;

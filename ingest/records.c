@@ -10,7 +10,7 @@
  *     host segment address, size, allocated (2.14 and later); it is a segment of one block
  *
  * What a key says that is of another kind than it should be counts as not recorded, and is counted in a notice. Sums of
- * sizes are made of 64 bits everywhere else: so sizes are told as 0 from where their sum would pass 2^62, which no file
+ * sizes are made of 64 bits everywhere else: so sizes count as 0 from where their sum would pass 2^62, which no file
  * comes to whose sizes are true.
  */
 #include "ingest/object_values.h"

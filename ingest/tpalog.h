@@ -59,7 +59,7 @@ struct tpalog_room {
 
 /*
  * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another
- * type than its key. What its values are tells our own table, never the file.
+ * type than its key. The type of its values comes from our own table, never from the file.
  */
 struct tpalog_arguments {
     size_t count;
@@ -121,8 +121,8 @@ const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decode
 struct tpalog_text {
     const char *at; /* NUL-terminated */
     size_t len;
-    name_id name, text; /* in the trace; NAME_NONE as long as nobody asked */
-    const char *kept;   /* copy that lives as long as the trace or sums; NULL as long as nobody asked */
+    name_id name, text; /* in the trace; NAME_NONE until requested */
+    const char *kept;   /* copy that lives as long as the trace or sums; NULL until requested */
     uint32_t range;     /* 1 + index of what tpalog_ranges.c made of it; 0: nothing yet */
 };
 
@@ -137,9 +137,9 @@ struct tpalog_texts_run {
 struct tpalog_texts {
     VEC_OF(struct tpalog_texts_run) runs; /* by number */
     size_t there;                         /* texts in them */
-    size_t last;                          /* the run asked last */
+    size_t last;                          /* the run used last */
     struct tpalog_text lost;              /* stands in for texts whose block is lost */
-    /* Ids of those that were requested, by number: NAME_NONE for the others, which the functions below tell. */
+    /* Ids of those that were requested, by number: NAME_NONE for the others; read by the functions below. */
     name_id *name_ids, *text_ids;
     size_t id_count, id_capacity;
     uint64_t lost_count;
@@ -158,7 +158,7 @@ struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number);
 name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 
-/* The copy of it that lives as long as the trace; NULL for no text or a lost one. One copy, however often it is asked. */
+/* The copy of it that lives as long as the trace; NULL for no text or a lost one. One copy, however often it is requested. */
 const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 
 /* ---- reading a file: what joined parts become ---- */
@@ -172,12 +172,12 @@ struct tpalog_reader {
     const struct ingest_options *options;
     struct tpalog_texts texts;
     struct tpalog_arguments arguments;
-    struct trace_container *container; /* what `tpa info` tells of the file */
+    struct trace_container *container; /* what `tpa info` shows of the file */
     struct tpalog_trace *trace;        /* tpalog_events.c's */
     struct tpalog_log *log;            /* tpalog_log.h's */
     struct tpalog_sums *sums;          /* tpalog_sums.c's */
     enum tpalog_holds holds;
-    struct names *notices; /* that the file tells, each by the numbers of its texts */
+    struct names *notices; /* in the file, each by the numbers of its texts */
     uint64_t more_notices; /* cases of those that are not taken */
     bool ended;            /* an END record was met */
     uint64_t unknown_blocks;
@@ -194,7 +194,7 @@ struct tpalog_reader {
     int64_t kept_bytes; /* of memory that texts and records take, for the limit of the ratio */
 };
 
-/* Notices that a file tells are for people to read: so many different ones are taken, of words and texts so long. */
+/* Limits on the notices in a file: different ones, and bytes of words and texts. */
 enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
 
 /*
@@ -232,7 +232,7 @@ void tpalog_sums_finish(struct tpalog_reader *reader);
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
                         int64_t offset);
 
-/* The same of what the file tells, by the numbers of its texts; counted together where it tells it several times. */
+/* The same for a notice in the file, by the numbers of its texts; repeated ones are counted together. */
 void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
                              int64_t offset);
 

@@ -2,7 +2,7 @@
  * device.c - what device work waited for, and what calls waited for.
  *
  * Work waits for the begin of the call that launched it, for the work before it on its stream, and for the work of other
- * streams that its stream was told to wait for. Of these the one that was ready last binds; of those ready together a wait for
+ * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
 #include "replay/graph_maker.h"

@@ -41,7 +41,7 @@
 enum relation {
     RELATION_LAUNCH,   /* from the begin of the call that launched the work */
     RELATION_STREAM,   /* from the end of the work before it on its stream */
-    RELATION_EVENT,    /* from the end of work on another stream that its stream was told to wait for */
+    RELATION_EVENT,    /* from the end of work on another stream that its stream had to wait for */
     RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
     RELATION_TURN, /* the same between threads that nothing links, but that take turns, or of which one awaits the other: a guess that the replay alone makes */

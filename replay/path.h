@@ -30,7 +30,7 @@ enum path_part {
     PART_EVENT,   /* between the end of work on another stream and the start of work that waited for it */
     PART_SYNC,    /* between the end of the work that a call waited for and the end of the call */
     PART_GAP,     /* a thread ran nothing that was recorded: Python, or a wait for another thread */
-    PART_UNKNOWN, /* before work of which nothing tells what it waited for */
+    PART_UNKNOWN, /* before work whose wait has no recorded cause */
     PATH_PARTS
 };
 

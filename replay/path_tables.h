@@ -15,7 +15,7 @@
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
                      size_t probed, struct result *result);
 
-/* What the recording contradicts or does not tell, as notices. */
+/* What the recording contradicts or lacks, as notices. */
 void path_add_notices(const struct replay_graph *graph, struct result *result);
 
 /* The tables that may come of it, for `tpa help`; ends in { 0 }. */

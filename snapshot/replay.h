@@ -15,7 +15,7 @@
  * Two figures are kept apart, as PyTorch does. *Allocated* falls when the tensor dies (free_requested), *active* when
  * no stream uses the memory any more (free_completed); where entries of one kind were not recorded, the other stands
  * for both. All are requested bytes: what was requested, before the allocator rounds up.
- * torch.cuda.max_memory_allocated() is in rounded bytes, and cannot be had from history exactly.
+ * torch.cuda.max_memory_allocated() is in rounded bytes, and cannot be computed exactly from history.
  *
  * An entry is named by its number in its device's list, from 0; before_first (-1) is the state before any. Of several
  * moments with the same bytes the first is the peak.

@@ -35,7 +35,7 @@ struct trace_sql_functions {
                              struct tpa_error *err);
 };
 
-/* New; free with trace_sql_free. NULL and ERR when SQLite cannot be had. FUNCTIONS is borrowed. */
+/* New; free with trace_sql_free. NULL and ERR when SQLite is not available. FUNCTIONS is borrowed. */
 struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, struct tpa_error *err);
 void trace_sql_free(struct trace_sql *sql);
 

@@ -2,8 +2,8 @@
  * classify.c - what events and tracks are, known from the words that producers use.
  *
  * Learnt from libkineto (2020 to 2026), the removed TensorBoard plugin, TensorFlow and JAX traces.
- * Everything here depends on a category or on a track; but TensorFlow and JAX have no categories, and there the names
- * tell copies from kernels and calls of CUDA and HIP from the rest of the host.
+ * Everything here depends on a category or on a track; but TensorFlow and JAX have no categories, and there names
+ * distinguish copies from kernels and calls of CUDA and HIP from the rest of the host.
  */
 #include "trace/storage.h"
 
@@ -101,7 +101,7 @@ static bool has_property(const struct trace_file *file, const char *key)
     return trace_file_property(file, key) != NULL;
 }
 
-/* Names of processes tell TensorFlow's and JAX's files, which have no keys of their own. */
+/* Names of processes identify files of TensorFlow and JAX, which have no keys of their own. */
 static enum trace_producer producer_by_processes(const struct trace_storage *storage, uint32_t file)
 {
     enum trace_producer found = PRODUCER_UNKNOWN;
@@ -144,7 +144,7 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     return by_processes;
 }
 
-/* ---- devices that only the names of processes and threads tell (TensorFlow, JAX) ---- */
+/* ---- devices known only by the names of processes and threads (TensorFlow, JAX) ---- */
 
 static bool is_device_process(const char *process)
 {
@@ -191,7 +191,7 @@ static uint8_t *find_device_forms(const struct trace_storage *storage)
     return forms;
 }
 
-/* Threads of a device that group the work of others, or tell what it waited for (barriers, copies). */
+/* Threads of a device that group the work of others, or record what it waited for (barriers, copies). */
 static const char *const grouping_threads[] = {
     "Steps",
     "XLA Modules",
@@ -258,7 +258,7 @@ static bool is_typed_operator(const char *name)
     return *type == '\0';
 }
 
-/* The kind that the name of an event of TensorFlow or JAX tells; EVENT_OTHER when it tells none. */
+/* The kind of an event of TensorFlow or JAX by its name; EVENT_OTHER if the name is not known. */
 static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_track)
 {
     static const struct {
@@ -406,10 +406,10 @@ void builder_classify(struct trace_builder *builder)
     for (uint32_t i = 0; i < storage->files.count; i++)
         look_for_limit(builder, i);
 
-    /* Kinds that only names tell, in files whose categories say nothing. */
+    /* Kinds known only by names, in files without categories. */
     size_t count = storage->tracks.count;
     uint8_t *kind_of = mem_zalloc(count + 1, 1);
-    bool *has_kinds = mem_zalloc(count + 1, sizeof *has_kinds); /* by track: its categories tell */
+    bool *has_kinds = mem_zalloc(count + 1, sizeof *has_kinds); /* by track: known by its categories */
     uint8_t *forms = find_device_forms(storage);
     for (size_t i = 0; i < count; i++) {
         const struct track *track = &storage->tracks.at[i];

@@ -33,7 +33,7 @@ enum entry_action {
     ENTRY_SEGMENT_FREE,   /* cudaFree */
     ENTRY_SEGMENT_MAP,    /* of an expandable segment, which grows */
     ENTRY_SEGMENT_UNMAP,  /* and shrinks */
-    ENTRY_OOM,            /* size could not be had; addr is what the device had free */
+    ENTRY_OOM,            /* size could not be allocated; addr is what the device had free */
     ENTRY_SNAPSHOT,       /* a snapshot was taken: size is the active bytes, rounded */
     ENTRY_ANNOTATE,       /* a text about a block in use */
     ENTRY_UNKNOWN,        /* none of these; counted and passed over */

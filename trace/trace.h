@@ -15,7 +15,7 @@
  * merged intervals (intervals.h).
  *
  * Time is integer nanoseconds, as the file gives it; file->base_ns plus an event's start_ns is the
- * absolute time when the file tells its base. A trace is built by a struct trace_builder
+ * absolute time if the file records its base. A trace is built by a struct trace_builder
  * (builder.h), never changes afterwards, and may be read by several threads.
  */
 #ifndef TPA_TRACE_TRACE_H
@@ -168,6 +168,14 @@ struct trace_wants {
     bool
         only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
 };
+
+/* Add to ALL what MORE decodes of events; only_count stays. */
+static inline void trace_wants_join(struct trace_wants *all, const struct trace_wants *more)
+{
+    all->args |= more->args;
+    all->flows |= more->flows;
+    all->counters |= more->counters;
+}
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
 
@@ -275,7 +283,7 @@ struct trace_file {
     int64_t rank, world_size;
     const char *backend, *nccl_version;
     VEC_OF(struct trace_group) groups;
-    bool has_all_groups; /* no group of the rank is missing from them, as far as the file tells */
+    bool has_all_groups; /* no group of the rank is missing from them, as far as recorded */
     /* profiler flags: -1 not recorded, else 0 or 1 */
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
     VEC_OF(struct trace_device) devices; /* by number */
@@ -325,7 +333,7 @@ struct trace {
 
     struct trace_arg_column args[ARG_COUNT];
     struct trace_wants wants; /* what the reader was requested */
-    unsigned workers;         /* threads that analyses may use at once, as the reader was told; 0: 1 */
+    unsigned workers;         /* threads that analyses may use at once, as given to the reader; 0: 1 */
 
     const struct names *names; /* event names: ids count up in order of first event */
     const struct names *texts; /* all other strings */
@@ -354,11 +362,11 @@ void trace_free(struct trace *trace);
 
 /*
  * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
- * names match. Given by the user, or guessed by a reader, which tells. It stays with a trace that is converted.
+ * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces.
  */
 #define TRACE_STEP_RANGE "step range"
 
-/* The value that FILE tells of KEY; NULL: none. */
+/* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);
 
 /* What FILE says of device ID, which it may say twice; NULL when nothing. */

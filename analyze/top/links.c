@@ -70,7 +70,7 @@ static void find_main_threads(struct top_links *links, const struct trace *trace
     free(by_step);
 }
 
-/* The file does not tell. It is the thread of the first ProfilerStep mark, else the main thread. */
+/* It is not recorded. It is the thread of the first ProfilerStep mark, else the main thread. */
 static void find_stop_threads(struct top_links *links, const struct trace *trace)
 {
     size_t processes = attribution_process_count(links->launches);

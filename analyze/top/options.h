@@ -28,7 +28,7 @@ enum top_dimension {
 /* Alone, these make rows that hold both what ran on the host and what it launched. */
 #define TOP_BOTH_SIDES (TOP_STEP | TOP_MODULE | TOP_LINE)
 
-/* Where they differ and the file does not tell which it is from. */
+/* Where they differ and the file does not record its version. */
 enum torch_version {
     TORCH_UNKNOWN, /* as 2.14 */
     TORCH_2_14,

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct trace_wants top_least_wants = { .args = ATTRIBUTION_WANTS | WANT(BYTES) | WANT(DEVICE_TYPE) |
+                                                     WANT(INPUT_DIMS) | WANT(CONCRETE_INPUTS) |
+                                                     WANT(PYTHON_ID) };
+
 struct trace_wants top_wants(const struct top_options *options)
 {
-    struct trace_wants wants = { .args = ATTRIBUTION_WANTS | WANT(BYTES) | WANT(DEVICE_TYPE) |
-                                         WANT(INPUT_DIMS) | WANT(CONCRETE_INPUTS) | WANT(PYTHON_ID) };
+    struct trace_wants wants = top_least_wants;
     if (options->by & TOP_STACK)
         wants.args |= WANT(CALL_STACK) | WANT(SEQUENCE) | WANT(FWD_THREAD);
     if (options->by & (TOP_MODULE | TOP_LINE))

@@ -64,6 +64,7 @@ struct top {
 };
 
 /* What the reader must decode. */
+extern const struct trace_wants top_least_wants; /* by operator alone */
 struct trace_wants top_wants(const struct top_options *options);
 
 /* New; free with top_free (NULL is allowed). Texts live as long as it and TRACE. */
