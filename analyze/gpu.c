@@ -175,6 +175,7 @@ static void add_copies(struct gpu_query *query, const struct gpu_row *row, const
             *VEC_PUSH(&when) = (struct intervals){ 0 };
             *slot = (uint32_t)when.count;
         }
+        assert(*slot <= when.count && when.at); /* slots are 0 between calls */
         struct gpu_copies *copies = &query->gpu->copies.at[first + *slot - 1];
         copies->count++;
         sum_add(&copies->bytes, trace_arg_or(trace, ARG_BYTES, e, 0));
