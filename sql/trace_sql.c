@@ -522,7 +522,7 @@ static struct table *table_of_values(const struct rows *rows, sqlite3_stmt *stat
         const char *name = columns[i].key;
         table->columns[i].key = table->columns[i].title = arena_strndup(&table->arena, name, strlen(name));
     }
-    for (size_t at = 0; at < rows->values.count; at++) {
+    for (size_t at = 0; rows->columns && at < rows->values.count; at++) {
         if (at % rows->columns == 0)
             table_add_row(table);
         put_cell(table, at / rows->columns, at % rows->columns, &rows->values.at[at]);
