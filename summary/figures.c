@@ -14,14 +14,20 @@
 /* What a device does with its span. */
 enum { SHARES = 4 };
 static const struct {
-    size_t member; /* of struct gpu_row: an int64_t */
-    const char *key, *title;
+    size_t member;           /* of struct gpu_row: an int64_t */
+    const char *key, *title; /* NULL: of what the device is called */
 } shares[SHARES] = {
-    { offsetof(struct gpu_row, computation_ns), "computing", "GPU computing" },
+    { offsetof(struct gpu_row, computation_ns), "computing", NULL },
     { offsetof(struct gpu_row, exposed_communication_ns), "communicating", "Communicating (exposed)" },
     { offsetof(struct gpu_row, exposed_copies_ns), "copying", "Copying (exposed)" },
     { offsetof(struct gpu_row, idle_ns), "idle", "Idle" },
 };
+
+const char *summary_device_word(const struct summary *summary)
+{
+    struct text name = summary->gpu && summary->gpu->count ? summary->gpu->at[0].name : (struct text){ 0 };
+    return name.at && name.len >= 3 && memcmp(name.at, "TPU", 3) == 0 ? "TPU" : "GPU";
+}
 
 /* Times of devices, for shares; they may be absurd. */
 struct use_sums {
@@ -330,8 +336,11 @@ static void add_one_overview(const struct summary *summary, struct result *resul
             add_use(&use, &summary->gpu->at[i]);
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
         for (size_t i = 0; i < SHARES && use.span_ns > 0; i++)
-            table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
-                             table_number(use.parts_ns[i] / use.span_ns));
+            table_add_footer(table, shares[i].key,
+                             shares[i].title
+                                 ? shares[i].title
+                                 : arena_printf(&table->arena, "%s computing", summary_device_word(summary)),
+                             TABLE_SHARE, table_number(use.parts_ns[i] / use.span_ns));
     }
     if (summary->transfers)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,

@@ -4,6 +4,9 @@
 
 #include "summary/question.h"
 
+/* What the devices are called: "GPU", or "TPU". A literal. */
+const char *summary_device_word(const struct summary *summary);
+
 void summary_add_overview(const struct summary *summary, struct result *result);
 void summary_add_operators(struct summary *summary, struct result *result);
 

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "facts/features.h"
 #include "facts/step_list.h"
+#include "summary/figures.h"
 #include "summary/rules.h"
 #include <inttypes.h>
 #include <math.h>
@@ -32,13 +33,6 @@ static const char *time_text(struct headline *headline, double ns)
     const char *kept = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
     return kept;
-}
-
-/* What the devices are called: "GPU", or "TPU". */
-static const char *device_word(const struct summary *summary)
-{
-    struct text name = summary->gpu && summary->gpu->count ? summary->gpu->at[0].name : (struct text){ 0 };
-    return name.at && name.len >= 3 && memcmp(name.at, "TPU", 3) == 0 ? "TPU" : "GPU";
 }
 
 /* ---- what ran ---- */
@@ -112,7 +106,7 @@ static void add_facts(struct headline *headline)
     for (size_t i = 0; i < summary->rank_count; i++)
         longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
     const char *begin = info_begin(trace, 0, headline->texts);
-    add_fact(headline, device_word(summary), gpu_text(headline));
+    add_fact(headline, summary_device_word(summary), gpu_text(headline));
     add_fact(headline, "Ranks", ranks_text(headline));
     add_fact(headline, "Host", trace->files[0].host_name);
     add_fact(headline, "Recorded",
@@ -267,11 +261,12 @@ static void add_device_bars(struct headline *headline)
     double whole_ns = headline->step_ns ? (double)headline->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title =
-        headline->step_ns ? arena_printf(headline->texts, "What the %s%s did in a step of %s, on average",
-                                         device_word(summary), summary->gpu->count > 1 ? "s" : "",
-                                         time_text(headline, whole_ns))
-                          : arena_printf(headline->texts, "What the %s%s did in %s", device_word(summary),
-                                         summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns));
+        headline->step_ns
+            ? arena_printf(headline->texts, "What the %s%s did in a step of %s, on average",
+                           summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
+                           time_text(headline, whole_ns))
+            : arena_printf(headline->texts, "What the %s%s did in %s", summary_device_word(summary),
+                           summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns));
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
     for (size_t r = 0; several && r < summary->rank_count && r < MOST_RANKS; r++) {
         struct use one = use_of(summary, summary->ranks[r].rank);
@@ -407,7 +402,7 @@ static const char *say_devices(struct headline *headline)
     const double worth_a_word = 0.1;
     struct use use = use_of(summary, TABLE_INT_MISSING);
     const char *whose = arena_printf(headline->texts, summary->gpu->count > 1 ? "the %ss'" : "the %s's",
-                                     device_word(summary));
+                                     summary_device_word(summary));
     double least_ns = worth_a_word * use.span_ns, communication_ns = use.used_ns[1],
            copies_ns = use.used_ns[2];
     if (!(use.span_ns > 0))

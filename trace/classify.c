@@ -237,11 +237,39 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
                                                  : EVENT_KERNEL;
 }
 
-/* "CopyHostToDevice" and the like, as AMD's runtime calls copies. */
+/*
+ * An asynchronous copy of XLA, as TPUs show it: "async-copy" of the line beside the operators, and the operators "copy-start.2" and
+ * "copy-done.2", of which the second waits for it. Slices that are copied are called so, too. (hlo_opcode.h of XLA)
+ */
+static bool is_copy_of_xla(const char *name)
+{
+    static const char *const what[] = { "copy", "slice", "dynamic-slice", "dynamic-update-slice" };
+    static const char *const ends[] = { "-start", "-done" };
+    bool is_async = strncmp(name, "async-", 6) == 0;
+    const char *rest = is_async ? name + 6 : name;
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        size_t len = strlen(what[i]);
+        if (strncmp(rest, what[i], len) != 0)
+            continue;
+        const char *end = rest + len;
+        bool is_part = false;
+        for (size_t k = 0; k < sizeof ends / sizeof *ends && !is_part; k++)
+            if (strncmp(end, ends[k], strlen(ends[k])) == 0) {
+                end += strlen(ends[k]);
+                is_part = true;
+            }
+        if ((is_async || is_part) && (*end == '\0' || *end == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* "CopyHostToDevice" and the like, as AMD's runtime calls copies; and XLA's. */
 static bool is_copy(const char *name)
 {
     return strncasecmp(name, "memcpy", 6) == 0 ||
-           (strncmp(name, "Copy", 4) == 0 && isupper((unsigned char)name[4]) && strstr(name + 4, "To"));
+           (strncmp(name, "Copy", 4) == 0 && isupper((unsigned char)name[4]) && strstr(name + 4, "To")) ||
+           is_copy_of_xla(name);
 }
 
 /* "model/dense/MatMul:MatMul", an operator of TensorFlow with its type; names of Python begin with '$', others have "::". */
