@@ -11,6 +11,12 @@
 /* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
 enum { WEIGHT_OF_WORK = 4 };
 
+/* Times of a damaged file may be absurd. */
+static int64_t weight_of(int64_t dur_ns)
+{
+    return dur_ns > INT64_MAX / WEIGHT_OF_WORK ? INT64_MAX : dur_ns * WEIGHT_OF_WORK;
+}
+
 /* Where several operations overlap on a stream each gets a row of its own. */
 enum { STREAM_ROWS = 4 };
 
@@ -60,7 +66,7 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
                                     .operation = gpu->op[i],
                                     .start_ns = trace->start_ns[e],
                                     .dur_ns = trace->dur_ns[e],
-                                    .weight = trace->dur_ns[e] * WEIGHT_OF_WORK });
+                                    .weight = weight_of(trace->dur_ns[e]) });
     }
 }
 
@@ -88,7 +94,7 @@ static void take_gap(struct timeline_making *making, const struct gap *gap, uint
                                   .operation = EVENT_NONE,
                                   .start_ns = gap->start_ns,
                                   .dur_ns = dur_ns,
-                                  .weight = dur_ns * WEIGHT_OF_WORK };
+                                  .weight = weight_of(dur_ns) };
     if (span.weight < making->least_weight)
         return;
     buffer_clear(&making->text);

@@ -185,7 +185,8 @@ static void show_missing(struct buffer *out, const int64_t *ranks, size_t count,
         if (next < end && shown++ < MOST)
             buffer_printf(out, next + 1 < end ? "%s%lld..%lld" : "%s%lld", shown > 1 ? ", " : "",
                           (long long)next, (long long)end - 1);
-        next = end + 1;
+        if (i < count)
+            next = end + 1; /* a rank is below the size, which may be the largest that 64 bits hold */
     }
     if (shown > MOST)
         buffer_puts(out, " and more");

@@ -49,7 +49,7 @@ static void find_gaps(struct fleet_timeline *line, uint32_t device, const struct
     size_t first, end;
     SEARCH(first, gaps->count, gaps->at[first].device < device);
     SEARCH(end, gaps->count, gaps->at[end].device <= device);
-    line->gaps = gaps->at + first;
+    line->gaps = gaps->count ? gaps->at + first : NULL;
     line->gap_count = end - first;
     line->cause_before_ns = mem_zalloc(line->gap_count + 1, sizeof *line->cause_before_ns);
     for (size_t i = 0; i < line->gap_count; i++)
