@@ -120,7 +120,7 @@ bool device_peaks_override(struct device_peaks *peaks, const char *text, struct 
         double *place = place_of(peaks, at, name_len);
         double value = name_len < len ? rate_of(at + name_len + 1, len - name_len - 1) : 0;
         if (!place || value == 0) {
-            tpa_fail(err, TPA_NOWHERE, "'%.*s' is no peak", (int)len, at);
+            tpa_fail(err, TPA_NOWHERE, "'%.*s' is not a peak", (int)len, at);
             return tpa_hint(err,
                             "say TYPE=RATE, such as bf16=989T,hbm=3.35T; the types are fp4, fp8, int8, fp16, "
                             "bf16, tf32, fp64_matrix, fp32, fp64 and hbm, the bandwidth of the memory");

@@ -132,7 +132,7 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     char *end;
     long number = strtol(digits, &end, 10);
     if (*end || number < 1)
-        return tpa_fail(err, 0, "the version of these facts, \"%s\", is no number", digits);
+        return tpa_fail(err, 0, "the version of these facts, \"%s\", is not a number", digits);
     if (number > FACTS_VERSION) {
         tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
                  FACTS_VERSION);

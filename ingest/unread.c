@@ -253,7 +253,7 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
         if (!named || json_text_is(&key, "traceEvents"))
             unread = TPA_LEFT_OUT;
         if (named && json_text_is(&key, "traceEvents"))
-            tpa_fail(err, 0, "JSON without trace events: the value of \"traceEvents\" is no list");
+            tpa_fail(err, 0, "JSON without trace events: the value of \"traceEvents\" is not a list");
         else if (named)
             tpa_fail(
                 err, 0,

@@ -85,7 +85,7 @@ struct replay_graph {
     size_t thread_count;
     uint32_t *thread_of_track; /* index into threads; UINT32_MAX: no program thread */
 
-    /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
+    /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
     struct moment_times times;           /* replay_moment_ns */
     const struct moment_times *recorded; /* replay_recorded_ns */

@@ -39,7 +39,7 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* The steps of a trace that do not overlap, and of which each work is: the same for every replay. */
+/* The steps of a trace that do not overlap, and of which each operation is: the same for every replay. */
 struct work_steps {
     struct step_list *steps;
     size_t overlapping; /* left out */
