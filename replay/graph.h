@@ -12,9 +12,8 @@
  * Moments are
  *
  * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are
- * operators
- *   and calls of the runtime or driver, on program threads only: those with an operator, or with a call that launched
- *   work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
+ *   operators and calls of the runtime or driver, on program threads only: those with an operator, or with a call that
+ *   launched work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
  *   which another thread took over, are moments too;
  * - of device work: its start and its end;
  * - of a collective that was found on several ranks: when the last of them began.
