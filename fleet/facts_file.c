@@ -239,8 +239,10 @@ bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_e
         tpa_fail(err, (int64_t)len, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");
     }
-    if (!err->failed && check_recordings(read, err))
+    if (!err->failed && check_recordings(read, err)) {
+        facts_check(read);
         facts_take(facts, read);
+    }
     arrow_reader_release(&reader);
     facts_free(read);
     return !err->failed;

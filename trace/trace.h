@@ -306,7 +306,7 @@ struct trace_notice {
 
 struct trace_flow {
     int64_t id, ts_ns;
-    name_id category, name; /* in texts */
+    name_id category, name; /* in texts; never NAME_NONE */
     track_id track;
     char phase; /* 's', 't' or 'f' */
     bool bind_enclosing;
@@ -316,7 +316,7 @@ struct trace_flow {
 struct trace_sample {
     int64_t ts_ns;
     double value;
-    name_id counter; /* name of the counter and of the series, "name series", in texts */
+    name_id counter; /* name of the counter and of the series, "name series", in texts; never NAME_NONE */
     track_id track;
 };
 
