@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "ingest/id_set.h"
+#include "ingest/known_lists.h"
 #include "trace/snapshot.h"
 
 /* What stands for an object: what it is in the upper 4 bits, which one below. */
@@ -145,6 +146,7 @@ struct objects {
     VEC_OF(size_t) marks; /* heights of the stack */
     VEC_OF(uint32_t) memo;
     struct key_shape shape[QUICK_PAIRS_MOST];
+    struct known_lists lists; /* stacks by the bytes of their lists: see pickle_quick.c */
     VEC_OF(struct object) objects;
     VEC_OF(uint32_t) unused; /* objects that nothing names any more */
     VEC_OF(struct wide) wide;

@@ -93,25 +93,59 @@ static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len,
     return at;
 }
 
-/* A list, behind its EMPTY_LIST: it is empty, or holds references to frames. */
+/* Where the references from AT on end; it may lie behind END. */
+static inline const uint8_t *behind_references(const uint8_t *at, const uint8_t *end)
+{
+    for (;;) {
+        while (end - at > 20 && at[0] == 'j' && at[5] == 'j' && at[10] == 'j' && at[15] == 'j')
+            at += 20;
+        if (*at != 'j' && *at != 'h')
+            return at;
+        at += *at == 'j' ? 5 : 2;
+    }
+}
+
+/* The stack that the references from AT to END are; false when one of them is no frame. */
+static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end, value *v)
+{
+    size_t count = 0;
+    VEC_RESERVE(&o->stack, FRAMES_MOST);
+    value *frames = o->stack.at + o->stack.count;
+    while (at < end) {
+        if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
+            value_tag(frames[count++]) != VALUE_FRAME)
+            return false;
+    }
+    return count > 0 && records_make_of_list(o, frames, count, v);
+}
+
+/*
+ * A list, behind its EMPTY_LIST: it is empty, or holds references to frames. All that it refers to was there when its record
+ * began, so what is known of its bytes stays true when the record's own numbers of the memo are given back.
+ */
 static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
 {
     struct objects *o = in->o;
-    size_t memo, count = 0;
+    size_t memo;
     at = take_memo(o, at, &memo);
     *v = value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     if (*at == '(') {
-        at++;
-        VEC_RESERVE(&o->stack, FRAMES_MOST);
-        value *frames = o->stack.at + o->stack.count;
-        while (*at != 'e') {
-            if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
-                value_tag(frames[count++]) != VALUE_FRAME)
-                return NULL;
-        }
-        at++;
-        if (count == 0 || !records_make_of_list(o, frames, count, v))
+        const uint8_t *first = at + 1, *last = behind_references(first, in->end);
+        if (*last != 'e' || last >= in->end)
             return NULL;
+        size_t len = (size_t)(last - first);
+        uint64_t hash = known_lists_hash(first, len);
+        if (!known_lists_find(&o->lists, first, len, hash, v)) {
+            if (!make_stack(o, first, last, v))
+                return NULL;
+            known_lists_add(&o->lists, first, len, hash, *v);
+        }
+        at = last + 1;
+    } else if (*at == 'h' || *at == 'j') { /* of one frame: no mark, and APPEND */
+        const uint8_t *last = at + (*at == 'j' ? 5 : 2);
+        if (*last != 'a' || last >= in->end || !make_stack(o, at, last, v))
+            return NULL;
+        at = last + 1;
     }
     set_memo(o, memo, *v);
     return at;
