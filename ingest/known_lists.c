@@ -54,15 +54,40 @@ static struct known_list *slot_of(const struct known_lists *lists, const uint8_t
     return slot;
 }
 
-bool known_lists_find(const struct known_lists *lists, const uint8_t *bytes, size_t len, uint64_t hash,
+static void follow(struct known_lists *lists, const struct known_list *slot)
+{
+    uint32_t number = (uint32_t)(slot - lists->slots);
+    lists->slots[lists->last].next = number;
+    lists->last = number;
+}
+
+bool known_lists_guess(struct known_lists *lists, const uint8_t *bytes, const uint8_t *end, size_t *len,
+                       uint64_t *value)
+{
+    if (!lists->slots)
+        return false;
+    uint32_t number = lists->slots[lists->last].next;
+    const struct known_list *slot = &lists->slots[number];
+    if (slot->length == 0 || bytes >= end || (size_t)(end - bytes) < slot->length ||
+        memcmp(lists->bytes.at + slot->first, bytes, slot->length) != 0)
+        return false;
+    lists->last = number;
+    *len = slot->length;
+    *value = slot->value;
+    return true;
+}
+
+bool known_lists_find(struct known_lists *lists, const uint8_t *bytes, size_t len, uint64_t hash,
                       uint64_t *value)
 {
     if (!lists->slots)
         return false;
     const struct known_list *slot = slot_of(lists, bytes, len, hash);
+    if (slot->hash != hash || slot->length != len || memcmp(lists->bytes.at + slot->first, bytes, len) != 0)
+        return false;
+    follow(lists, slot);
     *value = slot->value;
-    return slot->hash == hash && slot->length == len &&
-           memcmp(lists->bytes.at + slot->first, bytes, len) == 0;
+    return true;
 }
 
 void known_lists_add(struct known_lists *lists, const uint8_t *bytes, size_t len, uint64_t hash,
@@ -78,9 +103,11 @@ void known_lists_add(struct known_lists *lists, const uint8_t *bytes, size_t len
     VEC_RESERVE(&lists->bytes, len);
     memcpy(lists->bytes.at + first, bytes, len);
     lists->bytes.count += len;
-    *slot_of(lists, bytes, len, hash) = (struct known_list){
+    struct known_list *slot = slot_of(lists, bytes, len, hash);
+    *slot = (struct known_list){
         .hash = hash, .first = (uint32_t)first, .length = (uint32_t)len, .value = value
     };
+    follow(lists, slot);
 }
 
 void known_lists_clear(struct known_lists *lists)

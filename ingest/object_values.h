@@ -133,11 +133,16 @@ struct annotation_record {
     int64_t time_us;
 };
 
-/* See pickle_quick.c: bytes that refer to a key by its number in the memo. A mask of 0: none. */
+/*
+ * See pickle_quick.c: the bytes of a key, which refer to it by its number in the memo, and of a short text that is its value.
+ * A mask of 0: none.
+ */
 enum { QUICK_PAIRS_MOST = 24 };
 struct key_shape {
     uint64_t bytes, mask;
     uint32_t key, length;
+    uint64_t text_bytes, text_mask;
+    name_id text;
 };
 
 struct objects {
