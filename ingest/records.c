@@ -339,12 +339,13 @@ static value make_entry(struct fields *fields)
     entries->size[e] = size_or(fields, KEY_SIZE, 0);
     entries->time_us[e] = time_of(fields);
     entries->stack[e] = stack_of(fields, KEY_FRAMES);
-    entries->forward[e] = stack_of(fields, KEY_FORWARD_FRAMES);
-    entries->stream[e] = stream_of(fields);
-    entries->pool[e] = pool_of(fields, has(fields, KEY_POOL_ID) ? KEY_POOL_ID : KEY_SEGMENT_POOL_ID);
-    entries->compile_context[e] = text_or_none(fields, KEY_COMPILE_CONTEXT);
-    entries->user_metadata[e] = text_or_none(fields, KEY_USER_METADATA);
-    entries->category[e] = text_or_none(fields, KEY_CATEGORY);
+    snapshot_set(entries, &entries->forward, e, stack_of(fields, KEY_FORWARD_FRAMES));
+    snapshot_set(entries, &entries->stream, e, stream_of(fields));
+    snapshot_set(entries, &entries->pool, e,
+                 pool_of(fields, has(fields, KEY_POOL_ID) ? KEY_POOL_ID : KEY_SEGMENT_POOL_ID));
+    snapshot_set(entries, &entries->compile_context, e, text_or_none(fields, KEY_COMPILE_CONTEXT));
+    snapshot_set(entries, &entries->user_metadata, e, text_or_none(fields, KEY_USER_METADATA));
+    snapshot_set(entries, &entries->category, e, text_or_none(fields, KEY_CATEGORY));
     if (!has(fields, KEY_SIZE) && action != ENTRY_ANNOTATE && action != ENTRY_UNKNOWN)
         odd_value(fields->o);
     return value_of(VALUE_ENTRY, e);

@@ -42,8 +42,8 @@ static struct state_range range_of_entry(const struct memory_replay *replay, uin
         .size = entries->size[e],
         .expandable = expandable,
         .small = entries->size[e] <= SMALL_SEGMENT && !expandable,
-        .pool = entries->pool[e],
-        .stream = entries->stream[e],
+        .pool = column_at(&entries->pool, e),
+        .stream = column_at(&entries->stream, e),
     };
 }
 
