@@ -84,6 +84,18 @@ const char *trace_feature_recipe(const struct trace *trace, enum trace_feature f
     return features[index_of(feature)].recipe;
 }
 
+enum trace_framework trace_framework(const struct trace *trace)
+{
+    switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
+    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
+    case PRODUCER_JAX:
+    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    default:
+        return trace->event_count && memchr(trace->kind, EVENT_OP, trace->event_count) ? FRAMEWORK_TORCH
+                                                                                       : FRAMEWORK_NONE;
+    }
+}
+
 /* What a name tells by itself. */
 static unsigned features_of_name(const char *name)
 {
