@@ -57,21 +57,6 @@ static bool is_communication(const struct trace *trace, event_id e)
                                                 collective_runs_on_host(trace_name(trace, e));
 }
 
-/* ---- what it was written with ---- */
-
-/* What to do is said in the words of what the program was written with. */
-enum framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
-
-static enum framework framework_of(const struct pricing *pricing)
-{
-    switch (pricing->trace->files[0].producer) {
-    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
-    case PRODUCER_JAX:
-    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
-    default: return pricing->summary->features & FEATURE_OPS ? FRAMEWORK_TORCH : FRAMEWORK_NONE;
-    }
-}
-
 /* ---- the rules ---- */
 
 static void look_at_data_loading(struct pricing *pricing)
@@ -220,19 +205,21 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
     pricing_add(pricing, finding, subject);
 }
 
+static const char *const pinning_advice[FRAMEWORKS] = {
+    "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+    "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
+    "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+};
+
 static void look_at_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
     look_at_copies_of(
         pricing, is_pageable_upload,
-        (struct priced_finding){
-            .rule = as_text("pageable_copies"),
-            .title = as_text("copies from pageable memory block the host"),
-            .advice = as_text(
-                framework_of(pricing) == FRAMEWORK_NONE
-                    ? "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync"
-                    : "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
-            .edit = { .kind = EDIT_PINNED_COPIES } },
+        (struct priced_finding){ .rule = as_text("pageable_copies"),
+                                 .title = as_text("copies from pageable memory block the host"),
+                                 .advice = as_text(pinning_advice[trace_framework(pricing->trace)]),
+                                 .edit = { .kind = EDIT_PINNED_COPIES } },
         "copies from pageable memory");
     look_at_copies_of(
         pricing, is_pinned_upload,
@@ -309,7 +296,7 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
 {
     bool among_ranks =
         rule->edit == EDIT_CUDA_GRAPH && place_find(pricing->trace, is_communication).longest != EVENT_NONE;
-    enum framework framework = framework_of(pricing);
+    enum trace_framework framework = trace_framework(pricing->trace);
     struct buffer where = { 0 };
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
@@ -360,6 +347,13 @@ static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out
     buffer_add(out, latest->grew.at, latest->grew.len);
 }
 
+static const char *const overlap_advice[FRAMEWORKS] = {
+    "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
+    "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+    "shard otherwise",
+    "start it earlier, on a stream of its own, and wait later, or send less",
+};
+
 /* "rank 1": the one that the others waited for longest. */
 static void add_latest_rank(const struct comm *comm, struct buffer *out)
 {
@@ -387,14 +381,11 @@ static void look_at_communication(struct pricing *pricing)
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
     bool found = pricing_add(
         pricing,
-        (struct priced_finding){
-            .rule = as_text("communication"),
-            .title = as_text("communication is not hidden behind computation"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
-                "or compress gradients"),
-            .edit = { .kind = EDIT_OVERLAP_COMM } },
+        (struct priced_finding){ .rule = as_text("communication"),
+                                 .title = as_text("communication is not hidden behind computation"),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(overlap_advice[trace_framework(pricing->trace)]),
+                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
         alone ? NULL : "communication");
     if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
         pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
@@ -413,6 +404,12 @@ static void look_at_communication(struct pricing *pricing)
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
         "slow ranks");
 }
+
+static const char *const matrix_advice[FRAMEWORKS] = {
+    "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
+    "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
+    "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+};
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
@@ -468,20 +465,18 @@ static void look_at_tensor_cores(struct pricing *pricing)
         buffer_release(&where);
         return;
     }
-    pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("tensor_cores"),
-            .title = as_text("matrix products run without tensor cores (as if they took half)"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_KERNEL,
-                      .pattern = names.at,
-                      .pattern_len = names.len,
-                      .factor = 0.5 } },
-        "tensor cores");
+    pricing_add(pricing,
+                (struct priced_finding){
+                    .rule = as_text("tensor_cores"),
+                    .title = as_text("matrix products run without tensor cores (as if they took half)"),
+                    .where = pricing_keep(pricing, &where),
+                    .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
+                    .edit = { .kind = EDIT_SCALE,
+                              .target = TARGET_KERNEL,
+                              .pattern = names.at,
+                              .pattern_len = names.len,
+                              .factor = 0.5 } },
+                "tensor cores");
 }
 
 /* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */

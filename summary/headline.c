@@ -431,7 +431,7 @@ static const char *say_steps(struct headline *headline)
     } parts[] = {
         { STEP_COMMUNICATION, "communication" },
         { STEP_DATA_LOADING, "loading of data" },
-        { STEP_OTHER, "outside of any operator: Python code that was not recorded, or waiting" },
+        { STEP_OTHER, "outside of any operator: in Python, compiling or waiting" },
     };
     const struct steps *steps = headline->summary->steps;
     const struct step_figures *figures = steps && steps->summaries.count ? steps->summaries.at[0].part : NULL;
