@@ -315,7 +315,7 @@ static void put_beginning(struct writing *page, const struct page *of)
     put_contents(page, of);
     put(page, "<main id=\"main\">\n");
     if (of->answer)
-        page_add_answer(&page->text, of->answer, of);
+        page_add_answer(&page->text, of->answer, of, page->names);
 }
 
 static void put_end(struct writing *page, const struct page *of)
