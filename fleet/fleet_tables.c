@@ -303,10 +303,13 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
     if (fleet->meetings.refuted)
         result_add_notice(
             result, "refuted", (int64_t)fleet->meetings.refuted, NULL, TPA_NOWHERE,
-            "collectives in the same place of the order did not end together and are not taken for one");
+            "%" PRIu64
+            " collectives in the same place of the order did not end together and are not taken for one",
+            fleet->meetings.refuted);
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
         result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
-                          "collectives have no counterpart on other ranks");
+                          "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,
+                          fleet->meetings.unmatched == 1 ? " has" : "s have");
 }
 
 /* Ranks whose numbers, or those of their steps, are not what the others' are like. */
