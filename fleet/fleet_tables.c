@@ -189,12 +189,22 @@ static void say_who(const struct fleet *fleet, struct buffer *out)
         buffer_printf(out, "; what grew on it is %s", row->why.at);
 }
 
+/* Without marked steps each recording is one. */
+static bool has_marked_steps(const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->steps.count; i++)
+        if (fleet->steps.at[i].step != FACTS_MISSING)
+            return true;
+    return false;
+}
+
 static void say_first(const struct fleet *fleet, struct result *result)
 {
     struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
-        buffer_puts(&out, ", a step takes ");
+        buffer_puts(&out, has_marked_steps(fleet) ? ", a step takes "
+                                                  : ", no steps are marked, a recording takes ");
         quantity_show_rounded_time(&out, (double)fleet->step_ns);
     }
     if (fleet->total_ns > 0) {
