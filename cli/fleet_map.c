@@ -103,19 +103,6 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
 
 /* ---- one file ---- */
 
-static bool read_whole(struct source *source, struct buffer *out, struct tpa_error *err)
-{
-    enum { PIECE = 1 << 18 };
-    char *piece = mem_alloc(PIECE);
-    int64_t got;
-    while ((got = source_read(source, piece, PIECE, err)) > 0)
-        buffer_add(out, piece, (size_t)got);
-    free(piece);
-    if (got == 0 && source_damage(source))
-        return tpa_fail(err, (int64_t)out->count, "%s", source_damage(source));
-    return got == 0;
-}
-
 static bool may_read(const struct source_id *file, struct tpa_error *err)
 {
     return output_file_spares(file->device, file->inode, err);
@@ -153,22 +140,9 @@ static bool read_facts(const struct fleet_map *map, const char *path, struct fac
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, err) : 0;
     bool is_facts = len && facts_look_like(bytes, len);
-    if (is_facts) {
-        struct buffer whole = { 0 };
-        if (read_whole(source, &whole, err))
-            facts_read(facts, whole.at, whole.count, err);
-        buffer_release(&whole);
-    }
+    bool good = is_facts && facts_read(facts, source, err);
     source_free(source);
-    return is_facts && !err->failed;
-}
-
-/* The facts of PATH, a trace or facts, into FACTS. */
-static bool gather_path(const struct fleet_map *map, const char *path, unsigned workers, struct facts *facts,
-                        struct tpa_error *err)
-{
-    return read_facts(map, path, facts, err) ||
-           (!err->failed && gather_trace(map, path, workers, facts, err)) || tpa_in_file(err, path);
+    return good;
 }
 
 /* ---- a process for each ---- */
@@ -193,7 +167,7 @@ static void run_child(const struct fleet_map *map, const struct child *child)
 {
     struct facts *facts = facts_open();
     struct tpa_error err = { 0 };
-    bool good = gather_path(map, child->path->name, 1, facts, &err);
+    bool good = gather_trace(map, child->path->name, 1, facts, &err) || tpa_in_file(&err, child->path->name);
     if (good) {
         facts_finish(facts);
         good = facts_save(facts, child->file) ||
@@ -219,6 +193,15 @@ static bool start(const struct fleet_map *map, struct child *child, const struct
     child->pid = 0;
     fclose(child->file);
     return false;
+}
+
+/* Add the facts that were written to BYTES. */
+static bool read_bytes(struct facts *facts, const struct buffer *bytes, struct tpa_error *err)
+{
+    struct source *source = source_open_memory(bytes->at, bytes->count, "facts", err);
+    bool good = source && facts_read(facts, source, err);
+    source_free(source);
+    return good;
 }
 
 static void tell_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
@@ -247,7 +230,7 @@ static void take(struct fleet_map *map, struct child *child, int status)
         memcpy(&err, bytes.at, sizeof err);
     } else if (WEXITSTATUS(status) != 0) {
         tpa_fail(&err, TPA_NOWHERE, "the process that read it ended with status %d", WEXITSTATUS(status));
-    } else if (facts_read(map->facts, bytes.at, bytes.count, &err)) {
+    } else if (read_bytes(map->facts, &bytes, &err)) {
         buffer_release(&bytes);
         child->pid = 0;
         return;
@@ -317,17 +300,19 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
 /* With one file there is nothing to do at once but within it. */
 static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
+    if (read_facts(map, path, map->facts, err))
+        return true;
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
-    bool good = gather_path(map, path, (unsigned)map->jobs, facts, err);
+    bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
     if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
-        good = facts_read(map->facts, bytes.at, bytes.count, err);
+        good = read_bytes(map->facts, &bytes, err);
     }
     buffer_release(&bytes);
     facts_free(facts);
-    return good;
+    return good || tpa_in_file(err, path);
 }
 
 static size_t processors(void)

@@ -193,7 +193,7 @@ static bool read_table(struct facts *facts, struct arrow_reader *reader, enum fa
     for (size_t c = 0; schema && c < schema->column_count; c++)
         fields[c] = field_of(reader, &schema->columns[c]);
     if (schema && fields[0] == SIZE_MAX)
-        return tpa_fail(err, (int64_t)reader->at, "table %s has no column \"recording\"", schema->key);
+        return tpa_fail(err, reader->at, "table %s has no column \"recording\"", schema->key);
     struct arrow_batch batch = { 0 };
     char *row = mem_zalloc(1, schema ? schema->row_size : 1);
     while (arrow_read_batch(reader, &batch, err))
@@ -224,11 +224,11 @@ static bool check_recordings(const struct facts *facts, struct tpa_error *err)
            tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
 }
 
-bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
+bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err)
 {
     struct arrow_reader reader;
     struct facts *read = facts_open();
-    arrow_reader_init(&reader, bytes, len);
+    arrow_reader_init(&reader, source);
     size_t seen = 0;
     while (!err->failed && arrow_read_schema(&reader, err)) {
         enum facts_table table;
@@ -236,7 +236,7 @@ bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_e
             seen |= table < FACTS_TABLES ? (size_t)1 << table : 0;
     }
     if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
-        tpa_fail(err, (int64_t)len, "the file ends before all tables were there");
+        tpa_fail(err, reader.at, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");
     }
     if (!err->failed && check_recordings(read, err)) {

@@ -4,7 +4,7 @@
  *     struct buffer out = { 0 };
  *     facts_write(facts, &out);
  *     ...
- *     if (facts_look_like(bytes, len) && !facts_read(facts, bytes, len, &err))
+ *     if (facts_look_like(bytes, len) && !facts_read(facts, source, &err))
  *         ...                                       // cut short, damaged, of a newer version
  *
  * The metadata of each stream's schema say "tpa.facts", the version, and "tpa.table", which table it is
@@ -16,6 +16,7 @@
 #define TPA_FLEET_FACTS_FILE_H
 
 #include "base/buffer.h"
+#include "base/source.h"
 #include "fleet/facts.h"
 #include <stdio.h>
 
@@ -28,8 +29,10 @@ bool facts_save(const struct facts *facts, FILE *file);
 /* Do these first bytes of a file begin an Arrow stream? */
 bool facts_look_like(const char *bytes, size_t len);
 
-/* Add what the LEN bytes hold to FACTS, as facts_merge does. False and ERR, and nothing added, when they are
- * damaged. */
-bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err);
+/*
+ * Add what SOURCE holds to FACTS, as facts_merge does, a batch of rows at a time. False and ERR, and nothing added, when it
+ * is cut short, damaged, of a newer version, or cannot be read.
+ */
+bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err);
 
 #endif

@@ -151,7 +151,7 @@ struct fleet {
     VEC_OF(struct fleet_left_out_row) left_out;
     /* All ranks: */
     int64_t step_ns, step_low_ns,
-        step_high_ns; /* of common steps: median over steps of the median rank; 5 % and 95 % */
+        step_high_ns; /* of common steps: median over steps of the median rank; what 5 % and 95 % of them do not exceed */
     int64_t device_count, total_ns,
         computation_ns;                      /* time of devices within steps, and of that computation */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = blamed on ranks + left open */

@@ -348,8 +348,8 @@ static void set_step_figures(struct fleet *fleet)
         if (fleet->steps.at[i].common)
             medians[count++] = fleet->steps.at[i].median_ns;
     fleet->step_ns = fleet_median(medians, count);
-    fleet->step_low_ns = count ? medians[(count - 1) / 20] : FACTS_MISSING;
-    fleet->step_high_ns = count ? medians[(count - 1) * 19 / 20] : FACTS_MISSING;
+    fleet->step_low_ns = count ? medians[(count + 19) / 20 - 1] : FACTS_MISSING;
+    fleet->step_high_ns = count ? medians[(19 * count + 19) / 20 - 1] : FACTS_MISSING;
     free(medians);
 }
 
