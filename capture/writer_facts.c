@@ -91,7 +91,7 @@ void writer_add_process(struct writer *writer)
     add(writer, TPAFILE_PROCESS, values);
 }
 
-void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
+static void add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
 {
     int64_t values[TPAFILE_WINDOW_FIELDS_END] = {
         [TPAFILE_WINDOW_START] = start_ns,
@@ -101,13 +101,26 @@ void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, 
     add(writer, TPAFILE_WINDOW, values);
 }
 
-void writer_add_windows(struct writer *writer)
+void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why)
 {
-    struct control_window windows[CONTROL_MOST_WINDOWS];
-    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
-    for (size_t i = 0; i < count; i++)
-        if (windows[i].end_ns != 0)
-            writer_add_window(writer, windows[i].start_ns, windows[i].end_ns, windows[i].why);
+    struct control_window windows[64];
+    size_t most = sizeof windows / sizeof *windows, count = most;
+    int64_t now = clock_now_ns();
+    while (count == most) {
+        count = control_take_windows(writer->control, windows, most);
+        for (size_t i = 0; i < count; i++) {
+            int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
+            int64_t end = windows[i].end_ns == 0 && ring_why ? now : windows[i].end_ns;
+            if (end >= start)
+                add_window(writer, start, end, ring_why ? ring_why : windows[i].why);
+        }
+    }
+    if (control_lost_windows(writer->control, since_ns))
+        notes_add(
+            "windows_lost",
+            "recording was switched on more than %d times between two writes of the log, which lacks the first "
+            "of these times",
+            CONTROL_MOST_WINDOWS);
 }
 
 void writer_add_notes(struct writer *writer)
