@@ -6,6 +6,7 @@
 #include "summary/finding_rules.h"
 
 #include "analyze/roofline.h"
+#include "base/demangle.h"
 #include "base/quantity.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
@@ -14,6 +15,7 @@
 #include "facts/copy_names.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
+#include "facts/step_list.h"
 #include "summary/finding_places.h"
 #include <stdlib.h>
 #include <string.h>
@@ -343,34 +345,38 @@ static void look_at_idleness(struct pricing *pricing)
     }
 }
 
-/* ", where gemm took 27.9 ms longer": what made RANK late when it was latest. */
-static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out)
+static size_t steps_of_rank(const struct trace *trace, int64_t rank)
 {
-    const struct comm_late *latest = NULL;
-    for (size_t i = 0; i < comm->lateness.count; i++) {
-        const struct comm_late *late = &comm->lateness.at[i];
-        if (late->last == rank && late->grew.at && late->late_ns > (latest ? latest->late_ns : 0))
-            latest = late;
-    }
-    if (!latest)
-        return;
-    buffer_puts(out, ", when latest by ");
-    quantity_show_rounded_time(out, (double)latest->grew_ns);
-    buffer_puts(out, " more of ");
-    buffer_add(out, latest->grew.at, latest->grew.len);
+    const struct step_list *steps = step_list_of(trace);
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        count += selection_rank(trace, steps->at[i].file) == rank;
+    return count;
 }
 
-/* "rank 1": the one that the others waited for longest. */
-static void add_latest_rank(const struct comm *comm, struct buffer *out)
+/* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
+static void add_latest_rank(const struct summary *summary, struct buffer *out)
 {
+    const struct comm *comm = summary->comm;
     const struct comm_rank *latest = NULL;
     for (size_t i = 0; comm && i < comm->ranks.count; i++)
         if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
             latest = &comm->ranks.at[i];
-    if (!latest)
+    if (!latest || summary->trace->file_count >
+                       summary->rank_count) /* of cycles, meetings are known of the first alone */
         return;
     buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
-    add_reason(comm, latest->rank, out);
+    struct rank_excess excess = rank_excess_of(summary, latest->rank);
+    if (excess.name == NAME_NONE || excess.time_ns < latest->late_ns / 4)
+        return;
+    const char *name = names_text(summary->trace->names, excess.name);
+    size_t steps = steps_of_rank(summary->trace, latest->rank);
+    buffer_puts(out, ": ");
+    if (!demangle_name(out, name))
+        buffer_puts(out, name);
+    buffer_puts(out, " takes ");
+    quantity_show_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
+    buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
 }
 
 static void look_at_communication(struct pricing *pricing)
@@ -401,7 +407,7 @@ static void look_at_communication(struct pricing *pricing)
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
-    add_latest_rank(pricing->summary->comm, &latest);
+    add_latest_rank(pricing->summary, &latest);
     pricing_add(
         pricing,
         (struct priced_finding){

@@ -126,13 +126,13 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
         if (!summary->steps)
             return false;
     }
-    if (!(features & FEATURE_GPU))
-        return true;
-    summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
-    struct gaps_options gaps = gaps_defaults;
-    gaps.only_causes = true;
-    summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
-    summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    if (features & FEATURE_GPU) {
+        summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
+        struct gaps_options gaps = gaps_defaults;
+        gaps.only_causes = true;
+        summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
+        summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    }
     if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
         return true;
     summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
