@@ -5,6 +5,7 @@
 #include "base/runs.h"
 #include "facts/step_list.h"
 #include "summary/finding_rules.h"
+#include <math.h>
 #include <stdlib.h>
 
 static bool saves_less(const void *context, const void *a, const void *b)
@@ -25,6 +26,18 @@ static void price_together(struct pricing *pricing)
         pricing->findings->together_ns = rest_ns;
 }
 
+/* A host that runs ahead unevenly has steps of other lengths than the devices. */
+static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
+{
+    const double alike = 0.05;
+    int64_t ran_ns = 0;
+    for (size_t i = 0; summary->gpu && summary->steps && i < summary->steps->summaries.count; i++) {
+        int64_t median_ns = summary->steps->summaries.at[i].step.median_ns;
+        ran_ns = median_ns > ran_ns ? median_ns : ran_ns;
+    }
+    return fabs((double)ran_ns - (double)step_ns) > alike * (double)step_ns ? ran_ns : 0;
+}
+
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
@@ -39,6 +52,8 @@ struct findings *findings_analyze(struct summary *summary)
         finding_rules_look(&pricing, &slow);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
+        findings->single_step = step_list_of(summary->trace)->count == 1;
+        findings->ran_step_ns = findings->has_steps ? other_step_time(summary, findings->step_ns) : 0;
     }
     slow_operators_release(&slow);
     return findings;
@@ -100,6 +115,25 @@ static void tell_answer(const struct findings *findings, struct result *result)
     buffer_release(&step);
 }
 
+/* Two lengths of a step on one page need a word. */
+static void tell_other_step_time(const struct findings *findings, struct result *result)
+{
+    if (findings->ran_step_ns == 0)
+        return;
+    struct buffer ran = { 0 }, priced = { 0 };
+    quantity_show_rounded_time(&ran, (double)findings->ran_step_ns);
+    quantity_show_rounded_time(&priced, (double)findings->step_ns);
+    result_add_notice(
+        result, "step_times", 0, NULL, TPA_NOWHERE,
+        "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host to %s; prices and tpa "
+        "whatif are of the latter",
+        ran.at, findings->single_step ? "" : ", median", priced.at,
+        findings->single_step ? "its end" : "that of the next");
+    result_make_minor(result);
+    buffer_release(&ran);
+    buffer_release(&priced);
+}
+
 static void tell_rest(const struct findings *findings, struct result *result)
 {
     if (findings->count > 0) {
@@ -151,11 +185,13 @@ void findings_add_result(const struct findings *findings, struct result *result)
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
         if (!findings->has_steps)
             say_of_recording(table);
-        table_add_footer(table, "step", findings->has_steps ? "A step takes, median" : "The recording takes",
-                         TABLE_NS, table_int(findings->step_ns));
+        table_add_footer(table, "step",
+                         findings->has_steps ? "A step takes, median" : "What is replayed takes", TABLE_NS,
+                         table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }
+    tell_other_step_time(findings, result);
     tell_rest(findings, result);
 }
 

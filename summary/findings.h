@@ -41,6 +41,8 @@ struct findings {
     bool priced;                   /* false: nothing could be replayed, and there are no findings */
     bool has_steps;                /* else the whole recording is the step */
     int64_t step_ns;               /* the step time: median of the periods */
+    int64_t ran_step_ns;           /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
+    bool single_step;              /* there is no next one */
     int64_t together_ns;           /* with the edits of all findings; step_ns when there are none */
     struct buffer quiet;           /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;           /* rules that could not look, with how to record what they need */

@@ -104,7 +104,7 @@ static void add_remarks(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
-/* By their ids Python frames are known, which are no operators. */
+/* By their ids Python frames are known. */
 const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
             COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
@@ -145,6 +145,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     struct summary summary = {
         .trace = trace, .selection = selection, .by = by, .features = trace_features(trace)
     };
+    for (event_id e = 0; e < trace->event_count && !summary.has_frames; e++)
+        summary.has_frames = trace->kind[e] == EVENT_PYTHON;
     summary_find_ranks(&summary);
     bool good = ask(&summary, result, err);
     if (good) {
