@@ -17,6 +17,7 @@
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
 #include "summary/finding_places.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,50 @@ static enum framework framework_of(const struct pricing *pricing)
 
 /* ---- the rules ---- */
 
+/* The waits for a batch: how many, the mean, and whether more than a tenth are longer than it takes to be handed one. */
+struct batch_waits {
+    double mean_ns;
+    bool long_ones;
+};
+
+static struct batch_waits batch_waits_of(const struct trace *trace, name_id name)
+{
+    enum { HANDED_OVER_NS = 4000000 };
+    size_t count = 0, longer = 0;
+    double all_ns = 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->name[e] != name)
+            continue;
+        count++;
+        longer += trace->dur_ns[e] > HANDED_OVER_NS;
+        all_ns += (double)trace->dur_ns[e];
+    }
+    return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
+}
+
+/* What to do where a loop that loads a batch itself, for LOAD_NS, takes REST_NS beside. */
+static struct text advise_workers(struct pricing *pricing, double load_ns, double rest_ns)
+{
+    enum { USUAL = 4, MOST = 1000 };
+    double workers = rest_ns > 0 ? ceil(load_ns / rest_ns) : MOST;
+    if (workers <= USUAL)
+        return as_text(
+            "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., num_workers=4) "
+            "loads beside it");
+    struct buffer advice = { 0 };
+    buffer_puts(&advice, "num_workers is 0, so the loop loads each batch by itself, which takes ");
+    quantity_show_rounded_time(&advice, load_ns);
+    buffer_puts(&advice, ", and the rest of a step ");
+    quantity_show_rounded_time(&advice, rest_ns);
+    if (workers < MOST)
+        buffer_printf(
+            &advice,
+            ": it takes %.0f workers, and a core for each, to keep up (DataLoader(..., num_workers=%.0f))",
+            workers, workers);
+    buffer_puts(&advice, ": fewer save a part of it, and so does less work for each sample");
+    return pricing_keep(pricing, &advice);
+}
+
 static void look_at_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
@@ -85,24 +130,35 @@ static void look_at_data_loading(struct pricing *pricing)
     }
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
+    struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
+    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
+    struct step_gain gain = pricing_gain(pricing, &edit);
+    pricing->findings->by_mean =
+        !alone && step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, place.longest, &where);
     double *shares = shares_of_ranks(pricing->summary, is_data_loading);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    pricing_add(pricing,
-                (struct priced_finding){
-                    .rule = as_text("data_loading"),
-                    .title = as_text("the loop waits for the next batch"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text(
-                        alone ? "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., "
-                                "num_workers=4) loads beside it"
-                              : "the workers are too slow: more of them (num_workers), or less work for each "
-                                "sample (decode smaller images, cache, preprocess once)"),
-                    .edit = { .kind = EDIT_NO_DATA_WAIT } },
-                "data loading");
+    bool found = pricing_add(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("data_loading"),
+            .title = as_text("the loop waits for the next batch"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                waits.long_ones
+                    ? "the workers are too slow: more of them (num_workers), or less work for each "
+                      "sample (decode smaller images, cache, preprocess once)"
+                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                      "and larger tensors in a sample"),
+            .edit = edit },
+        "data loading");
+    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
+    if (last && alone)
+        last->advice =
+            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
 }
 
 /* A regular expression that matches NAME alone. */

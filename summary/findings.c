@@ -53,7 +53,8 @@ struct findings *findings_analyze(struct summary *summary)
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
         findings->single_step = step_list_of(summary->trace)->count == 1;
-        findings->ran_step_ns = findings->has_steps ? other_step_time(summary, findings->step_ns) : 0;
+        findings->ran_step_ns =
+            findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     }
     slow_operators_release(&slow);
     return findings;
@@ -186,8 +187,10 @@ void findings_add_result(const struct findings *findings, struct result *result)
         if (!findings->has_steps)
             say_of_recording(table);
         table_add_footer(table, "step",
-                         findings->has_steps ? "A step takes, median" : "What is replayed takes", TABLE_NS,
-                         table_int(findings->step_ns));
+                         !findings->has_steps ? "What is replayed takes"
+                         : findings->by_mean  ? "A step takes, mean"
+                                              : "A step takes, median",
+                         TABLE_NS, table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }

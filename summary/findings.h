@@ -40,7 +40,8 @@ struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
     bool priced;                   /* false: nothing could be replayed, and there are no findings */
     bool has_steps;                /* else the whole recording is the step */
-    int64_t step_ns;               /* the step time: median of the periods */
+    bool by_mean;                  /* step times are means: batches come by turns */
+    int64_t step_ns;               /* the step time: median of the periods, or mean */
     int64_t ran_step_ns;           /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
     bool single_step;              /* there is no next one */
     int64_t together_ns;           /* with the edits of all findings; step_ns when there are none */

@@ -36,6 +36,16 @@ static void add_option(struct buffer *command, const struct edit *edit)
     buffer_release(&words);
 }
 
+/* What prices go by. */
+static struct step_gain figure_of(const struct pricing *pricing, struct step_gain gain)
+{
+    if (pricing->findings->by_mean) {
+        gain.now_ns = gain.mean_now_ns;
+        gain.then_ns = gain.mean_then_ns;
+    }
+    return gain;
+}
+
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit)
 {
     const struct findings *findings = pricing->findings;
@@ -48,7 +58,7 @@ struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *
         edits[findings->count] = *edit;
     whatif_gain(pricing->graph, edits, findings->count + (edit != NULL), &gain, &ignored);
     free(edits);
-    return gain;
+    return figure_of(pricing, gain);
 }
 
 static bool find_rule(const struct findings *findings, const char *rule)
@@ -76,7 +86,7 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
     struct edit_effect effect = { 0, 0 };
     struct tpa_error ignored = { 0 };
     bool fine = edit_apply(&finding.edit, changes, &effect, &ignored) && effect.count > 0;
-    struct step_gain gain = fine ? whatif_gain_of(changes) : (struct step_gain){ 0 };
+    struct step_gain gain = fine ? figure_of(pricing, whatif_gain_of(changes)) : (struct step_gain){ 0 };
     changes_free(changes);
     finding.saves_ns = gain.now_ns - gain.then_ns;
     struct buffer check = { 0 };

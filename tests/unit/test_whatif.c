@@ -401,6 +401,18 @@ static void ranks_wait_for_one_another_on_the_host_too(void **state)
     trace_free(trace);
 }
 
+static void the_mean_counts_where_few_steps_gain(void **state)
+{
+    (void)state;
+    /* 5 of 10 in each; a tenth of the median, two thirds of the mean; of no time nothing. */
+    const struct step_gain alike = { .now_ns = 10, .then_ns = 5, .mean_now_ns = 10, .mean_then_ns = 5 };
+    const struct step_gain turns = { .now_ns = 10, .then_ns = 9, .mean_now_ns = 30, .mean_then_ns = 10 };
+    const struct step_gain none = { .now_ns = 0 };
+    assert_false(step_gain_is_by_turns(&alike));
+    assert_true(step_gain_is_by_turns(&turns));
+    assert_false(step_gain_is_by_turns(&none));
+}
+
 /*
  * In ms: steps of 100 on two ranks. Rank 0 works for 30 of it, then waits for rank 1, which works for 80.
  *
@@ -543,6 +555,7 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
     assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 20);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
     assert_int_equal(then_scaled(trace, "annotation:block=0"), 40 - 20);
+    assert_int_equal(then_scaled(trace, "block=0"), 40 - 20); /* nothing else has that name */
     trace_free(trace);
 }
 
@@ -640,6 +653,7 @@ int main(void)
         cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
         cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
         cmocka_unit_test(ranks_wait_for_one_another_on_the_host_too),
+        cmocka_unit_test(the_mean_counts_where_few_steps_gain),
         cmocka_unit_test(a_job_is_as_fast_as_its_slowest_rank),
         cmocka_unit_test(a_thread_is_waited_for),
         cmocka_unit_test(neighbours_become_one),
