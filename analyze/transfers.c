@@ -257,23 +257,28 @@ static void add_copies(struct transfers_query *query)
 
 /* ---- stalls ---- */
 
+/* The advice is in the words of PyTorch, and plain where others have other words. */
 static const struct {
-    const char *cause, *advice;
+    const char *cause, *advice, *plain;
 } causes[WAIT_KINDS] = {
-    [WAIT_SYNC_COPY] = { "synchronous copy", "copy from or to pinned memory with non_blocking=True" },
+    [WAIT_SYNC_COPY] = { "synchronous copy", "copy from or to pinned memory with non_blocking=True",
+                         "copy from or to pinned memory, and asynchronously" },
     [WAIT_PAGEABLE_COPY] = { "pageable copy",
-                             "pin the host memory (pin_memory=True) and copy with non_blocking=True" },
+                             "pin the host memory (pin_memory=True) and copy with non_blocking=True",
+                             "pin the host memory: an asynchronous copy of other memory blocks" },
     [WAIT_FOR_COPY] = { "wait for a copy", "wait less often, and later: after more work has been launched" },
     [WAIT_FOR_KERNEL] = { "wait for kernels",
                           "wait less often, or for an event instead of a stream or device" },
     [WAIT_FOR_NOTHING] = { "empty wait", "nothing was left to wait for: it costs only itself" },
-    [WAIT_PINNING] = { "pinning", "pin memory once and use it again; let DataLoader(pin_memory=True) do it" },
+    [WAIT_PINNING] = { "pinning", "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
+                       "pin memory once and use it again" },
 };
 
 /* A value that the host reads from the device: no pinning helps. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
-static const char *advice_for(enum host_wait_kind kind, const char *owner)
+static const char *advice_for(const struct trace *trace, enum host_wait_kind kind, const char *owner,
+                              const char *call)
 {
     static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
                                            "aten::is_nonzero", "aten::equal",
@@ -282,7 +287,12 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner)
         for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
             if (strcmp(owner, readers[i]) == 0)
                 return read_advice;
-    return causes[kind].advice;
+    if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
+        return causes[WAIT_FOR_COPY].advice;
+    enum trace_producer producer = trace->files[0].producer;
+    bool torch =
+        trace_features(trace) & FEATURE_OPS && producer != PRODUCER_JAX && producer != PRODUCER_TENSORFLOW;
+    return torch || !causes[kind].plain ? causes[kind].advice : causes[kind].plain;
 }
 
 /* A wait, and what makes its row. */
@@ -366,7 +376,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, row.op.at));
+    row.advice = as_text(advice_for(trace, row.kind, row.op.at, row.call.at));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
