@@ -161,17 +161,39 @@ static void look_at_data_loading(struct pricing *pricing)
             advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
 }
 
+/* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */
+static size_t telling_length(const struct trace *trace, struct text name)
+{
+    enum { LONG = 60, LEAST = 24 };
+    size_t len = LEAST;
+    if (name.len <= LONG)
+        return name.len;
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *other = names_text(trace->names, id);
+        size_t alike = 0;
+        while (alike < name.len && other[alike] == name.at[alike])
+            alike++;
+        if (alike >= len && !(alike == name.len && names_length(trace->names, id) == name.len))
+            len = alike + 1;
+    }
+    while (len < name.len && ((unsigned char)name.at[len] & 0xc0) == 0x80) /* within a character */
+        len++;
+    return len + LEAST < name.len ? len : name.len;
+}
+
 /* A regular expression that matches NAME alone. */
 static const char *pattern_of(struct pricing *pricing, struct text name)
 {
     struct buffer pattern = { 0 };
+    size_t len = telling_length(pricing->trace, name);
     buffer_putc(&pattern, '^');
-    for (size_t i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < len; i++) {
         if (strchr("\\^$.|?*+()[]{}", name.at[i]))
             buffer_putc(&pattern, '\\');
         buffer_putc(&pattern, name.at[i]);
     }
-    buffer_putc(&pattern, '$');
+    if (len == name.len)
+        buffer_putc(&pattern, '$');
     return pricing_keep(pricing, &pattern).at;
 }
 
@@ -454,8 +476,11 @@ static void look_at_communication(struct pricing *pricing)
             .title = as_text("communication is not hidden behind computation"),
             .where = pricing_keep(pricing, &where),
             .advice = as_text(
-                "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
-                "or compress gradients"),
+                pricing->summary->rank_count < 2
+                    ? "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or "
+                      "compress gradients. Part of it may be waiting for slower ranks, which the traces of all would show"
+                    : "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
+                      "or compress gradients"),
             .edit = { .kind = EDIT_OVERLAP_COMM } },
         alone ? NULL : "communication");
     if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
@@ -607,6 +632,56 @@ static void look_at_slow_operators(struct pricing *pricing, struct slow_operator
         pricing_add_quiet(pricing, "operators below the peak");
 }
 
+/* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
+static struct edit edit_of_longest(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    const struct summary *summary = pricing->summary;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct edit edit = { .kind = EDIT_SCALE, .factor = 0.5 };
+    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
+    event_id longest = EVENT_NONE;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (gpu_work_communicates(gpu->work[i]))
+            continue;
+        sums[trace->name[e]] += trace->dur_ns[e];
+        if (longest == EVENT_NONE || sums[trace->name[e]] > sums[trace->name[longest]])
+            longest = e;
+    }
+    free(sums);
+    const char *name = longest == EVENT_NONE ? NULL : trace_name(trace, longest);
+    edit.target = name ? trace->kind[longest] == EVENT_KERNEL ? TARGET_KERNEL : TARGET_COPY : TARGET_NAME;
+    for (size_t i = 0; !summary->gpu && !name && i < summary->top_count; i++)
+        if (summary->top[i].named)
+            name = summary->top[i].name;
+    if (name) {
+        edit.pattern = pattern_of(pricing, as_text(name));
+        edit.pattern_len = strlen(edit.pattern);
+    }
+    return edit;
+}
+
+/* Where no rule finds a change, what would pay is to make that faster which takes longest. */
+static void look_at_longest(struct pricing *pricing)
+{
+    struct edit edit = edit_of_longest(pricing);
+    struct step_gain gain = edit.pattern ? pricing_gain(pricing, &edit) : (struct step_gain){ 0 };
+    double share = gain.now_ns > 0 ? (double)(gain.now_ns - gain.then_ns) / (double)gain.now_ns : 0;
+    if (share < FINDINGS_LEAST_SHARE)
+        return;
+    enum { MOST_COLUMNS = 120 };
+    struct buffer command = { 0 };
+    buffer_puts(&command, "tpa whatif");
+    pricing_add_option(&command, &edit);
+    if (command.count > MOST_COLUMNS) { /* a name that only its end tells from others */
+        buffer_release(&command);
+        buffer_puts(&command, "tpa kernels --limit 1");
+    }
+    pricing->findings->half = pricing_keep(pricing, &command);
+    pricing->findings->half_saves_share = share;
+}
+
 void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
 {
     const struct summary *summary = pricing->summary;
@@ -622,6 +697,8 @@ void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         look_at_idle_time(pricing, &launch_rule); /* last: it hides what the others name */
+    if (pricing->findings->count == 0)
+        look_at_longest(pricing);
     pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
     pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
     pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");

@@ -97,9 +97,14 @@ static void tell_answer(const struct findings *findings, struct result *result)
 {
     const char *of = findings->has_steps ? "a step" : "the recording";
     if (findings->count == 0) {
+        struct buffer half = { 0 };
+        if (findings->half.at)
+            buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
+                          quantity_percent(findings->half_saves_share), findings->half.at);
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                          "no change that tpa knows of would save %.1f %% of %s", 100 * FINDINGS_LEAST_SHARE,
-                          of);
+                          "no change that tpa knows of would save %.1f %% of %s%s",
+                          100 * FINDINGS_LEAST_SHARE, of, half.at ? half.at : "");
+        buffer_release(&half);
         on_top(result);
         return;
     }

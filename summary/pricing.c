@@ -20,8 +20,7 @@ void pricing_add_quiet(struct pricing *pricing, const char *subject)
     buffer_printf(quiet, "%s%s", quiet->count ? ", " : "", subject);
 }
 
-/* Add " --scale 'kernel:gemm.*=0.5'": safe to paste into a shell. */
-static void add_option(struct buffer *command, const struct edit *edit)
+void pricing_add_option(struct buffer *command, const struct edit *edit)
 {
     struct buffer words = { 0 };
     edit_describe(edit, &words);
@@ -98,14 +97,14 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
         if (finding.edit.kind == EDIT_NO_ALLOC)
             findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
         for (size_t i = 0; i < findings->count; i++)
-            add_option(&check, &findings->at[i].edit);
+            pricing_add_option(&check, &findings->at[i].edit);
     }
     int64_t most_ns = (int64_t)(finding.most_share * (double)gain.now_ns);
     if (finding.most_share > 0 && finding.saves_ns > most_ns) {
         finding.saves_ns = most_ns;
         findings->bounded = true;
     }
-    add_option(&check, &finding.edit);
+    pricing_add_option(&check, &finding.edit);
     finding.check = pricing_keep(pricing, &check);
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = effect.time_ns;

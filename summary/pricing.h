@@ -23,6 +23,9 @@ struct text pricing_keep(struct pricing *pricing, struct buffer *text);
  * added to the rules that found nothing. */
 bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject);
 
+/* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */
+void pricing_add_option(struct buffer *command, const struct edit *edit);
+
 /* The step with the edits of all findings so far, and with EDIT too if it is not NULL: the mean in place of the median where findings
  * go by that. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
