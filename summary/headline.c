@@ -6,9 +6,11 @@
 #include "base/quantity.h"
 #include "facts/callers.h"
 #include "facts/features.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -368,10 +370,25 @@ static const char *say_one_gap(struct headline *headline, const struct use *use,
                         time_text(headline, (double)use->longest_ns[cause]));
 }
 
-/* What CAUSE stands for, where the host is no framework's in which there are operators. */
-static const char *say_cause(const struct summary *summary, enum gap_cause cause)
+/* How long the files of TRACE captured graphs. */
+static double time_of_captures(const struct trace *trace)
+{
+    const struct launch_calls *calls = launch_calls_of(trace);
+    double time_ns = 0;
+    for (uint32_t f = 0; f < trace->file_count; f++) { /* one may have no begin, or no end */
+        struct interval span = trace_file_span(trace, f);
+        time_ns += (double)intervals_length_within(&calls->captures[f], span.start_ns, span.end_ns);
+    }
+    return time_ns;
+}
+
+/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is no framework's in which there are operators, or
+ * mostly captured a graph. */
+static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
     bool has_operators = summary->features & FEATURE_OPS;
+    if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
+        return "the host captures a graph, which is done once, or launches too late";
     return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
                                                : idle[cause].says;
 }
@@ -393,7 +410,8 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
     return arena_printf(headline->texts, "%s; in %s of it (%.1f %%%s) %s%s%s.", share,
                         cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
                         quantity_percent(cause_ns / use->span_ns), say_one_gap(headline, use, order[0]),
-                        say_cause(headline->summary, order[0]), where ? ": " : "", where ? where : "");
+                        say_cause(headline->summary, order[0], cause_ns), where ? ": " : "",
+                        where ? where : "");
 }
 
 /* Between their first and their last work: what takes most of the devices' time besides computing, where that is worth a word. */

@@ -159,6 +159,26 @@ static void a_graph_launches_all_at_once(void **state)
     trace_free(trace);
 }
 
+/* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
+static void the_capture_of_a_graph_is_no_launching(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+    draw_host("cpu_op", "slow", 1, 5000, 95000);
+    draw_call("cudaStreamBeginCapture", 1, 20000, 1000, 4);
+    draw_call("cudaLaunchKernel", 1, 50000, 1000, 5);
+    draw_call("cudaStreamEndCapture", 1, 89000, 1000, 6);
+    draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
+    draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
+    draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
+    struct trace *trace = draw_end();
+    /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
+    trace_free(trace);
+}
+
 /*
  * In us: the second kernel was queued from 105 and began at 600, the device being idle since 20; nothing says why. Launched at 0, it
  * waits as long after the first: from 20 to 515, and ends at 525. Where the call returns at 590, it was queued for less than 30: that
@@ -644,6 +664,7 @@ int main(void)
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),
+        cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
