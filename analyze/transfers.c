@@ -284,7 +284,8 @@ static const struct {
 /* A value that the host reads from the device: no pinning helps. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
-static const char *advice_for(enum host_wait_kind kind, const char *owner, enum trace_framework framework)
+static const char *advice_for(enum host_wait_kind kind, const char *owner, const char *call,
+                              enum trace_framework framework)
 {
     static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
                                            "aten::is_nonzero", "aten::equal",
@@ -293,6 +294,8 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner, enum 
         for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
             if (strcmp(owner, readers[i]) == 0)
                 return read_advice;
+    if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
+        return causes[WAIT_FOR_COPY].advice[framework];
     return causes[kind].advice[framework];
 }
 
@@ -377,7 +380,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, row.op.at, trace_framework(trace)));
+    row.advice = as_text(advice_for(row.kind, row.op.at, row.call.at, trace_framework(trace)));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;

@@ -6,6 +6,7 @@
 #include "facts/communication.h"
 #include "facts/copy_names.h"
 #include "facts/gpu_names.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
 #include <string.h>
 
@@ -228,7 +229,7 @@ static void collect_launchings(const struct editing *editing, struct launchings 
 /*
  * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
  * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that communicate (graphs
- * lie between them), and pauses of a millisecond and more.
+ * lie between them), pauses of a millisecond and more, and the capture of a graph itself, which is done once.
  */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
                            const struct intervals *kept)
@@ -236,12 +237,16 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     enum { LONGEST_GAP_NS = 1000000 };
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
+    uint32_t file = graph->trace->tracks[own->track].file;
+    const struct intervals *captures = &launch_calls_of(graph->trace)->captures[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {
         int64_t from_ns = replay_moment_ns(graph, m - 1);
         bool pauses = graph->inner[m] == EVENT_NONE && replay_moment_ns(graph, m) - from_ns >= LONGEST_GAP_NS;
-        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&kept[thread], from_ns))
+        if (from_ns >= start_ns && !pauses && !waited(graph, m) &&
+            !intervals_contain(&kept[thread], from_ns) &&
+            !intervals_contain(captures, from_ns - graph->shift_ns[file]))
             editing_scale_piece(editing, m, 0);
     }
 }

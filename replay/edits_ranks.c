@@ -1,8 +1,9 @@
 /* edits_ranks.c - edits of communication, and of ranks against one another. */
 #include "replay/editing.h"
 
-#include "base/stats.h"
+#include "analyze/selection.h"
 #include "facts/collective_names.h"
+#include <stdlib.h>
 
 /* ---- communication ---- */
 
@@ -123,19 +124,56 @@ void edit_comm_bandwidth(const struct editing *editing)
 
 /* ---- ranks ---- */
 
-/* What a file took in all, without waits. */
+/* What a rank took in all, without waits; of several files, which are cycles of its profiler, the mean of them. */
 struct rank_time {
+    int64_t rank;
+    size_t file_count;
     int64_t host_ns, device_ns;
 };
 
-static uint32_t file_of_thread(const struct replay_graph *graph, size_t thread)
+struct rank_times {
+    struct rank_time *at; /* by rank */
+    size_t count;
+    uint32_t *of_file;
+};
+
+static int compare_ranks(const void *left, const void *right)
 {
-    return graph->trace->tracks[graph->threads[thread].track].file;
+    const struct rank_time *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static uint32_t file_of_work(const struct replay_graph *graph, size_t work)
+/* Without times. */
+static struct rank_times open_ranks(const struct trace *trace)
 {
-    return graph->trace->tracks[graph->trace->track[graph->gpu->event[work]]].file;
+    struct rank_times ranks = { mem_zalloc(trace->file_count + 1, sizeof *ranks.at), 0,
+                                mem_zalloc(trace->file_count + 1, sizeof *ranks.of_file) };
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        ranks.at[f].rank = selection_rank(trace, f);
+    qsort(ranks.at, trace->file_count, sizeof *ranks.at, compare_ranks);
+    for (size_t i = 0; i < trace->file_count; i++)
+        if (i == 0 || ranks.at[i].rank != ranks.at[ranks.count - 1].rank)
+            ranks.at[ranks.count++] = ranks.at[i];
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct rank_time key = { .rank = selection_rank(trace, f) };
+        struct rank_time *rank = bsearch(&key, ranks.at, ranks.count, sizeof key, compare_ranks);
+        ranks.of_file[f] = (uint32_t)(rank - ranks.at);
+        rank->file_count++;
+    }
+    return ranks;
+}
+
+static struct rank_time *rank_of_thread(const struct replay_graph *graph, const struct rank_times *ranks,
+                                        size_t thread)
+{
+    return &ranks->at[ranks->of_file[graph->trace->tracks[graph->threads[thread].track].file]];
+}
+
+static struct rank_time *rank_of_work(const struct replay_graph *graph, const struct rank_times *ranks,
+                                      size_t work)
+{
+    return &ranks
+                ->at[ranks->of_file[graph->trace->tracks[graph->trace->track[graph->gpu->event[work]]].file]];
 }
 
 /* Is the piece that leads to M the host's own work? Gaps are, between spans: Python. */
@@ -144,17 +182,21 @@ static bool is_host_work(const struct replay_graph *graph, size_t thread, moment
     return m > graph->threads[thread].first && editing_piece_is_own(graph, m);
 }
 
-static void add_up(const struct replay_graph *graph, struct rank_time *times)
+static void add_up(const struct replay_graph *graph, const struct rank_times *ranks)
 {
     for (size_t t = 0; t < graph->thread_count; t++)
         for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count;
              m++)
             if (is_host_work(graph, t, m))
-                times[file_of_thread(graph, t)].host_ns +=
+                rank_of_thread(graph, ranks, t)->host_ns +=
                     replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (!gpu_work_communicates(graph->gpu->work[i]))
-            times[file_of_work(graph, i)].device_ns += graph->trace->dur_ns[graph->gpu->event[i]];
+            rank_of_work(graph, ranks, i)->device_ns += graph->trace->dur_ns[graph->gpu->event[i]];
+    for (size_t r = 0; r < ranks->count; r++) {
+        ranks->at[r].host_ns /= (int64_t)ranks->at[r].file_count;
+        ranks->at[r].device_ns /= (int64_t)ranks->at[r].file_count;
+    }
 }
 
 /* The part of its time that a rank of TIME keeps, when the median takes MEDIAN. */
@@ -163,37 +205,48 @@ static double factor_of(int64_t time_ns, int64_t median_ns)
     return time_ns > median_ns ? (double)median_ns / (double)time_ns : 1;
 }
 
-static int64_t median_of(const struct editing *editing, const struct rank_time *times, bool device)
+static int compare_times(const void *left, const void *right)
 {
-    VEC_OF(int64_t) values = { 0 };
-    for (uint32_t f = 0; f < editing->trace->file_count; f++)
-        *VEC_PUSH(&values) = device ? times[f].device_ns : times[f].host_ns;
-    int64_t median_ns = stats_of(values.at, values.count).median;
-    VEC_FREE(&values);
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* That of a rank: of two in the middle the faster, so that of two ranks the slower is to be as fast as the other. */
+static int64_t median_of(const struct rank_times *ranks, bool device)
+{
+    int64_t *values = mem_alloc(mem_times(ranks->count + 1, sizeof *values)), median_ns = 0;
+    for (size_t r = 0; r < ranks->count; r++)
+        values[r] = device ? ranks->at[r].device_ns : ranks->at[r].host_ns;
+    if (ranks->count) {
+        qsort(values, ranks->count, sizeof *values, compare_times);
+        median_ns = values[(ranks->count - 1) / 2];
+    }
+    free(values);
     return median_ns;
 }
 
 void edit_ranks_like_median(const struct editing *editing, bool devices_only)
 {
     const struct replay_graph *graph = editing->graph;
-    struct rank_time *times = mem_zalloc(editing->trace->file_count + 1, sizeof *times);
-    add_up(graph, times);
-    int64_t host_ns = median_of(editing, times, false), device_ns = median_of(editing, times, true);
+    struct rank_times ranks = open_ranks(editing->trace);
+    add_up(graph, &ranks);
+    int64_t host_ns = median_of(&ranks, false), device_ns = median_of(&ranks, true);
     for (size_t t = 0; t < graph->thread_count && !devices_only; t++) {
-        double factor = factor_of(times[file_of_thread(graph, t)].host_ns, host_ns);
+        double factor = factor_of(rank_of_thread(graph, &ranks, t)->host_ns, host_ns);
         for (moment_id m = graph->threads[t].first;
              factor < 1 && m < graph->threads[t].first + graph->threads[t].count; m++)
             if (is_host_work(graph, t, m))
                 editing_scale_piece(editing, m, factor);
     }
     for (size_t i = 0; i < graph->gpu->count; i++) {
-        double factor = factor_of(times[file_of_work(graph, i)].device_ns, device_ns);
+        double factor = factor_of(rank_of_work(graph, &ranks, i)->device_ns, device_ns);
         if (factor < 1 && !gpu_work_communicates(graph->gpu->work[i]))
             editing_scale_work(editing, i, factor);
     }
     editing->effect->count = 0;
-    for (uint32_t f = 0; f < editing->trace->file_count; f++)
+    for (size_t r = 0; r < ranks.count; r++)
         editing->effect->count +=
-            times[f].device_ns > device_ns || (!devices_only && times[f].host_ns > host_ns);
-    free(times);
+            ranks.at[r].device_ns > device_ns || (!devices_only && ranks.at[r].host_ns > host_ns);
+    free(ranks.at);
+    free(ranks.of_file);
 }

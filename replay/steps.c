@@ -1,6 +1,7 @@
 /* steps.c - see steps.h. */
 #include "replay/steps.h"
 
+#include "analyze/selection.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "facts/step_list.h"
@@ -197,25 +198,59 @@ static void add_recordings(struct step_times *times, const struct replay *replay
     path_windows_free(whole);
 }
 
-static void take_medians(struct step_times *times)
+/* A step that counts, of a rank. */
+struct rank_step {
+    int64_t rank, now_ns, then_ns;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank_step *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int64_t longer(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */
+static void take_rank(struct step_times *times, const struct rank_step *steps, size_t count)
+{
+    int64_t *now = mem_alloc(mem_times(count, sizeof *now)),
+            *then = mem_alloc(mem_times(count, sizeof *then));
+    for (size_t i = 0; i < count; i++) {
+        now[i] = steps[i].now_ns;
+        then[i] = steps[i].then_ns;
+    }
+    struct stats now_stats = stats_of(now, count), then_stats = stats_of(then, count);
+    times->now_ns = longer(times->now_ns, now_stats.median);
+    times->then_ns = longer(times->then_ns, then_stats.median);
+    times->mean_now_ns = longer(times->mean_now_ns, now_stats.mean);
+    times->mean_then_ns = longer(times->mean_then_ns, then_stats.mean);
+    free(now);
+    free(then);
+}
+
+/* The slowest rank is how fast the job is. That matters where an edit lets ranks no longer wait for one another. */
+static void take_medians(struct step_times *times, const struct trace *trace)
 {
     bool any = false;
-    VEC_OF(int64_t) now = { 0 }, then = { 0 };
     for (size_t i = 0; i < times->count; i++)
         any |= times->at[i].is_period;
-    for (size_t i = 0; i < times->count; i++) {
-        if (any && !times->at[i].is_period)
-            continue;
-        *VEC_PUSH(&now) = times->at[i].now_ns;
-        *VEC_PUSH(&then) = times->at[i].then_ns;
+    VEC_OF(struct rank_step) steps = { 0 };
+    for (size_t i = 0; i < times->count; i++)
+        if (times->at[i].is_period || !any)
+            *VEC_PUSH(&steps) = (struct rank_step){ selection_rank(trace, times->at[i].file),
+                                                    times->at[i].now_ns, times->at[i].then_ns };
+    if (steps.count)
+        qsort(steps.at, steps.count, sizeof *steps.at, compare_ranks);
+    for (size_t first = 0, end; first < steps.count; first = end) {
+        for (end = first; end < steps.count && steps.at[end].rank == steps.at[first].rank;)
+            end++;
+        take_rank(times, &steps.at[first], end - first);
     }
-    struct stats now_stats = stats_of(now.at, now.count), then_stats = stats_of(then.at, then.count);
-    times->now_ns = now_stats.median;
-    times->then_ns = then_stats.median;
-    times->mean_now_ns = now_stats.mean;
-    times->mean_then_ns = then_stats.mean;
-    VEC_FREE(&now);
-    VEC_FREE(&then);
+    VEC_FREE(&steps);
 }
 
 struct step_times *step_times_open(const struct replay *replay, bool whole)
@@ -225,7 +260,7 @@ struct step_times *step_times_open(const struct replay *replay, bool whole)
         add_steps(times, replay);
     if (times->count == 0)
         add_recordings(times, replay);
-    take_medians(times);
+    take_medians(times, replay->graph->trace);
     return times;
 }
 

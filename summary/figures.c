@@ -505,11 +505,12 @@ static void add_device_costs(struct costs *costs)
     VEC_FREE(&tally.met);
 }
 
-/* By the operators and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
+/* By the operators, Python functions and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
 static void add_host_costs(struct costs *costs)
 {
     struct summary *summary = costs->summary;
     struct top_options by_name = { .by = TOP_OPERATOR | (summary->by != SUMMARY_BY_ALL ? TOP_RANK : 0),
+                                   .python = summary->has_frames,
                                    .without_memory = true,
                                    .selection = summary->selection };
     struct top *top = top_analyze(summary->trace, &by_name);
@@ -582,7 +583,9 @@ void summary_add_operators(struct summary *summary, struct result *result)
     struct table *table = TABLE_OF_ROWS(
         "operators",
         devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
-                : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
+        : summary->has_frames
+            ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"
+            : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
         operator_columns, (struct operator_row *)NULL, 0);
     if (summary->by != SUMMARY_BY_ALL)
         TABLE_FLAG(table, struct operator_row, rank, 0);

@@ -268,10 +268,10 @@ void summary_look(struct summary *summary)
     look_at_peaks(summary);
     look_at_growth(summary);
     look_at_steps(summary);
-    if (!summary->gpu)
-        return;
-    look_at_data_parallel(summary);
-    look_at_backends(summary);
     look_at_ranks(summary);
+    if (summary->gpu) {
+        look_at_data_parallel(summary);
+        look_at_backends(summary);
+    }
     consider_stakes(summary);
 }

@@ -5,6 +5,7 @@
  * bytes for each: where, and to what. The rest chooses the facts. What can be read is written and read again: the same bytes
  * must come out.
  */
+#include "base/source.h"
 #include "fleet/facts_file.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
@@ -37,7 +38,9 @@ static void write_again(const void *bytes, size_t len)
     for (int i = 0; i < 2; i++) {
         struct facts *facts = facts_open();
         const char *at = i == 0 ? bytes : written[0].at;
-        bool good = facts_read(facts, at, i == 0 ? len : written[0].count, &err);
+        struct source *source = source_open_memory(at, i == 0 ? len : written[0].count, "fuzz", &err);
+        bool good = source && facts_read(facts, source, &err);
+        source_free(source);
         if (good) {
             facts_finish(facts);
             facts_write(facts, &written[i]);
