@@ -380,6 +380,28 @@ static const struct idle_rule idle_rules[] = {
       1 },
 };
 
+/* Engines that capture graphs themselves unless they are told not to; which one it is, is known by its operators. */
+static const struct {
+    const char *prefix, *advice;
+} engines[] = {
+    { "vllm::",
+      "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
+      "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it" },
+    { "sgl_kernel::",
+      "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
+      "that covers the batches that are served; larger batches save a part of it" },
+};
+
+/* NULL: none of these engines ran. */
+static const char *advice_of_engine(const struct trace *trace)
+{
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        for (name_id id = 0; id < names_count(trace->names); id++)
+            if (strncmp(names_text(trace->names, id), engines[i].prefix, strlen(engines[i].prefix)) == 0)
+                return engines[i].advice;
+    return NULL;
+}
+
 /* Collectives are captured under conditions only, so the price leaves them between the graphs. */
 static const char *const launch_advice_of_ranks =
     "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
@@ -400,13 +422,19 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                                                       : share_of_idle_time(pricing->summary, pricing->graph,
                                                                            rule->causes, rule->cause_count);
     free(shares);
+    if (rule->edit == EDIT_CUDA_GRAPH && !(most_share > 0)) { /* no device ever idled for a launch */
+        buffer_release(&where);
+        pricing_add_quiet(pricing, rule->subject);
+        return;
+    }
+    const char *engine = rule->edit == EDIT_CUDA_GRAPH ? advice_of_engine(pricing->trace) : NULL;
+    const char *advice =
+        among_ranks && framework == FRAMEWORK_TORCH ? launch_advice_of_ranks : rule->advice[framework];
     pricing_add(pricing,
                 (struct priced_finding){ .rule = as_text(rule->rule),
                                          .title = as_text(rule->title),
                                          .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(among_ranks && framework == FRAMEWORK_TORCH
-                                                               ? launch_advice_of_ranks
-                                                               : rule->advice[framework]),
+                                         .advice = as_text(engine ? engine : advice),
                                          .most_share = most_share,
                                          .edit = { .kind = rule->edit } },
                 rule->subject);
