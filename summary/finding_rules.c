@@ -372,11 +372,11 @@ static const struct idle_rule idle_rules[] = {
 static const char *const launch_advice[JOBS] = {
     /* of others: as the rule says, or that of ranks */
     [JOB_VLLM] =
-        "let vLLM replay its steps as CUDA graphs: no --enforce-eager, and cudagraph_capture_sizes up to the batch sizes "
-        "that occur; larger batches save a part of it",
+        "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
+        "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
     [JOB_SGLANG] =
-        "let SGLang replay its steps as CUDA graphs: no --disable-cuda-graph, and --cuda-graph-max-bs up to the batch "
-        "sizes that occur; larger batches save a part of it",
+        "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
+        "that covers the batches that are served; larger batches save a part of it",
     [JOB_INFERENCE] =
         "capture the forward pass as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
         "can; larger batches save a part of it",
@@ -411,6 +411,11 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                                                       : share_of_idle_time(pricing->summary, pricing->graph,
                                                                            rule->causes, rule->cause_count);
     free(shares);
+    if (rule->edit == EDIT_CUDA_GRAPH && !(most_share > 0)) { /* no device ever idled for a launch */
+        buffer_release(&where);
+        pricing_add_quiet(pricing, rule->subject);
+        return;
+    }
     pricing_add(pricing,
                 (struct priced_finding){ .rule = as_text(rule->rule),
                                          .title = as_text(rule->title),

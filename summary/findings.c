@@ -140,6 +140,25 @@ static void tell_other_step_time(const struct findings *findings, struct result 
     buffer_release(&priced);
 }
 
+/* Each change alone leaves what another holds up, so that together they may save far more than one by one. */
+static void tell_more_together(const struct findings *findings, struct result *result)
+{
+    const double far_more = 1.2;
+    int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns;
+    for (size_t i = 0; i < findings->count; i++)
+        sum_ns += findings->at[i].saves_ns;
+    if (findings->count < 2 || !((double)together_ns > far_more * (double)sum_ns))
+        return;
+    struct buffer saves = { 0 };
+    quantity_show_rounded_time(&saves, (double)together_ns);
+    result_add_notice(
+        result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
+        "all of these changes together save %s, more than one by one: each alone leaves what another holds up",
+        saves.at);
+    result_make_minor(result);
+    buffer_release(&saves);
+}
+
 static void tell_rest(const struct findings *findings, struct result *result)
 {
     if (findings->count > 0) {
@@ -200,6 +219,7 @@ void findings_add_result(const struct findings *findings, struct result *result)
         result_add_table(result, table);
     }
     tell_other_step_time(findings, result);
+    tell_more_together(findings, result);
     tell_rest(findings, result);
 }
 
