@@ -224,6 +224,7 @@ static struct table *repeats_table(const struct sequences *sequences, const stru
                                         sequences->repeats.at, sequences->repeats.count);
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct repeat_row, rank, 0);
+    table->none = "No chain of operations repeats on a stream.";
     table->sort_column = table_column_at(table, offsetof(struct repeat_row, gaps_ns));
     return table;
 }
