@@ -300,6 +300,41 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     }
 }
 
+/*
+ * What a stream leaves free between the works of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * queued well before the one before it was over; with too few of both a microsecond.
+ */
+static int64_t usual_pause(const struct editing *editing)
+{
+    enum { ENOUGH = 20, LONGEST_NS = 10000, QUEUED_NS = 5000, USUAL_NS = 1000 };
+    const struct replay_graph *graph = editing->graph;
+    const struct gpu_events *gpu = graph->gpu;
+    VEC_OF(int64_t) pauses[2] = { { 0 } }; /* queued, of graphs */
+    uint32_t *last = mem_alloc(mem_times(graph->trace->track_count + 1, sizeof *last)); /* work by track */
+    memset(last, 0xff, (graph->trace->track_count + 1) * sizeof *last);
+    for (size_t i = 0; i < gpu->count; i++) {
+        track_id track = graph->trace->track[gpu->event[i]];
+        uint32_t before = last[track];
+        last[track] = (uint32_t)i;
+        if (before == UINT32_MAX || gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t over_ns = replay_moment_ns(graph, replay_work_end(graph, before)),
+                pause_ns = replay_moment_ns(graph, replay_work_start(graph, i)) - over_ns;
+        bool of_graph = gpu->call[before] == gpu->call[i];
+        if (pause_ns >= 0 && pause_ns < LONGEST_NS &&
+            (of_graph || replay_event_end(graph, gpu->call[i]) <= over_ns - QUEUED_NS))
+            *VEC_PUSH(&pauses[of_graph]) = pause_ns;
+    }
+    free(last);
+    int64_t usual_ns = USUAL_NS;
+    for (int of_graph = 0; of_graph < 2; of_graph++)
+        if (pauses[of_graph].count >= ENOUGH)
+            usual_ns = stats_of(pauses[of_graph].at, pauses[of_graph].count).median;
+    VEC_FREE(&pauses[0]);
+    VEC_FREE(&pauses[1]);
+    return usual_ns;
+}
+
 void edit_cuda_graph(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
@@ -316,6 +351,7 @@ void edit_cuda_graph(const struct editing *editing)
         launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept);
         editing->effect->count += all.at[i].count;
     }
+    editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
     editing_free_ranges(editing, kept);
     free(names.flags);
