@@ -76,8 +76,9 @@ static struct life *life_at(struct making *making, uint32_t number)
 
 static uint32_t add_old(struct making *making, uint64_t addr, int64_t size)
 {
+    *VEC_PUSH(&making->replay->old_addresses) = addr;
     *VEC_PUSH(&making->old) =
-        (struct life){ addr, size, STACK_NONE, REPLAY_BEFORE_FIRST, LIFE_GOES_ON, LIFE_GOES_ON };
+        (struct life){ size, STACK_NONE, REPLAY_BEFORE_FIRST, LIFE_GOES_ON, LIFE_GOES_ON };
     return OLD_LIFE(making->old.count - 1);
 }
 
@@ -96,8 +97,8 @@ static void begin_life(struct making *making, int32_t entry, uint64_t e)
         }
     }
     uint32_t number = (uint32_t)replay->lives.count;
-    *VEC_PUSH(&replay->lives) = (struct life){ entries->addr[e], entries->size[e], entries->stack[e], entry,
-                                               LIFE_GOES_ON,     LIFE_GOES_ON };
+    *VEC_PUSH(&replay->lives) =
+        (struct life){ entries->size[e], entries->stack[e], entry, LIFE_GOES_ON, LIFE_GOES_ON };
     set_life(&making->addresses, slot, entries->addr[e], number);
     replay->life_of[entry] = number;
 }
@@ -275,6 +276,7 @@ void memory_replay_free(struct memory_replay *replay)
     if (!replay)
         return;
     VEC_FREE(&replay->lives);
+    VEC_FREE(&replay->old_addresses);
     VEC_FREE(&replay->replaced);
     free(replay->life_of);
     free(replay);
