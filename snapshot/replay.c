@@ -45,17 +45,6 @@ static void set_life(struct addresses *addresses, struct address *slot, uint64_t
     *slot = (struct address){ addr, (uint32_t)life + 1 };
 }
 
-int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
-{
-    switch (snapshot->entries.action[entry]) {
-    case ENTRY_SEGMENT_ALLOC:
-    case ENTRY_SEGMENT_MAP: return snapshot->entries.size[entry];
-    case ENTRY_SEGMENT_FREE:
-    case ENTRY_SEGMENT_UNMAP: return -snapshot->entries.size[entry];
-    default: return 0;
-    }
-}
-
 /* ---- lives ---- */
 
 struct making {
@@ -235,8 +224,8 @@ static void begin_courses(struct memory_replay *replay)
     size_t end = snapshot_end_of_segments(snapshot, replay->device->device);
     for (size_t s = snapshot_first_segment(snapshot, replay->device->device); s < end; s++)
         reserved += snapshot->segments.at[s].total;
-    for (uint64_t e = replay->device->first; e < replay->device->end; e++)
-        reserved -= memory_replay_reserved_change(snapshot, e);
+    reserved -= replay->action_bytes[ENTRY_SEGMENT_ALLOC] + replay->action_bytes[ENTRY_SEGMENT_MAP] -
+                replay->action_bytes[ENTRY_SEGMENT_FREE] - replay->action_bytes[ENTRY_SEGMENT_UNMAP];
     replay->allocated = (struct course){ allocated, allocated, allocated, REPLAY_BEFORE_FIRST };
     replay->active = (struct course){ active, active, active, REPLAY_BEFORE_FIRST };
     replay->reserved = (struct course){ reserved, reserved, reserved, REPLAY_BEFORE_FIRST };

@@ -118,6 +118,15 @@ static inline uint64_t memory_replay_address(const struct memory_replay *replay,
 }
 
 /* What ENTRY adds to reserved bytes: of segment entries, else 0. */
-int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry);
+static inline int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
+{
+    switch (snapshot->entries.action[entry]) {
+    case ENTRY_SEGMENT_ALLOC:
+    case ENTRY_SEGMENT_MAP: return snapshot->entries.size[entry];
+    case ENTRY_SEGMENT_FREE:
+    case ENTRY_SEGMENT_UNMAP: return -snapshot->entries.size[entry];
+    default: return 0;
+    }
+}
 
 #endif
