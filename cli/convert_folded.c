@@ -350,4 +350,5 @@ const struct convert_form convert_folded = {
     .write_profile = write_folded,
     .write_snapshots = convert_snapshot_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
+    .next_of_snapshot = "flamegraph.pl --countname bytes %s > flame.svg",
 };

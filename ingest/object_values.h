@@ -164,6 +164,7 @@ struct objects {
         uint32_t id;
     } last_stream;         /* most entries have the same as the one before */
     uint32_t default_pool; /* plus 1; 0: not met yet */
+    bool rare_columns;     /* an entry told what few files tell: see records.c */
     size_t kept_dicts;
     int64_t bytes_told; /* sum of all sizes: see records.c */
     bool too_many;      /* more objects than can be numbered: the file is not read on */
