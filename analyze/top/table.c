@@ -7,6 +7,7 @@
 #include "analyze/top/top.h"
 
 #include "base/quantity.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,25 @@ struct table *top_table(const struct top *top)
         table_add_footer(table, "self_device_time_total", title_for(top, table, "Self CUDA time total"),
                          TABLE_NS, table_int(top->self_device_ns));
     return table;
+}
+
+void top_sort_table(const struct top *top, struct table *table)
+{
+    int annotation = table_find_column(table, "is_user_annotation", strlen("is_user_annotation"));
+    int device = table_find_column(table, "device_type", strlen("device_type"));
+    assert(annotation >= 0 && device >= 0);
+    table_sort(table,
+               table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
+                                                           : offsetof(ROW, self_cpu_ns)),
+               false);
+    bool *last = mem_zalloc(table->row_count + 1, sizeof *last);
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct text *on = &table_cell(table, row, (size_t)device)->text;
+        last[row] =
+            table_cell(table, row, (size_t)annotation)->i == 1 && on->at && strcmp(on->at, "CPU") != 0;
+    }
+    table_put_last(table, last);
+    free(last);
 }
 
 /* ---- notices ---- */
