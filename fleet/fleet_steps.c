@@ -261,9 +261,31 @@ static void set_blamed(struct fleet_step_row *row, const struct share *shares, s
 
 static const char *const habit_words[] = { NULL, "in some steps", "in most steps", "always" };
 
+static int compare_integers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* In how many steps ranks met at all, whether it is sure who was last or not. */
+static int64_t count_steps_met(const struct fleet *fleet)
+{
+    int64_t *steps = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *steps)), different = 0;
+    size_t count = 0;
+    for (size_t m = 0; m < fleet->meetings.count; m++)
+        if (fleet->meetings.at[m].step != FACTS_MISSING)
+            steps[count++] = fleet->meetings.at[m].step;
+    if (count)
+        qsort(steps, count, sizeof *steps, compare_integers);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || steps[i] != steps[i - 1];
+    free(steps);
+    return different;
+}
+
 static void set_habits(struct fleet *fleet)
 {
-    int64_t blamed_steps = 0, before = FACTS_MISSING, in_a_row = 0;
+    int64_t steps_met = count_steps_met(fleet), before = FACTS_MISSING, in_a_row = 0;
     for (size_t i = 0; i < fleet->steps.count; i++) {
         int64_t rank = fleet->steps.at[i].blamed;
         in_a_row = rank == before ? in_a_row + 1 : 1;
@@ -271,7 +293,6 @@ static void set_habits(struct fleet *fleet)
         if (rank == FACTS_MISSING)
             continue;
         struct fleet_rank_row *row = fleet_rank(fleet, rank);
-        blamed_steps++;
         row->steps_held_up++;
         row->in_a_row = in_a_row > row->in_a_row ? in_a_row : row->in_a_row;
     }
@@ -279,9 +300,9 @@ static void set_habits(struct fleet *fleet)
         struct fleet_rank_row *row = &fleet->ranks.at[i];
         if (row->steps_held_up == 0)
             continue;
-        row->habit = 10 * row->steps_held_up >= 9 * blamed_steps ? HABIT_ALWAYS
-                     : 2 * row->steps_held_up >= blamed_steps    ? HABIT_MOSTLY
-                                                                 : HABIT_SELDOM;
+        row->habit = 10 * row->steps_held_up >= 9 * steps_met ? HABIT_ALWAYS
+                     : 2 * row->steps_held_up >= steps_met    ? HABIT_MOSTLY
+                                                              : HABIT_SELDOM;
         row->pattern = (struct text){ habit_words[row->habit], strlen(habit_words[row->habit]) };
     }
 }
