@@ -9,7 +9,8 @@
 #include "base/search.h"
 #include "base/sum.h"
 #include "fleet/medians.h"
-#include "fleet/slice.h"
+#include "fleet/slice_file.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -602,26 +603,120 @@ static bool is_later(const void *context, const void *a, const void *b)
     return compare_meetings(context, a, b) > 0;
 }
 
-void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job)
+/* ---- slices ---- */
+
+struct pass {
+    const struct fleet_job *job;
+    const struct fleet_slices *slices; /* NULL: all is in the facts */
+    bool *mixed;                       /* by group: files do not have it whole */
+    bool any_mixed;
+    struct slice kept; /* of the facts: it is made once */
+};
+
+static bool add_file(const struct pass *pass, struct slice *slice, size_t file, bool mixed,
+                     struct tpa_error *err)
+{
+    const char *path = pass->slices->paths[file];
+    struct source *source = source_open(path, &(struct source_limits){ .max_ratio = 0 }, err);
+    bool good = source && slice_add_file(slice, pass->slices->facts, pass->mixed, mixed, source, err);
+    source_free(source);
+    return good || tpa_in_file(err, path);
+}
+
+static size_t slice_count(const struct pass *pass)
+{
+    return pass->slices ? pass->slices->count + pass->any_mixed : 1;
+}
+
+/* Slice INDEX; behind those of the files the one of groups that are not whole in any. To be released in any case. */
+static bool take_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
+{
+    if (!pass->slices) {
+        *slice = pass->kept;
+        pass->kept = (struct slice){ 0 };
+        if (!slice->job)
+            slice_of_facts(slice, pass->job);
+        return true;
+    }
+    bool good = true, mixed = index == pass->slices->count;
+    *slice = (struct slice){ .job = pass->job };
+    for (size_t file = mixed ? 0 : index; good && file < (mixed ? pass->slices->count : index + 1); file++)
+        good = add_file(pass, slice, file, mixed, err);
+    if (good && mixed)
+        slice_sort(slice);
+    if (good)
+        slice_finish(slice);
+    return good;
+}
+
+static bool find_ends(struct pass *pass, struct ends *ends, struct tpa_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < slice_count(pass) && good; i++) {
+        struct slice slice;
+        good = take_slice(pass, &slice, i, err);
+        if (good)
+            add_ends(ends, &slice);
+        if (!pass->slices)
+            pass->kept = slice;
+        else
+            slice_release(&slice);
+    }
+    return good;
+}
+
+static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, const struct ends *ends,
+                         struct tpa_error *err)
+{
+    size_t joining = 0;
+    bool good = true;
+    uint64_t rows = 0, told = 0;
+    for (size_t i = 0; i < slice_count(pass) && good; i++) {
+        struct slice slice;
+        good = take_slice(pass, &slice, i, err);
+        if (good)
+            judge_slice(meetings, &slice, ends, &joining);
+        rows += slice.rows.count;
+        if (!pass->slices || i < pass->slices->count)
+            meetings->strangers += slice.strangers;
+        slice_release(&slice);
+    }
+    for (size_t m = 0; m < pass->job->members.count; m++)
+        told += (uint64_t)slice_collectives_of(pass->job, &pass->job->members.at[m]);
+    meetings->absent = told > rows ? told - rows : 0;
+    return good &&
+           (rows <= told || tpa_fail(err, TPA_NOWHERE,
+                                     "the files apart hold %" PRIu64
+                                     " collectives, and the facts tell of %" PRIu64 ": is one given twice?",
+                                     rows, told));
+}
+
+bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
+                         const struct fleet_slices *slices, struct tpa_error *err)
 {
     struct ends ends = { .meets = mem_zalloc(job->members.count + 1, sizeof *ends.meets) };
-    struct slice slice;
-    size_t joining = 0;
+    struct pass pass = { .job = job, .slices = slices };
     *meetings = (struct fleet_meetings){ .job = job, .first_ns = INT64_MAX };
-    slice_of_facts(&slice, job);
-    add_ends(&ends, &slice);
-    find_clocks(meetings, &ends);
-    refute(meetings, &ends);
-    if (meetings->refuted) /* the others tell better how far clocks are apart */
+    if (slices)
+        pass.mixed = slice_find_mixed(job, &pass.any_mixed);
+    bool good = find_ends(&pass, &ends, err);
+    if (good) {
         find_clocks(meetings, &ends);
-    judge_slice(meetings, &slice, &ends, &joining);
-    slice_release(&slice);
-    join_sums(meetings, 0);
+        refute(meetings, &ends);
+        if (meetings->refuted) /* the others tell better how far clocks are apart */
+            find_clocks(meetings, &ends);
+        good = judge_slices(&pass, meetings, &ends, err);
+    }
+    if (good) {
+        join_sums(meetings, 0);
+        runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
+        find_blamed(meetings);
+    }
     VEC_FREE(&ends.at);
     VEC_FREE(&ends.joining);
     free(ends.meets);
-    runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
-    find_blamed(meetings);
+    free(pass.mixed);
+    return good;
 }
 
 void fleet_meetings_release(struct fleet_meetings *meetings)

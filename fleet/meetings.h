@@ -89,10 +89,23 @@ struct fleet_meetings {
     int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
     uint64_t unmatched;      /* collectives that met no other */
     uint64_t refuted;        /* that did not end together, and are no meeting */
+    uint64_t absent;         /* that the facts tell of, but are in files that were not given */
+    uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 
-/* Release with fleet_meetings_release. n log n in collectives. */
-void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job);
+/* Files that hold the collectives of facts (slice_file.h). */
+struct fleet_slices {
+    struct facts *facts; /* of the job: texts are added to them */
+    char *const *paths;
+    size_t count;
+};
+
+/*
+ * The collectives of JOB: those in its facts, or where SLICES is not NULL those in files, of which one at a time is in memory. To be released
+ * with fleet_meetings_release in any case. False and ERR when a file cannot be read. n log n in collectives.
+ */
+bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
+                         const struct fleet_slices *slices, struct tpa_error *err);
 void fleet_meetings_release(struct fleet_meetings *meetings);
 
 /* "computation", "communication", "copies", "data loading", "host"; NULL for FLEET_CAUSES. */

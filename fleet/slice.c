@@ -109,13 +109,26 @@ static bool has_one_size(enum collective_kind kind)
 
 /* ---- entries ---- */
 
+int64_t slice_collectives_of(const struct fleet_job *job, const struct fleet_member *member)
+{
+    const struct facts_group *groups = facts_rows(job->facts, FACTS_GROUPS);
+    int64_t told = 0;
+    for (size_t g = 0; g < member->count[FACTS_GROUPS]; g++) {
+        int64_t of_group = groups[member->first[FACTS_GROUPS] + g].collectives;
+        if (of_group == FACTS_MISSING) /* older facts, which have them all */
+            return (int64_t)member->count[FACTS_COLLECTIVES];
+        told += of_group;
+    }
+    return told;
+}
+
 /* Do all members in which something was communicated have marked steps? */
 static bool have_steps(const struct fleet_job *job)
 {
     const struct facts_step *steps = facts_rows(job->facts, FACTS_STEPS);
     for (size_t m = 0; m < job->members.count; m++) {
         const struct fleet_member *member = &job->members.at[m];
-        if (member->count[FACTS_COLLECTIVES] == 0)
+        if (slice_collectives_of(job, member) == 0)
             continue;
         if (member->count[FACTS_STEPS] == 0 || steps[member->first[FACTS_STEPS]].number == FACTS_MISSING)
             return false;
@@ -259,20 +272,40 @@ static void add_rows(struct slice *slice)
     }
 }
 
+/* ENTRIES are those of the slice, in any order. */
+static void match(struct slice *slice, struct entry *entries)
+{
+    settle_numbers(entries, slice->rows.count);
+    count_orders(entries, slice->rows.count);
+    find_meetings(slice, entries, slice->rows.count);
+}
+
 void slice_of_facts(struct slice *slice, const struct fleet_job *job)
 {
     *slice = (struct slice){ .job = job };
     add_rows(slice);
     struct entry *entries = make_entries(slice);
-    settle_numbers(entries, slice->rows.count);
-    count_orders(entries, slice->rows.count);
     find_before(slice, entries, slice->rows.count);
-    find_meetings(slice, entries, slice->rows.count);
+    match(slice, entries);
+    free(entries);
+}
+
+void slice_finish(struct slice *slice)
+{
+    for (size_t i = 0; i < slice->records.count; i++) {
+        const struct slice_record *record = &slice->records.at[i];
+        *VEC_PUSH(&slice->rows) = (struct slice_row){
+            &record->one, record->before.start_ns == FACTS_MISSING ? NULL : &record->before, record->member
+        };
+    }
+    struct entry *entries = make_entries(slice);
+    match(slice, entries);
     free(entries);
 }
 
 void slice_release(struct slice *slice)
 {
+    VEC_FREE(&slice->records);
     VEC_FREE(&slice->rows);
     VEC_FREE(&slice->meetings);
     free(slice->arrivals);

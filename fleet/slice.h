@@ -36,8 +36,16 @@ struct slice_meeting {
     bool by_order;
 };
 
+/* A row of a file, and what is known of the one before; none: its start is missing. */
+struct slice_record {
+    struct facts_collective one, before;
+    uint32_t member;
+};
+
 struct slice {
-    const struct fleet_job *job; /* borrowed */
+    const struct fleet_job *job;         /* borrowed */
+    VEC_OF(struct slice_record) records; /* of files (slice_file.h) */
+    uint64_t strangers;                  /* rows of files whose recording is not in the facts */
     VEC_OF(struct slice_row) rows;
     struct slice_arrival *arrivals; /* of all meetings */
     size_t arrival_count;
@@ -48,6 +56,12 @@ struct slice {
 /* All collectives of the members of JOB, which must live as long. Release with slice_release. n log n. */
 void slice_of_facts(struct slice *slice, const struct fleet_job *job);
 void slice_release(struct slice *slice);
+
+/* The same of its records. */
+void slice_finish(struct slice *slice);
+
+/* How many collectives MEMBER has, whether they are in the facts or in files apart. */
+int64_t slice_collectives_of(const struct fleet_job *job, const struct fleet_member *member);
 
 /* Does every rank have to arrive at COLLECTIVE before any can leave? */
 bool slice_joins_all(const struct fleet_job *job, const struct facts_collective *collective);
