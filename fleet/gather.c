@@ -356,6 +356,10 @@ static void add_collectives(struct gathering *gathering)
         };
         set_sums(gathering, one, &row);
         facts_add(gathering->own, FACTS_COLLECTIVES, &row);
+        struct facts_group *group =
+            (struct facts_group *)facts_rows(gathering->own, FACTS_GROUPS) + row.group;
+        group->collectives++;
+        group->unnumbered += row.sequence == FACTS_MISSING;
     }
     names_free(groups);
 }
