@@ -66,10 +66,10 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
             continue;
         row->kernels++;
         row->nccl_kernels += kind == GPU_NCCL;
-        row->kernel_sum_ns += trace->dur_ns[e];
+        row->kernel_sum_ns += trace_dur_ns(trace, e);
         enum tensor_use use = tensor_use_of(query, trace->name[e]);
-        tensor_ns += use == TENSOR_YES ? trace->dur_ns[e] : 0;
-        unknown_ns += use == TENSOR_UNKNOWN ? trace->dur_ns[e] : 0;
+        tensor_ns += use == TENSOR_YES ? trace_dur_ns(trace, e) : 0;
+        unknown_ns += use == TENSOR_UNKNOWN ? trace_dur_ns(trace, e) : 0;
     }
     row->tensor_core_share = share_of(tensor_ns, row->kernel_sum_ns);
     row->tensor_core_unknown_share = share_of(unknown_ns, row->kernel_sum_ns);
@@ -80,10 +80,11 @@ static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const 
                       struct interval *span)
 {
     const struct trace *trace = query->trace;
-    *span = (struct interval){ trace->start_ns[query->events->event[work->at[0]]], INT64_MIN };
+    *span = (struct interval){ trace_start_ns(trace, query->events->event[work->at[0]]), INT64_MIN };
     for (size_t i = 0; i < work->count; i++) {
         event_id e = query->events->event[work->at[i]];
-        int64_t gap_ns = i && trace->start_ns[e] > span->end_ns ? trace->start_ns[e] - span->end_ns : 0;
+        int64_t gap_ns =
+            i && trace_start_ns(trace, e) > span->end_ns ? trace_start_ns(trace, e) - span->end_ns : 0;
         row->gaps += gap_ns > 0;
         row->longest_gap_ns = gap_ns > row->longest_gap_ns ? gap_ns : row->longest_gap_ns;
         row->idle_ns += gap_ns;
@@ -179,8 +180,8 @@ static void add_copies(struct gpu_query *query, const struct gpu_row *row, const
         struct gpu_copies *copies = &query->gpu->copies.at[first + *slot - 1];
         copies->count++;
         sum_add(&copies->bytes, trace_arg_or(trace, ARG_BYTES, e, 0));
-        copies->sum_ns += trace->dur_ns[e];
-        intervals_add(&when.at[*slot - 1], trace->start_ns[e], trace_end_ns(trace, e));
+        copies->sum_ns += trace_dur_ns(trace, e);
+        intervals_add(&when.at[*slot - 1], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
     for (size_t i = 0; i < work->count; i++)
         query->copies_slot[trace->name[query->events->event[work->at[i]]]] = 0;
@@ -207,7 +208,8 @@ static void add_row(struct gpu_query *query, const struct gpu_device *device, ui
     struct interval span;
     for (size_t i = 0; i < work->count; i++) {
         event_id e = query->events->event[work->at[i]];
-        device_use_add(&use, query->events->work[work->at[i]], trace->start_ns[e], trace_end_ns(trace, e));
+        device_use_add(&use, query->events->work[work->at[i]], trace_start_ns(trace, e),
+                       trace_end_ns(trace, e));
     }
     device_use_finish(&use);
     device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);

@@ -38,8 +38,8 @@ static struct step_list *ranges_called(const struct trace *trace, const char *na
         if (wanted[trace->name[e]] && !(trace->flags[e] & EVENT_POINT) &&
             (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
              trace->kind[e] == EVENT_OTHER))
-            *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0, trace->start_ns[e],
-                                               trace_end_ns(trace, e), e };
+            *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0,
+                                               trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     free(wanted);
     return ranges;
 }
@@ -151,7 +151,8 @@ static bool add_work(const struct steps_query *query, size_t at, struct interval
     event_id e = query->gpu->event[at];
     if (selection->tracks && !selection->tracks[trace->track[e]])
         return false;
-    intervals_add(&sets[part_of_work(query->gpu->work[at])], trace->start_ns[e], trace_end_ns(trace, e));
+    intervals_add(&sets[part_of_work(query->gpu->work[at])], trace_start_ns(trace, e),
+                  trace_end_ns(trace, e));
     return true;
 }
 
@@ -185,7 +186,7 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         enum step_part part = part_of_host_event(trace, query->asked, e);
         if (part != STEP_OTHER)
-            intervals_add(&sets[part], trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(&sets[part], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
 }
 

@@ -3,7 +3,7 @@
  *
  *     struct device_use use = { 0 };
  *     for (...)
- *         device_use_add(&use, gpu->work[at], trace->start_ns[e], trace_end_ns(trace, e));
+ *         device_use_add(&use, gpu->work[at], trace_start_ns(trace, e), trace_end_ns(trace, e));
  *     device_use_finish(&use);
  *     int64_t exposed_ns = intervals_length(&use.exposed[USE_COMMUNICATION]);
  *     device_use_release(&use);

@@ -113,7 +113,7 @@ static int64_t usual_copy_call(const struct editing *editing, const unsigned cha
         if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE &&
             sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
             trace_end_ns(trace, gpu->call[i]) < trace_end_ns(trace, gpu->event[i]))
-            *VEC_PUSH(&durations) = trace->dur_ns[gpu->call[i]];
+            *VEC_PUSH(&durations) = trace_dur_ns(trace, gpu->call[i]);
     int64_t median_ns = durations.count ? stats_of(durations.at, durations.count).median : MOST_NS;
     VEC_FREE(&durations);
     return median_ns < MOST_NS ? median_ns : MOST_NS;
@@ -175,7 +175,7 @@ static struct launching launching_of(const struct editing *editing, const struct
 {
     const struct trace *trace = editing->trace;
     const struct step *step =
-        step_list_at(steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        step_list_at(steps, trace->tracks[trace->track[call]].file, trace_start_ns(trace, call));
     return (struct launching){
         .thread = editing->graph->thread_of_track[trace->track[call]],
         .step = step ? step - steps->at : -1,
@@ -334,7 +334,7 @@ static void collect_uses(const struct editing *editing, struct uses *uses)
                               .launched = NAME_NONE,
                               .file = trace->tracks[trace->track[span]].file,
                               .span = span,
-                              .start_ns = trace->start_ns[span],
+                              .start_ns = trace_start_ns(trace, span),
                               .own_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1) };
     }
     if (uses->count)

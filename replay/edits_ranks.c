@@ -154,7 +154,7 @@ static void add_up(const struct replay_graph *graph, struct rank_time *times)
                     replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (!gpu_work_communicates(graph->gpu->work[i]))
-            times[file_of_work(graph, i)].device_ns += graph->trace->dur_ns[graph->gpu->event[i]];
+            times[file_of_work(graph, i)].device_ns += trace_dur_ns(graph->trace, graph->gpu->event[i]);
 }
 
 /* The part of its time that a rank of TIME keeps, when the median takes MEDIAN. */

@@ -494,7 +494,7 @@ static void add_device_costs(struct costs *costs)
             if (cost->count++ == 0)
                 *VEC_PUSH(&tally.met) = name;
             cost->is_call = gpu->op[i] == EVENT_NONE;
-            cost->time_ns += trace->dur_ns[gpu->event[i]];
+            cost->time_ns += trace_dur_ns(trace, gpu->event[i]);
         }
         bool last = d + 1 == gpu->device_count;
         if (last || summary->by == SUMMARY_BY_DEVICE ||

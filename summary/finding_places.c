@@ -23,9 +23,9 @@ struct place place_find(const struct trace *trace, place_holds *holds)
             *answer = holds(trace, e) ? YES : NO;
         if (*answer != YES)
             continue;
-        sums[trace->name[e]] += trace->dur_ns[e];
-        place.all_ns += trace->dur_ns[e];
-        if (place.longest == EVENT_NONE || trace->dur_ns[e] > trace->dur_ns[place.longest])
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
+        place.all_ns += trace_dur_ns(trace, e);
+        if (place.longest == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, place.longest))
             place.longest = e;
     }
     for (name_id id = 0; id < names_count(trace->names); id++)
@@ -101,7 +101,7 @@ double *shares_of_ranks(const struct summary *summary, place_holds *holds)
         const struct summary_rank *rank =
             summary_rank_of(summary, selection_rank(trace, trace->tracks[trace->track[e]].file));
         if (rank && rank->time_ns > 0)
-            shares[rank - summary->ranks] += (double)trace->dur_ns[e] / (double)rank->time_ns;
+            shares[rank - summary->ranks] += (double)trace_dur_ns(trace, e) / (double)rank->time_ns;
     }
     free(asked);
     return shares;

@@ -6,7 +6,7 @@
  *
  *     struct intervals busy = { 0 };
  *     for (...)
- *         intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));   // in any order
+ *         intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));   // in any order
  *     intervals_merge(&busy);                                                // now it is a set
  *     int64_t busy_ns = intervals_length(&busy);
  *     intervals_release(&busy);

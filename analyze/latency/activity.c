@@ -78,8 +78,8 @@ static void add_file(struct activity *activity, uint32_t file)
     for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
             event_id e = gpu->event[i];
-            device_use_add(&use, gpu->work[i], trace->start_ns[e], trace_end_ns(trace, e));
-            intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));
+            device_use_add(&use, gpu->work[i], trace_start_ns(trace, e), trace_end_ns(trace, e));
+            intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));
             activity->has_work[file] = true;
         }
     intervals_merge(&busy);
@@ -112,7 +112,8 @@ static void find_works(struct activity *activity)
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
             activity->works[count++] =
-                (struct launched_work){ trace->start_ns[gpu->call[i]], trace->start_ns[gpu->event[i]],
+                (struct launched_work){ trace_start_ns(trace, gpu->call[i]),
+                                        trace_start_ns(trace, gpu->event[i]),
                                         trace_end_ns(trace, gpu->event[i]), trace->track[gpu->call[i]] };
     runs_sort(activity->works, count, sizeof *activity->works, is_called_later, NULL);
     activity->works_ns[0] = 0;
