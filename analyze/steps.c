@@ -193,22 +193,9 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
 /* Make the parts disjoint: each without those before it. STEP_OTHER stays empty. */
 static void separate_parts(struct intervals sets[STEP_PARTS])
 {
-    struct intervals before = { 0 }, rest = { 0 };
-    for (size_t p = 0; p < STEP_OTHER; p++) {
+    for (size_t p = 0; p < STEP_OTHER; p++)
         intervals_merge(&sets[p]);
-        if (sets[p].count == 0)
-            continue;
-        intervals_subtract(&sets[p], &before, &rest);
-        struct intervals both = { 0 };
-        if (p + 1 < STEP_OTHER)
-            intervals_union(&before, &sets[p], &both);
-        intervals_release(&before);
-        before = both;
-        intervals_release(&sets[p]);
-        sets[p] = rest;
-        rest = (struct intervals){ 0 };
-    }
-    intervals_release(&before);
+    intervals_separate(sets, STEP_OTHER);
 }
 
 static void release_parts(struct intervals sets[STEP_PARTS])

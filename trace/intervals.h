@@ -72,6 +72,9 @@ void intervals_union(const struct intervals *a, const struct intervals *b, struc
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
 
+/* Make COUNT sets disjoint: each keeps what none of those before it covers. One walk over all, in memory for the result. */
+void intervals_separate(struct intervals *sets, size_t count);
+
 /* The part of the set within [START, END), into OUT, which must not be the set. */
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out);
 

@@ -69,36 +69,63 @@ static void timed_release(struct timed_set *set)
 
 /* ---- devices ---- */
 
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    const struct gpu_events *gpu = context;
+    return trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)left]) >
+           trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)right]);
+}
+
+/* The work of the devices of FILE by start, of which there are COUNT: positions in gpu_events. New; free with free(). */
+static uint32_t *works_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
+{
+    size_t device = gpu_first_device(gpu, file), first = 0;
+    *count = 0;
+    for (size_t d = device; d < gpu->device_count && gpu->devices[d].file == file; d++) {
+        first = d == device ? gpu->devices[d].first : first;
+        *count += gpu->devices[d].count;
+    }
+    uint32_t *at = mem_alloc(mem_times(*count + 1, sizeof *at));
+    for (size_t i = 0; i < *count; i++)
+        at[i] = (uint32_t)(first + i);
+    runs_sort(at, *count, sizeof *at, begins_later, gpu);
+    return at;
+}
+
 static void add_file(struct activity *activity, uint32_t file)
 {
     const struct trace *trace = activity->trace;
     const struct gpu_events *gpu = activity->gpu;
+    size_t count;
+    uint32_t *at = works_of_file(gpu, file, &count);
     struct device_use use = { 0 };
-    struct intervals busy = { 0 };
-    for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
-        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
-            event_id e = gpu->event[i];
-            device_use_add(&use, gpu->work[i], trace_start_ns(trace, e), trace_end_ns(trace, e));
-            intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));
-            activity->has_work[file] = true;
-        }
-    intervals_merge(&busy);
-    device_use_finish(&use);
-    activity->busy[file] = timed(busy, NULL);
-    for (int part = 0; part < DEVICE_USES; part++) {
-        activity->of_file[part][file] = timed(use.exposed[part], NULL);
-        use.exposed[part] = (struct intervals){ 0 };
-    }
+    struct intervals busy = { 0 }, exposed[DEVICE_USES] = { 0 };
+    struct device_use_walk walk = { .gpu = gpu, .at = at, .count = count };
+    while (device_use_next(&walk, &use))
+        for (int part = 0; part < DEVICE_USES; part++)
+            for (size_t i = 0; i < use.exposed[part].count; i++)
+                intervals_add(&exposed[part], use.exposed[part].at[i].start_ns,
+                              use.exposed[part].at[i].end_ns);
     device_use_release(&use);
+    for (size_t i = 0; i < count; i++)
+        intervals_add(&busy, trace_start_ns(trace, gpu->event[at[i]]),
+                      trace_end_ns(trace, gpu->event[at[i]]));
+    free(at);
+    activity->has_work[file] = count > 0;
+    activity->busy[file] = timed(busy, NULL);
+    for (int part = 0; part < DEVICE_USES; part++)
+        activity->of_file[part][file] = timed(exposed[part], NULL);
 }
 
 /* ---- operations by their calls ---- */
 
 static bool is_called_later(const void *context, const void *left, const void *right)
 {
-    (void)context;
-    const struct launched_work *a = left, *b = right;
-    return a->thread != b->thread ? a->thread > b->thread : a->called_ns > b->called_ns;
+    const struct gpu_events *gpu = context;
+    event_id a = gpu->call[*(const uint32_t *)left], b = gpu->call[*(const uint32_t *)right];
+    if (gpu->trace->track[a] != gpu->trace->track[b])
+        return gpu->trace->track[a] > gpu->trace->track[b];
+    return trace_start_ns(gpu->trace, a) > trace_start_ns(gpu->trace, b);
 }
 
 static void find_works(struct activity *activity)
@@ -111,27 +138,29 @@ static void find_works(struct activity *activity)
     activity->first = mem_zalloc(trace->track_count + 1, sizeof *activity->first);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            activity->works[count++] =
-                (struct launched_work){ trace_start_ns(trace, gpu->call[i]),
-                                        trace_start_ns(trace, gpu->event[i]),
-                                        trace_end_ns(trace, gpu->event[i]), trace->track[gpu->call[i]] };
-    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, NULL);
+            activity->works[count++] = (uint32_t)i;
+    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, gpu);
     activity->works_ns[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct launched_work *work = &activity->works[i];
-        activity->works_ns[i + 1] = activity->works_ns[i] + (work->end_ns - work->start_ns);
-        activity->first[work->thread + 1]++;
+        uint32_t work = activity->works[i];
+        activity->works_ns[i + 1] = activity->works_ns[i] + trace_dur_ns(trace, gpu->event[work]);
+        activity->first[trace->track[gpu->call[work]] + 1]++;
     }
     for (size_t t = 0; t < trace->track_count; t++)
         activity->first[t + 1] += activity->first[t];
+}
+
+static int64_t called_ns(const struct activity *activity, size_t work)
+{
+    return trace_start_ns(activity->trace, activity->gpu->call[activity->works[work]]);
 }
 
 size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first)
 {
     size_t from = activity->first[thread], count = activity->first[thread + 1] - from, i, end;
-    SEARCH(i, count, activity->works[from + i].called_ns < start_ns);
-    SEARCH(end, count, activity->works[from + end].called_ns < end_ns);
+    SEARCH(i, count, called_ns(activity, from + i) < start_ns);
+    SEARCH(end, count, called_ns(activity, from + end) < end_ns);
     *first = from + i;
     return from + end;
 }

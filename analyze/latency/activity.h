@@ -45,14 +45,9 @@ struct activity {
     bool *has_work;               /* by file */
     struct timed_set **of_thread; /* by track: from LATENCY_WAITING on; NULL: not requested yet */
     /* Operations by the thread and the start of the call that launched them: */
-    struct launched_work *works;
+    uint32_t *works;   /* positions in gpu_events */
     int64_t *works_ns; /* their durations before each, and one more */
     size_t *first;     /* by track, and one more */
-};
-
-struct launched_work {
-    int64_t called_ns, start_ns, end_ns;
-    track_id thread;
 };
 
 /* New; free with activity_free. */

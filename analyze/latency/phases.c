@@ -97,9 +97,10 @@ static void time_step(struct phase_query *query, struct phase_step *step, const 
     size_t first, end = activity_works(activity, thread, step->start_ns, step->end_ns, &first);
     intervals_clear(busy);
     for (size_t i = first; i < end; i++) {
-        const struct launched_work *work = &activity->works[i];
-        intervals_add(busy, work->start_ns, work->end_ns);
-        step->end_ns = work->end_ns > step->end_ns ? work->end_ns : step->end_ns;
+        event_id work = activity->gpu->event[activity->works[i]];
+        int64_t end_ns = trace_end_ns(trace, work);
+        intervals_add(busy, trace_start_ns(trace, work), end_ns);
+        step->end_ns = end_ns > step->end_ns ? end_ns : step->end_ns;
     }
     if (before && trace->track[before->event] == thread && before->end_ns > step->start_ns)
         step->start_ns = before->end_ns < step->end_ns ? before->end_ns : step->end_ns;

@@ -166,11 +166,18 @@ static void algebra_agrees_with_counting_moments(void **state)
         }
         assert_int_equal(intervals_length(&a) + intervals_length(&b),
                          intervals_length(&either) + intervals_length(&both));
-        intervals_release(&a);
-        intervals_release(&b);
-        intervals_release(&either);
-        intervals_release(&both);
-        intervals_release(&only);
+        struct intervals parts[] = { only, a, b, either, both };
+        intervals_separate(parts, 5);
+        for (int t = 0; t < 64; t++) {
+            assert_int_equal(intervals_contain(&parts[0], t), in_a[t] && !in_b[t]);
+            assert_int_equal(intervals_contain(&parts[1], t), in_a[t] && in_b[t]);
+            assert_int_equal(intervals_contain(&parts[2], t), !in_a[t] && in_b[t]);
+        }
+        for (size_t i = 1; i < parts[2].count; i++)
+            assert_true(parts[2].at[i - 1].end_ns < parts[2].at[i].start_ns);
+        assert_int_equal(parts[3].count + parts[4].count, 0);
+        for (int i = 0; i < 5; i++)
+            intervals_release(&parts[i]);
     }
 }
 
