@@ -215,26 +215,20 @@ static int64_t next_start(const struct intervals *sets, const size_t *next, size
     return until_ns;
 }
 
-void intervals_separate(struct intervals *sets, size_t count)
+void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context)
 {
     size_t *next = mem_zalloc(count + 1, sizeof *next);
-    struct intervals *out = mem_zalloc(count + 1, sizeof *out);
     for (int64_t now_ns = next_start(sets, next, count, INT64_MAX); now_ns != INT64_MAX;) {
         size_t owner = owner_of(sets, next, count, now_ns);
         int64_t end_ns = owner < count ? sets[owner].at[next[owner]].end_ns : INT64_MAX;
         end_ns = next_start(sets, next, owner, end_ns); /* one that goes before takes over */
         if (owner < count)
-            intervals_add(&out[owner], now_ns, end_ns);
+            visit(context, owner, now_ns, end_ns);
         now_ns = end_ns;
         for (size_t i = 0; i < count; i++)
             while (next[i] < sets[i].count && sets[i].at[next[i]].end_ns <= now_ns)
                 next[i]++;
     }
-    for (size_t i = 0; i < count; i++) {
-        intervals_release(&sets[i]);
-        sets[i] = out[i];
-    }
-    free(out);
     free(next);
 }
 
