@@ -138,7 +138,7 @@ static struct serving serving_open(const struct trace *trace)
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_ANNOTATION && op_attended_parse(trace_name(trace, e), &attended))
             *VEC_PUSH(&serving.steps) =
-                (struct serving_step){ trace->tracks[trace->track[e]].file, trace->start_ns[e],
+                (struct serving_step){ trace->tracks[trace->track[e]].file, trace_start_ns(trace, e),
                                        trace_end_ns(trace, e), attended };
     if (serving.steps.count)
         qsort(serving.steps.at, serving.steps.count, sizeof *serving.steps.at, compare_steps);
@@ -152,12 +152,12 @@ static const struct serving_step *serving_step_at(const struct serving *serving,
     uint32_t file = trace->tracks[trace->track[e]].file;
     size_t i = 0;
     SEARCH(i, serving->steps.count,
-           serving->steps.at[i].file < file ||
-               (serving->steps.at[i].file == file && serving->steps.at[i].start_ns <= trace->start_ns[e]));
+           serving->steps.at[i].file < file || (serving->steps.at[i].file == file &&
+                                                serving->steps.at[i].start_ns <= trace_start_ns(trace, e)));
     if (i == 0)
         return NULL;
     const struct serving_step *step = &serving->steps.at[i - 1];
-    return step->file == file && trace->start_ns[e] < step->end_ns ? step : NULL;
+    return step->file == file && trace_start_ns(trace, e) < step->end_ns ? step : NULL;
 }
 
 /* ---- costs ---- */
@@ -339,7 +339,7 @@ static struct told_works told_works_open(const struct trace *trace, const struct
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         uint32_t *before = &last[trace->track[e]];
-        if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace->start_ns[e])
+        if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace_start_ns(trace, e))
             told.holds_others[*before - 1] = true;
         *before = (uint32_t)i + 1;
     }
@@ -465,13 +465,13 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         uint8_t *says = &words[trace->name[e]];
         if (*says == 0)
             *says = words_of(trace_name(trace, e));
-        if (call->works++ == 0 || trace->start_ns[e] < trace->start_ns[call->work]) {
+        if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
             call->device = gpu->device_of_track[trace->track[e]];
         }
-        call->time_ns += trace->dur_ns[e];
-        call->tf32_ns += *says & WORDS_TF32 ? trace->dur_ns[e] : 0;
+        call->time_ns += trace_dur_ns(trace, e);
+        call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
         /* A copy from or to elsewhere: the memory's bandwidth does not bound that, and nothing tells the link's. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
@@ -486,12 +486,12 @@ static void add_host_times(struct roofline_calls *calls, const struct calltree *
 {
     const struct trace *trace = calls->trace;
     for (size_t c = 0; c < calls->count; c++)
-        calls->at[c].time_ns = trace->dur_ns[calls->at[c].op];
+        calls->at[c].time_ns = trace_dur_ns(trace, calls->at[c].op);
     for (node_id n = 0; n < tree->count; n++) {
         uint32_t own = index[tree->event[n]];
         uint32_t around = tree->parent[n] == NODE_NONE ? 0 : index[tree->event[tree->parent[n]]];
         if (own && around && own != around)
-            calls->at[around - 1].time_ns -= trace->dur_ns[tree->event[n]];
+            calls->at[around - 1].time_ns -= trace_dur_ns(trace, tree->event[n]);
     }
 }
 

@@ -115,7 +115,8 @@ struct replay_graph {
     uint32_t *group;          /* by file: files with the same number have matched collectives */
     int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
 
-    int64_t usual_launch_ns; /* what a launching call takes that does not wait for room; 0: queues were never full */
+    int64_t
+        usual_launch_ns; /* what a launching call takes that does not wait for room; 0: queues were never full */
 
     bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
 
@@ -207,13 +208,15 @@ static inline int64_t replay_time(const struct replay_graph *graph, uint32_t fil
 /* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
 static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
 {
-    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file, graph->trace->start_ns[e]);
+    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file,
+                       trace_start_ns(graph->trace, e));
 }
 static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
 {
     int64_t end_ns;
-    return __builtin_add_overflow(replay_event_start(graph, e), graph->trace->dur_ns[e], &end_ns) ? INT64_MAX
-                                                                                                  : end_ns;
+    return __builtin_add_overflow(replay_event_start(graph, e), trace_dur_ns(graph->trace, e), &end_ns)
+               ? INT64_MAX
+               : end_ns;
 }
 
 #endif

@@ -56,10 +56,10 @@ static void *derive_work_steps(const struct trace *trace)
     of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
     for (size_t i = 0; i < gpu->count; i++) {
         event_id call = gpu->call[i];
-        const struct step *step =
-            call == EVENT_NONE
-                ? NULL
-                : step_list_at(of->steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        const struct step *step = call == EVENT_NONE
+                                      ? NULL
+                                      : step_list_at(of->steps, trace->tracks[trace->track[call]].file,
+                                                     trace_start_ns(trace, call));
         of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
     }
     return of;

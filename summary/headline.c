@@ -536,8 +536,8 @@ static const char *say_caller(struct headline *headline, const char *name)
         size_t len = 0;
         const char *line = callers_line(callers, events.at[i], &len);
         name_id at = names_add(lines, line ? line : "", len);
-        sums[at] += (double)trace->dur_ns[events.at[i]];
-        all += (double)trace->dur_ns[events.at[i]];
+        sums[at] += (double)trace_dur_ns(trace, events.at[i]);
+        all += (double)trace_dur_ns(trace, events.at[i]);
         most = sums[at] > sums[most] ? at : most;
     }
     const char *line = names_count(lines) ? names_text(lines, most) : "";

@@ -153,8 +153,8 @@ static void find_ranges(struct latency *latency, const struct range_query *query
         }
         *VEC_PUSH(&latency->ranges) = (struct latency_range){ .event = e,
                                                               .row = row_of(latency, &names, rows, e),
-                                                              .start_ns = trace->start_ns[e],
-                                                              .duration_ns = trace->dur_ns[e] };
+                                                              .start_ns = trace_start_ns(trace, e),
+                                                              .duration_ns = trace_dur_ns(trace, e) };
     }
     free(names.of_name);
     names_free(names.folded);
