@@ -20,7 +20,7 @@ void edit_at_peak(const struct editing *editing)
     const struct gpu_events *gpu = editing->graph->gpu;
     struct selection *all =
         selection_open(editing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    const struct roofline *roofline = roofline_analyze(editing->trace, all, BY(OP), NULL);
+    const struct roofline *roofline = roofline_analyze(editing->trace, all, ROOFLINE_BY_DEFAULT, NULL);
     int64_t floor_ns = shortest_kernel_ns(editing->trace, gpu);
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t place = roofline->calls.of_work[i];

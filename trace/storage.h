@@ -15,13 +15,13 @@ struct derivation;
 
 struct arg_storage {
     uint64_t *present;
-    size_t present_bytes; /* as given to column_resize */
-    void *values;         /* int32_t or int64_t; packed once it is frozen */
-    size_t values_bytes;
+    size_t present_bytes;              /* as given to column_resize */
+    uint64_t *packed;                  /* the values of whole blocks, and of the last one once it is frozen */
+    size_t packed_words, packed_bytes; /* taken; as given to column_resize */
+    VEC_OF(struct arg_block) blocks;
+    int64_t *newest; /* those of the block that is not full yet; NULL: none was added, or it is frozen */
     size_t count;
-    bool wide;
-    uint32_t *rank; /* these two once it is frozen */
-    struct arg_block *blocks;
+    uint32_t *rank; /* once it is frozen */
 };
 
 struct trace_derived {
@@ -68,14 +68,14 @@ struct trace_builder {
 /* Append VALUE for EVENT, which must be larger than any event the column has. */
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
 
-/* Room for the present bits of EVENTS events; for MORE values. */
+/* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order. */
 void arg_storage_reserve_present(struct arg_storage *arg, size_t events);
-void arg_storage_reserve_values(struct arg_storage *arg, size_t more);
+void arg_storage_add_value(struct arg_storage *arg, int64_t value);
 
-/* From here on values are 8 bytes: one was met that does not fit in 4. */
-void arg_storage_widen(struct arg_storage *arg);
+/* Value I of those that were added. */
+int64_t arg_storage_value(const struct arg_storage *arg, size_t i);
 
-/* Pack the values of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
+/* Finish a column of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
 struct trace_arg_column arg_storage_freeze(struct arg_storage *arg, size_t events);
 void arg_storage_release(struct arg_storage *arg);
 
