@@ -295,6 +295,9 @@ case_ranks()
     [ -f n9-1.tpa ] || fail "no n9-1.tpa: $(ls)"
     RANK=0 WORLD_SIZE=1 "$tpa" capture --library "$library" -o alone.tpa -- "$play" cuda kernel k 2> err
     [ -f alone.tpa ] || fail "no alone.tpa: $(ls)"
+    # The program changes its environment.
+    RANK=3 WORLD_SIZE=8 "$tpa" capture --library "$library" -o 'changed%r.tpa' -- "$play" cuda kernel k setenv RANK 9 2> err
+    is "rank of the begin" "$("$dump" changed3.tpa PROCESS | grep -o ' RANK=[0-9]*')" " RANK=3"
     # Two at once with one name: the log that is being written stays, and the second has the process id in its name.
     "$tpa" capture --library "$library" -o twice.tpa -- "$play" cuda kernel k flushed await go 2> err &
     until [ -s twice.tpa ]; do sleep 0.05; done
