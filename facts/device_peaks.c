@@ -44,6 +44,10 @@ static const struct {
     { "Tesla T4",          0,       0,       130,     65,     0,      0,     0,     8.1,   0,     320,   3, "NVIDIA T4 data sheet" },
     { "NVIDIA L40S",       0,       733,     733,     362.05, 362.05, 183,   0,     91.6,  0,     864,   4, "NVIDIA L40S data sheet" },
     { "NVIDIA L4",         0,       242.5,   242.5,   121,    121,    60,    0,     30.3,  0,     300,   4, "NVIDIA L4 data sheet" },
+    { "TPU v6 Lite",       0,       0,       1836,    0,      918,    0,     0,     0,     0,     1638, 0, "Google Cloud TPU v6e documentation" },
+    { "TPU v5 Lite",       0,       0,       393,     0,      197,    0,     0,     0,     0,     819,  0, "Google Cloud TPU v5e documentation" },
+    { "TPU v5",            0,       0,       918,     0,      459,    0,     0,     0,     0,     2765, 0, "Google Cloud TPU v5p documentation" },
+    { "TPU v4",            0,       0,       275,     0,      275,    0,     0,     0,     0,     1228, 0, "Google Cloud TPU v4 documentation" },
     { "MI355X",            10066.3, 5033.2,  5033.2,  2516.6, 2516.6, 0,     78.6,  157.3, 78.6,  8000, 5, "AMD Instinct MI355X data sheet" },
     { "MI325X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  6000, 5, "AMD Instinct MI325X data sheet" },
     { "MI300X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  5300, 5, AMD_CDNA3 },
@@ -122,7 +126,7 @@ bool device_peaks_override(struct device_peaks *peaks, const char *text, struct 
         double *place = place_of(peaks, at, name_len);
         double value = name_len < len ? rate_of(at + name_len + 1, len - name_len - 1) : 0;
         if (!place || value == 0) {
-            tpa_fail(err, TPA_NOWHERE, "'%.*s' is no peak", (int)len, at);
+            tpa_fail(err, TPA_NOWHERE, "'%.*s' is not a peak", (int)len, at);
             return tpa_hint(err,
                             "say TYPE=RATE, such as bf16=989T,hbm=3.35T; the types are fp4, fp8, int8, fp16, "
                             "bf16, tf32, fp64_matrix, fp32, fp64 and hbm, the bandwidth of the memory");

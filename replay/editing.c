@@ -36,7 +36,7 @@ void editing_scale_piece(const struct editing *editing, moment_id m, double fact
 void editing_scale_work(const struct editing *editing, size_t i, double factor)
 {
     editing->changes->work[i] = (float)(editing->changes->work[i] * factor);
-    editing->effect->time_ns += editing->trace->dur_ns[editing->graph->gpu->event[i]];
+    editing->effect->time_ns += trace_dur_ns(editing->trace, editing->graph->gpu->event[i]);
     editing->effect->count++;
 }
 

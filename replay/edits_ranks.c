@@ -160,7 +160,8 @@ static void add_devices(const struct replay_graph *graph, struct rank_times *tim
     for (size_t d = 0; d < gpu->device_count; d++) {
         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
             if (!gpu_work_communicates(gpu->work[i]))
-                add_time(&tally, graph->trace->name[gpu->event[i]], graph->trace->dur_ns[gpu->event[i]]);
+                add_time(&tally, graph->trace->name[gpu->event[i]],
+                         trace_dur_ns(graph->trace, gpu->event[i]));
         give_times(&tally, times->of_file[gpu->devices[d].file], times);
     }
     free(tally.sums);

@@ -36,7 +36,7 @@ static int64_t usual_launch(const struct graph_maker *maker)
     VEC_OF(int64_t) durations = { 0 };
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (is_launch(maker, i))
-            *VEC_PUSH(&durations) = graph->trace->dur_ns[graph->gpu->call[i]];
+            *VEC_PUSH(&durations) = trace_dur_ns(graph->trace, graph->gpu->call[i]);
     int64_t usual_ns = 0;
     if (durations.count) {
         qsort(durations.at, durations.count, sizeof *durations.at, compare_times);

@@ -12,9 +12,8 @@
  * Moments are
  *
  * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are
- * operators
- *   and calls of the runtime or driver, on program threads only: those with an operator, or with a call that launched
- *   work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
+ *   operators and calls of the runtime or driver, on program threads only: those with an operator, or with a call that
+ *   launched work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
  *   which another thread took over, are moments too;
  * - of device work: its start and its end;
  * - of a collective that was found on several ranks: when the last of them began.
@@ -86,7 +85,7 @@ struct replay_graph {
     size_t thread_count;
     uint32_t *thread_of_track; /* index into threads; UINT32_MAX: no program thread */
 
-    /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
+    /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
     struct moment_times times;           /* replay_moment_ns */
     const struct moment_times *recorded; /* replay_recorded_ns */
@@ -116,7 +115,8 @@ struct replay_graph {
     uint32_t *group;          /* by file: files with the same number have matched collectives */
     int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
 
-    int64_t usual_launch_ns; /* what a launching call takes that does not wait for room; 0: queues were never full */
+    int64_t
+        usual_launch_ns; /* what a launching call takes that does not wait for room; 0: queues were never full */
 
     bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
 
@@ -208,13 +208,15 @@ static inline int64_t replay_time(const struct replay_graph *graph, uint32_t fil
 /* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
 static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
 {
-    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file, graph->trace->start_ns[e]);
+    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file,
+                       trace_start_ns(graph->trace, e));
 }
 static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
 {
     int64_t end_ns;
-    return __builtin_add_overflow(replay_event_start(graph, e), graph->trace->dur_ns[e], &end_ns) ? INT64_MAX
-                                                                                                  : end_ns;
+    return __builtin_add_overflow(replay_event_start(graph, e), trace_dur_ns(graph->trace, e), &end_ns)
+               ? INT64_MAX
+               : end_ns;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than works. */
+/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than operations. */
 static bool is_too_large(const struct trace *trace)
 {
     return trace->event_count > UINT32_MAX / 5;

@@ -29,7 +29,8 @@ struct changes {
         shortens_launches; /* work begins as much sooner after the begin of its launch as that call is shorter */
     bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
-    int64_t least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
+    int64_t
+        least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */

@@ -40,7 +40,7 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* The steps of a trace that do not overlap, and of which each work is: the same for every replay. */
+/* The steps of a trace that do not overlap, and of which each operation is: the same for every replay. */
 struct work_steps {
     struct step_list *steps;
     size_t overlapping; /* left out */
@@ -56,10 +56,10 @@ static void *derive_work_steps(const struct trace *trace)
     of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
     for (size_t i = 0; i < gpu->count; i++) {
         event_id call = gpu->call[i];
-        const struct step *step =
-            call == EVENT_NONE
-                ? NULL
-                : step_list_at(of->steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        const struct step *step = call == EVENT_NONE
+                                      ? NULL
+                                      : step_list_at(of->steps, trace->tracks[trace->track[call]].file,
+                                                     trace_start_ns(trace, call));
         of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
     }
     return of;

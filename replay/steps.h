@@ -35,12 +35,12 @@ struct step_time {
 };
 
 struct step_times {
-    VEC_OF(struct step_time);          /* by file and start */
+    VEC_OF(struct step_time); /* by file and start */
     /* The step time: the median of the periods of a rank, of all its steps where it has no period; of several ranks that of the
      * slowest. And the mean of the same steps: what counts where steps differ by turns. 0: nothing was recorded. */
     int64_t now_ns, then_ns;
     int64_t mean_now_ns, mean_then_ns;
-    size_t overlapping;                /* ranges of steps left out, as they overlap others */
+    size_t overlapping; /* ranges of steps left out, as they overlap others */
 };
 
 /* The steps of GRAPH as REPLAY has them; WHOLE: the recording as one. New; free with step_times_free (NULL is allowed). */

@@ -17,6 +17,7 @@
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
 #include "summary/finding_places.h"
+#include "summary/job.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,21 +61,6 @@ static bool is_communication(const struct trace *trace, event_id e)
                                                 collective_runs_on_host(trace_name(trace, e));
 }
 
-/* ---- what it was written with ---- */
-
-/* What to do is said in the words of what the program was written with. */
-enum framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
-
-static enum framework framework_of(const struct pricing *pricing)
-{
-    switch (pricing->trace->files[0].producer) {
-    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
-    case PRODUCER_JAX:
-    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
-    default: return pricing->summary->features & FEATURE_OPS ? FRAMEWORK_TORCH : FRAMEWORK_NONE;
-    }
-}
-
 /* ---- the rules ---- */
 
 /* The waits for a batch: how many, the mean, and whether more than a tenth are longer than it takes to be handed one. */
@@ -92,8 +78,8 @@ static struct batch_waits batch_waits_of(const struct trace *trace, name_id name
         if (trace->name[e] != name)
             continue;
         count++;
-        longer += trace->dur_ns[e] > HANDED_OVER_NS;
-        all_ns += (double)trace->dur_ns[e];
+        longer += trace_dur_ns(trace, e) > HANDED_OVER_NS;
+        all_ns += (double)trace_dur_ns(trace, e);
     }
     return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
 }
@@ -201,9 +187,9 @@ static int64_t last_launch_ns(const struct trace *trace, const unsigned char *so
 {
     int64_t last_ns = INT64_MIN;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call((enum event_kind)trace->kind[e]) && trace->start_ns[e] > last_ns &&
+        if (event_is_call((enum event_kind)trace->kind[e]) && trace_start_ns(trace, e) > last_ns &&
             (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))))
-            last_ns = trace->start_ns[e];
+            last_ns = trace_start_ns(trace, e);
     return last_ns;
 }
 
@@ -216,10 +202,10 @@ static void find_end_wait(struct pricing *pricing)
     pricing->last_launch_ns = last_launch_ns(trace, sorts);
     for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
         bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
-        if (!waits || trace->start_ns[e] < pricing->last_launch_ns ||
-            trace->dur_ns[e] <= findings->end_wait_ns)
+        if (!waits || trace_start_ns(trace, e) < pricing->last_launch_ns ||
+            trace_dur_ns(trace, e) <= findings->end_wait_ns)
             continue;
-        findings->end_wait_ns = trace->dur_ns[e];
+        findings->end_wait_ns = trace_dur_ns(trace, e);
         findings->end_wait =
             (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
     }
@@ -232,7 +218,7 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     const struct trace *trace = pricing->trace;
     name_id id = names_find(trace->names, name.at, name.len);
     for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
-        if (trace->name[e] == id && trace->start_ns[e] < pricing->last_launch_ns)
+        if (trace->name[e] == id && trace_start_ns(trace, e) < pricing->last_launch_ns)
             return true;
     return false;
 }
@@ -299,19 +285,21 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
     pricing_add(pricing, finding, subject);
 }
 
+static const char *const pinning_advice[FRAMEWORKS] = {
+    "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+    "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
+    "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+};
+
 static void look_at_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
     look_at_copies_of(
         pricing, is_pageable_upload,
-        (struct priced_finding){
-            .rule = as_text("pageable_copies"),
-            .title = as_text("copies from pageable memory block the host"),
-            .advice = as_text(
-                framework_of(pricing) == FRAMEWORK_NONE
-                    ? "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync"
-                    : "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
-            .edit = { .kind = EDIT_PINNED_COPIES } },
+        (struct priced_finding){ .rule = as_text("pageable_copies"),
+                                 .title = as_text("copies from pageable memory block the host"),
+                                 .advice = as_text(pinning_advice[trace_framework(pricing->trace)]),
+                                 .edit = { .kind = EDIT_PINNED_COPIES } },
         "copies from pageable memory");
     look_at_copies_of(
         pricing, is_pinned_upload,
@@ -379,38 +367,39 @@ static const struct idle_rule idle_rules[] = {
       1 },
 };
 
-/* Engines that capture graphs themselves unless they are told not to; which one it is, is known by its operators. */
-static const struct {
-    const char *prefix, *advice;
-} engines[] = {
-    { "vllm::",
-      "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
-      "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it" },
-    { "sgl_kernel::",
-      "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
-      "that covers the batches that are served; larger batches save a part of it" },
+/* What to do about slow launches in a PyTorch program, by what it does. */
+static const char *const launch_advice[JOBS] = {
+    /* of others: as the rule says, or that of ranks */
+    [JOB_VLLM] =
+        "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
+        "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
+    [JOB_SGLANG] =
+        "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
+        "that covers the batches that are served; larger batches save a part of it",
+    [JOB_INFERENCE] =
+        "capture the forward pass as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+        "can; larger batches save a part of it",
 };
-
-/* NULL: none of these engines ran. */
-static const char *advice_of_engine(const struct trace *trace)
-{
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        for (name_id id = 0; id < names_count(trace->names); id++)
-            if (strncmp(names_text(trace->names, id), engines[i].prefix, strlen(engines[i].prefix)) == 0)
-                return engines[i].advice;
-    return NULL;
-}
 
 /* Collectives are captured under conditions only, so the price leaves them between the graphs. */
 static const char *const launch_advice_of_ranks =
     "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
     "fused optimizers (fused=True) and larger batches save a part of it";
 
+static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
+{
+    enum trace_framework framework = trace_framework(pricing->trace);
+    enum job job = job_of(pricing->trace);
+    if (rule->edit != EDIT_CUDA_GRAPH || framework != FRAMEWORK_TORCH)
+        return as_text(rule->advice[framework]);
+    if (launch_advice[job])
+        return as_text(launch_advice[job]);
+    bool among_ranks = place_find(pricing->trace, is_communication).longest != EVENT_NONE;
+    return as_text(among_ranks ? launch_advice_of_ranks : rule->advice[framework]);
+}
+
 static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
 {
-    bool among_ranks =
-        rule->edit == EDIT_CUDA_GRAPH && place_find(pricing->trace, is_communication).longest != EVENT_NONE;
-    enum framework framework = framework_of(pricing);
     struct buffer where = { 0 };
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
@@ -426,14 +415,11 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
         pricing_add_quiet(pricing, rule->subject);
         return;
     }
-    const char *engine = rule->edit == EDIT_CUDA_GRAPH ? advice_of_engine(pricing->trace) : NULL;
-    const char *advice =
-        among_ranks && framework == FRAMEWORK_TORCH ? launch_advice_of_ranks : rule->advice[framework];
     pricing_add(pricing,
                 (struct priced_finding){ .rule = as_text(rule->rule),
                                          .title = as_text(rule->title),
                                          .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(engine ? engine : advice),
+                                         .advice = advise_launches(pricing, rule),
                                          .most_share = most_share,
                                          .edit = { .kind = rule->edit } },
                 rule->subject);
@@ -457,6 +443,29 @@ static size_t steps_of_rank(const struct trace *trace, int64_t rank)
     for (size_t i = 0; i < steps->count; i++)
         count += selection_rank(trace, steps->at[i].file) == rank;
     return count;
+}
+
+/* What to do about communication, in the words of what the program was written with, and for what it does. */
+static struct text advise_overlap(const struct pricing *pricing)
+{
+    static const char *const advice[FRAMEWORKS] = {
+        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
+        "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+        "shard otherwise",
+        "start it earlier, on a stream of its own, and wait later, or send less",
+    };
+    static const char *const of_one_rank =
+        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
+        "it may be waiting for slower ranks, which the traces of all would show";
+    static const char *const of_inference =
+        "split the model over fewer devices where it fits, use a quicker all-reduce (custom, NVLS), or compute one half of "
+        "the batch while the other communicates";
+    enum trace_framework framework = trace_framework(pricing->trace);
+    if (framework != FRAMEWORK_TORCH)
+        return as_text(advice[framework]);
+    if (job_of(pricing->trace) > JOB_TRAINING)
+        return as_text(of_inference);
+    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice[framework]);
 }
 
 /* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
@@ -498,17 +507,11 @@ static void look_at_communication(struct pricing *pricing)
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
     bool found = pricing_add(
         pricing,
-        (struct priced_finding){
-            .rule = as_text("communication"),
-            .title = as_text("communication is not hidden behind computation"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                pricing->summary->rank_count < 2
-                    ? "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or "
-                      "compress gradients. Part of it may be waiting for slower ranks, which the traces of all would show"
-                    : "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
-                      "or compress gradients"),
-            .edit = { .kind = EDIT_OVERLAP_COMM } },
+        (struct priced_finding){ .rule = as_text("communication"),
+                                 .title = as_text("communication is not hidden behind computation"),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = advise_overlap(pricing),
+                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
         alone ? NULL : "communication");
     if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
         pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
@@ -527,6 +530,12 @@ static void look_at_communication(struct pricing *pricing)
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
         "slow ranks");
 }
+
+static const char *const matrix_advice[FRAMEWORKS] = {
+    "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
+    "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
+    "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+};
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
@@ -552,13 +561,13 @@ static void look_at_tensor_cores(struct pricing *pricing)
         event_id e = gpu->event[i];
         if (trace->kind[e] != EVENT_KERNEL)
             continue;
-        all_ns += trace->dur_ns[e];
+        all_ns += trace_dur_ns(trace, e);
         if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
             summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
                                      trace->tracks[trace->track[e]].device) &&
             does_without_tensor_cores(trace, e, known)) {
-            sums[trace->name[e]] += trace->dur_ns[e];
-            matrix_ns += trace->dur_ns[e];
+            sums[trace->name[e]] += trace_dur_ns(trace, e);
+            matrix_ns += trace_dur_ns(trace, e);
         }
     }
     free(known);
@@ -582,20 +591,18 @@ static void look_at_tensor_cores(struct pricing *pricing)
         buffer_release(&where);
         return;
     }
-    pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("tensor_cores"),
-            .title = as_text("matrix products run without tensor cores (as if they took half)"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_KERNEL,
-                      .pattern = names.at,
-                      .pattern_len = names.len,
-                      .factor = 0.5 } },
-        "tensor cores");
+    pricing_add(pricing,
+                (struct priced_finding){
+                    .rule = as_text("tensor_cores"),
+                    .title = as_text("matrix products run without tensor cores (as if they took half)"),
+                    .where = pricing_keep(pricing, &where),
+                    .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
+                    .edit = { .kind = EDIT_SCALE,
+                              .target = TARGET_KERNEL,
+                              .pattern = names.at,
+                              .pattern_len = names.len,
+                              .factor = 0.5 } },
+                "tensor cores");
 }
 
 /* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
@@ -651,8 +658,11 @@ static void look_at_slow_operators(struct pricing *pricing, struct slow_operator
                 .title = pricing_keep(pricing, &slow->title),
                 .where = pricing_keep(pricing, &slow->where),
                 .advice = as_text(
-                    "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
-                    "where they are bound by compute (tpa roofline shows which)"),
+                    trace_framework(pricing->trace) == FRAMEWORK_XLA
+                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
+                          "(tpa roofline shows which)"
+                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
+                          "precision where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
     else if (slow->looked)
@@ -672,7 +682,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
         event_id e = gpu->event[i];
         if (gpu_work_communicates(gpu->work[i]))
             continue;
-        sums[trace->name[e]] += trace->dur_ns[e];
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
         if (longest == EVENT_NONE || sums[trace->name[e]] > sums[trace->name[longest]])
             longest = e;
     }
