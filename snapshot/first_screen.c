@@ -107,6 +107,8 @@ static void add_fact(const struct screen *screen, const char *label, const char 
 static void add_facts(const struct screen *screen)
 {
     const struct device_row *row = screen->device;
+    if (screen->answers->devices.rows.count > 1) /* the figures are of this one */
+        add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
     if (has_peak(row)) {
         add_fact(screen, "Allocated peak", bytes_text(screen, row->allocated_peak));
         add_fact(screen, "Reserved peak", bytes_text(screen, row->reserved_peak));
