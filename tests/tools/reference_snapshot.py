@@ -151,8 +151,8 @@ def steps_of(data, device, trace, track):
         start = next(o for o in reversed(open_) if o["name"] == a["name"])
         open_.remove(start)
         from_, to = at(start["time_us"]) + 1, at(a["time_us"]) + 1
-        rows.append((a["name"], heights[from_], heights[to], max(heights[from_:to + 1])))
-    return rows
+        rows.append((start["time_us"], -a["time_us"], (a["name"], heights[from_], heights[to], max(heights[from_:to + 1]))))
+    return [row for _, _, row in sorted(rows, key=lambda r: r[:2])]
 
 
 def load(path):
