@@ -113,8 +113,8 @@ def figures(data, device):
         actions = {e["action"] for e in trace}
         leaves = "free_requested" if "free_requested" in actions else "free_completed"
         completes = "free_completed" if "free_completed" in actions else "free_requested"
-        used = [(a, b["requested_size"], b["frames"], b["state"]) for a, b in blocks_of(data, device)
-                if b["state"] != "inactive"]
+        used = [(a, b["requested_size"], b["frames"] if "frames" in b else b["history"][0]["frames"], b["state"])
+                for a, b in blocks_of(data, device) if b["state"] != "inactive"]
         hidden = "active_pending_free" if leaves == "free_requested" else ""
         allocated = Track(trace, [u[:3] for u in used if u[3] != hidden], leaves)
         active = Track(trace, [u[:3] for u in used], completes)
