@@ -73,6 +73,7 @@ struct snapshot_answers {
     struct scope_rows scopes;
     struct leaks leaks;
     struct churn churn;
+    enum moment_kind moment; /* that was asked for */
     int64_t moments_missing; /* devices with a history that has no such moment */
     struct arena arena;
 };

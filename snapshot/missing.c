@@ -217,8 +217,11 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
             LEAK_FEWEST_STEPS, answers->leaks.longest);
     if (answers->moments_missing)
         tell(&all, "no_such_moment", answers->moments_missing,
-             "%" PRId64 " devices have no such moment, and nothing of what was in use on them is shown",
-             answers->moments_missing);
+             "%" PRId64 " of %zu devices had %s, and what was in use there is not shown",
+             answers->moments_missing, answers->devices.rows.count,
+             answers->moment == MOMENT_OOM     ? "no out-of-memory error"
+             : answers->moment == MOMENT_ENTRY ? "fewer entries"
+                                               : "no times");
     if (answers->ooms.left_out)
         tell(&all, "ooms_left_out", answers->ooms.left_out,
              "more out-of-memory errors than are shown: %" PRId64 " were left out", answers->ooms.left_out);
