@@ -154,7 +154,7 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
             .device = host ? TABLE_INT_MISSING : (int64_t)sums->device,
             .expandable = sums->expandable,
             .sums = *sums,
-            .returned = sums->inactive_whole + sums->inactive_expandable,
+            .returned = sums->inactive_whole + sums->free_pages,
         };
     }
     VEC_FREE(&groups.rows);

@@ -50,7 +50,7 @@ struct pool_row {
     int64_t device;
     bool expandable;
     struct segment_sums sums;
-    int64_t returned; /* by empty_cache(): whole segments, and what is free in expandable ones */
+    int64_t returned; /* by empty_cache(): whole segments, and pages of expandable ones */
 };
 
 struct segment_row {

@@ -252,7 +252,7 @@ static void add_idle(const struct screen *screen)
 {
     const struct segment_sums *sums = &screen->device->sums;
     const int64_t least = INT64_C(64) << 20;
-    int64_t returned = sums->inactive_whole + sums->inactive_expandable;
+    int64_t returned = sums->inactive_whole + sums->free_pages;
     if (sums->inactive < least || sums->inactive < sums->reserved / 5)
         return;
     *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
