@@ -193,7 +193,7 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
 void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
                      struct snapshot_answers *answers)
 {
-    *answers = (struct snapshot_answers){ .moment = question->at.kind };
+    *answers = (struct snapshot_answers){ .moment = question->at.kind, .by = question->by };
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         for (size_t d = 0; d < snapshot->devices.count; d++) {

@@ -74,6 +74,7 @@ struct snapshot_answers {
     struct leaks leaks;
     struct churn churn;
     enum moment_kind moment; /* that was asked for */
+    enum alive_by by;
     int64_t moments_missing; /* devices with a history that has no such moment */
     struct arena arena;
 };
