@@ -21,8 +21,8 @@
 #include <string.h>
 
 const struct trace_wants roofline_wants = {
-    .args =
-        GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS),
+    .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) |
+            WANT(CONCRETE_INPUTS) | WANT(FLOPS) | WANT(BYTES_ACCESSED),
 };
 
 /* clang-format off */

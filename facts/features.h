@@ -37,7 +37,8 @@ enum trace_feature {
 };
 
 /* The arguments that must have been read for all of it to be seen. */
-#define FEATURE_WANTS (WANT(INPUT_DIMS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
+#define FEATURE_WANTS                                                                                        \
+    (WANT(INPUT_DIMS) | WANT(FLOPS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
 
 /* The features that TRACE has, as bits. */
 unsigned trace_features(const struct trace *trace);

@@ -199,6 +199,8 @@ static void add_args(struct xplane_reader *reader, const struct xplane_stats *st
     add_number(reader, stats, STAT_GRAPH_NODE_ID, ARG_GRAPH_NODE_ID);
     if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
+    add_number(reader, stats, xplane_has(stats, STAT_FLOPS) ? STAT_FLOPS : STAT_MODEL_FLOPS, ARG_FLOPS);
+    add_number(reader, stats, STAT_BYTES_ACCESSED, ARG_BYTES_ACCESSED);
     add_details(reader, stats);
 }
 

@@ -53,6 +53,9 @@ bool xplane_text_begins(struct xplane_text text, const char *prefix);
     STAT(BYTES_ALLOCATED, "bytes_allocated")                                                                 \
     STAT(BYTES_RESERVED, "bytes_reserved")                                                                   \
     STAT(BYTES_AVAILABLE, "bytes_available")                                                                 \
+    STAT(FLOPS, "flops")                                                                                     \
+    STAT(MODEL_FLOPS, "model_flops")                                                                         \
+    STAT(BYTES_ACCESSED, "bytes_accessed")                                                                   \
     STAT(PRODUCER_TYPE, "_pt")                                                                               \
     STAT(PRODUCER_ID, "_p")                                                                                  \
     STAT(CONSUMER_TYPE, "_ct")                                                                               \

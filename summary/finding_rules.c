@@ -659,8 +659,11 @@ static void look_at_slow_operators(struct pricing *pricing, struct slow_operator
                 .title = pricing_keep(pricing, &slow->title),
                 .where = pricing_keep(pricing, &slow->where),
                 .advice = as_text(
-                    "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
-                    "where they are bound by compute (tpa roofline shows which)"),
+                    trace_framework(pricing->trace) == FRAMEWORK_XLA
+                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
+                          "(tpa roofline shows which)"
+                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
+                          "precision where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
     else if (slow->looked)

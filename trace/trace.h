@@ -151,7 +151,9 @@ enum event_flags {
     ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
     ARG(NVTX_CATEGORY, TEXT, "NVTX category")                                                                \
     ARG(COPY_MEMORY, TEXT, "copy memory")                                                                    \
-    ARG(LAUNCHED_KERNEL, TEXT, "kernel")
+    ARG(LAUNCHED_KERNEL, TEXT, "kernel")                                                                     \
+    ARG(FLOPS, INT, "flops|model_flops")                                                                     \
+    ARG(BYTES_ACCESSED, INT, "bytes_accessed")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
