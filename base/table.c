@@ -501,7 +501,6 @@ void table_filter(struct table *table, const bool *keep)
 
 void table_select(struct table *table, const size_t *columns, size_t count)
 {
-    table->chosen = true;
     size_t *chosen = mem_alloc(mem_times(table->column_count + 1, sizeof *chosen));
     bool *taken = mem_zalloc(table->column_count + 1, sizeof *taken);
     size_t chosen_count = 0;

@@ -156,8 +156,7 @@ struct table {
     const char
         *none;  /* what to say where it has no rows: "The device was never idle."; NULL: nothing of its own */
     bool folds; /* Markdown puts it into a part of the page that can be folded away */
-    bool
-        chosen; /* table_select: columns were asked for by name, and a narrow terminal gives up figures before texts */
+    bool chosen;        /* columns were asked for by name: a narrow terminal gives up figures before texts */
     bool uncut;         /* --limit leaves all its rows: there are few of a thing */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, but for the long ones */
