@@ -43,7 +43,7 @@ static bool write_facts(const struct facts_args *args, const struct facts *facts
 {
     struct output_file file;
     if (!args->path && isatty(STDOUT_FILENO)) {
-        tpa_fail(err, TPA_NOWHERE, "facts are no text for a terminal");
+        tpa_fail(err, TPA_NOWHERE, "facts are binary, and this is a terminal");
         return tpa_hint(err, "-o rank0.facts writes them to a file");
     }
     if (!output_file_open(&file, args->path, err))

@@ -285,8 +285,11 @@ static void take(struct fleet_map *map, struct child *child, int status)
     struct buffer bytes = { 0 };
     char piece[1 << 16];
     rewind(child->file);
-    for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
-        buffer_add(&bytes, piece, got);
+    do {
+        clearerr(child->file);
+        for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
+            buffer_add(&bytes, piece, got);
+    } while (ferror(child->file) && errno == EINTR);
     fclose(child->file);
     if (WIFSIGNALED(status)) {
         tpa_fail(&err, TPA_NOWHERE, "the process that read it was ended by signal %d", WTERMSIG(status));

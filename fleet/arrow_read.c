@@ -96,7 +96,7 @@ struct message {
 
 static bool damaged(struct arrow_reader *reader, struct tpa_error *err)
 {
-    return tpa_fail(err, reader->at, "this is no message of an Arrow stream, or it is damaged");
+    return tpa_fail(err, reader->at, "this is not a message of an Arrow stream, or it is damaged");
 }
 
 static bool cut_short(struct arrow_reader *reader, struct tpa_error *err)

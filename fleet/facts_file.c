@@ -140,7 +140,7 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     char *end;
     long number = strtol(digits, &end, 10);
     if (*end || number < 1)
-        return tpa_fail(err, 0, "the version of these facts, \"%s\", is no number", digits);
+        return tpa_fail(err, 0, "the version of these facts, \"%s\", is not a number", digits);
     if (number > FACTS_VERSION) {
         tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
                  FACTS_VERSION);
@@ -287,8 +287,10 @@ bool facts_read(struct facts *facts, struct source *source, struct tpa_error *er
         tpa_fail(err, reader.at, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");
     }
-    if (!err->failed && check_recordings(read, err))
+    if (!err->failed && check_recordings(read, err)) {
+        facts_check(read);
         facts_take(facts, read);
+    }
     arrow_reader_release(&reader);
     facts_free(read);
     return !err->failed;

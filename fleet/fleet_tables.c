@@ -2,6 +2,7 @@
 #include "fleet/fleet.h"
 
 #include "base/quantity.h"
+#include "base/sum.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -353,8 +354,22 @@ static void note_odd_ranks(const struct fleet *fleet, struct result *result)
         "median step");
 }
 
+/* Of facts that another program made, or that are damaged. */
+static void note_odd_numbers(const struct facts *facts, struct result *result)
+{
+    const struct facts_notice *notices = facts_rows(facts, FACTS_NOTICES);
+    int64_t odd = 0;
+    for (size_t i = 0; i < facts->tables[FACTS_NOTICES].count; i++)
+        if (strcmp(names_text(facts->texts, notices[i].kind), FACTS_ODD_NUMBERS) == 0)
+            sum_add(&odd, notices[i].count);
+    if (odd)
+        result_add_notice(result, FACTS_ODD_NUMBERS, odd, NULL, TPA_NOWHERE,
+                          "numbers of facts cannot be what they should and are taken as not known");
+}
+
 static void note_others(const struct fleet *fleet, struct result *result)
 {
+    note_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
         result_add_notice(result, "left_out", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
                           "recordings are left out: see the table of these");
