@@ -54,7 +54,7 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, waited_ns, "waited", "Waited", TABLE_NS, "of these, when another rank had not arrived; of collectives in flight at once it adds up", .aliases = "waiting"),
     COLUMN(struct comm_rank, waited_union_ns, "waited_union", "Waiting", TABLE_NS, "wall time in which at least one collective waited", .aliases = "wall"),
     COLUMN(struct comm_rank, last, "last", "Last", TABLE_COUNT, "how often this rank arrived last"),
-    COLUMN(struct comm_rank, last_share, "last_share", "Last, share", TABLE_SHARE, "of the collectives counted"),
+    COLUMN(struct comm_rank, last_share, "last_share", "Last, share", TABLE_SHARE, "of the collectives counted", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, late_ns, "late", "Late", TABLE_NS, "how long the first to arrive had to wait for this rank, over all collectives that it came last to", .aliases = "made_wait"),
     COLUMN(struct comm_rank, late_median_ns, "late_median", "Late, median", TABLE_NS, "median of these", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, late_max_ns, "late_max", "Late, max", TABLE_NS, "longest of these"),

@@ -486,7 +486,7 @@ const struct analysis analysis_kernels = {
     .description =
         "One row per kernel: how often it ran, its total, mean, median, shortest and longest time and their standard "
         "deviation; whether it uses tensor cores; the launch shape that took the most time; the operators that launch "
-        "it. Copies and memsets are no kernels: tpa transfers has them.\n\n"
+        "it. Copies and memsets are not kernels: tpa transfers has them.\n\n"
         "Kernels that were launched before recording began count like all others.",
     .schema = "tpa.kernels/1",
     .examples = {

@@ -21,8 +21,8 @@
 #include <string.h>
 
 const struct trace_wants roofline_wants = {
-    .args =
-        GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS),
+    .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) |
+            WANT(CONCRETE_INPUTS) | WANT(FLOPS) | WANT(BYTES_ACCESSED),
 };
 
 /* clang-format off */
@@ -724,14 +724,17 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         tell_answer(roofline, result);
     result_add_table(result, rows);
     if (roofline->calls.on_device) {
-        result_add_table(result, TABLE_OF_ROWS("totals", "Devices", device_columns, roofline->devices.at,
-                                               roofline->devices.count));
+        struct table *totals =
+            TABLE_OF_ROWS("totals", "Devices", device_columns, roofline->devices.at, roofline->devices.count);
+        struct table *peaks =
+            TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
+        totals->uncut = peaks->uncut = true;
+        result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));
         result_add_table(result, TABLE_OF_ROWS("not_modelled", "Not modelled", rest_columns,
                                                roofline->rest.at, roofline->rest.count));
-        result_add_table(
-            result, TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count));
+        result_add_table(result, peaks);
     }
     tell_oddities(roofline, result);
     roofline_free(roofline);
@@ -771,7 +774,6 @@ const struct analysis analysis_roofline = {
     ANALYSIS_DEFAULTS(defaults),
     .sorts = true,
     .captures = true,
-    .limited = "operators",
     .tables = { tables },
     .run = run_roofline,
     .section = "Roofline",

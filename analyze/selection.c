@@ -257,10 +257,10 @@ static bool unknown_range(const struct trace *trace, const char *name, struct tp
         if (trace->kind[e] == EVENT_ANNOTATION)
             suggest_consider(&near, names_text(trace->names, trace->name[e]));
     if (near.best)
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range and no annotation; did you mean %s?", name,
+        tpa_fail(err, TPA_NOWHERE, "'%s' is neither a time range nor an annotation; did you mean %s?", name,
                  near.best);
     else
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range, and no annotation has this name", name);
+        tpa_fail(err, TPA_NOWHERE, "'%s' is not a time range, and no annotation has this name", name);
     return tpa_hint(err, "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 

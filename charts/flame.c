@@ -267,7 +267,7 @@ static box_id *add_calls(struct flame *flame, const struct trace *trace, const s
     return box;
 }
 
-/* Works, and their times in all boxes around the calls that launched them. */
+/* Operations, and their times in all boxes around the calls that launched them. */
 static void add_works(struct flame *flame, const struct trace_frames *frames, const struct calltree *tree,
                       const box_id *box, const name_id *frame)
 {

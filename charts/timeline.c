@@ -48,22 +48,6 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_OTHER] = { "other", "host", CHART_PALE },
 };
 
-static const enum chart_color idle_colors[GAP_CAUSES] = {
-    [GAP_HOST] = CHART_COLOR_OF_HOST,
-    [GAP_DATA_LOADING] = CHART_PURPLE,
-    [GAP_SYNCHRONIZATION] = CHART_OLIVE,
-    [GAP_ALLOCATION] = CHART_BLUE,
-    [GAP_COMMUNICATION] = CHART_VERMILION,
-    [GAP_LAUNCH_CALL] = CHART_GREEN,
-    [GAP_FIRST_USE] = CHART_GREEN,
-    [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
-    [GAP_STREAM_WAIT] = CHART_PURPLE,
-    [GAP_GRAPH] = CHART_ORANGE,
-    [GAP_QUEUED] = CHART_GREY,
-    [GAP_PROFILER] = CHART_GREY,
-    [GAP_UNKNOWN] = CHART_GREY,
-};
-
 static const enum chart_color path_colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_BLUE,  [PART_COMMUNICATION] = CHART_VERMILION,
     [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_OLIVE,
@@ -78,7 +62,8 @@ static void add_kinds(struct timeline *timeline)
     for (int i = 0; i < SPAN_IDLE; i++)
         timeline_add_kind(timeline, kinds[i].title, kinds[i].group, kinds[i].color);
     for (int i = 0; i < GAP_CAUSES; i++)
-        timeline_add_kind(timeline, gap_cause_name((enum gap_cause)i), "idle", idle_colors[i]);
+        timeline_add_kind(timeline, gap_cause_name((enum gap_cause)i), "idle",
+                          CHART_COLOR_OF_IDLE); /* timeline_add_devices colours them */
     timeline_add_kind(timeline, "short gaps", "idle", CHART_GREY);
     for (int i = 0; i < PATH_PARTS; i++)
         timeline_add_kind(timeline, path_part_title((enum path_part)i), "critical path", path_colors[i]);

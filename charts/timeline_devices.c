@@ -1,5 +1,6 @@
 /* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in
  * each bin. */
+#include "analyze/gap_colors.h"
 #include "charts/timeline_parts.h"
 
 #include "facts/device_use.h"
@@ -261,6 +262,14 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
     }
 }
 
+static void color_causes(struct timeline *timeline, const struct gaps *gaps)
+{
+    enum chart_color colors[GAP_CAUSES];
+    gap_colors(gaps, false, colors);
+    for (size_t i = 0; i < GAP_CAUSES; i++)
+        timeline->kinds.at[SPAN_IDLE + i].color = colors[i];
+}
+
 void timeline_add_devices(struct timeline_making *making)
 {
     const struct gpu_events *gpu = making->gpu;
@@ -274,6 +283,7 @@ void timeline_add_devices(struct timeline_making *making)
     struct selection all = { .trace = making->trace };
     struct gaps *gaps =
         gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
+    color_causes(making->timeline, gaps);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {

@@ -152,7 +152,7 @@ static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_er
     if (gate->is_share ? quantity_parse_share(text, len, &gate->share)
                        : quantity_parse_time(text, len, &gate->time_ns))
         return true;
-    tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is no time and no share", text);
+    tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is neither a time nor a share", text);
     return tpa_hint(err, "write 100ms, the most that a step may take, or 5%%, the least that it must gain");
 }
 

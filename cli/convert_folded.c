@@ -309,7 +309,7 @@ static void summarize(const struct trace_stacks *stacks, const struct calltree *
     buffer_printf(summary, "%zu stacks of %s time, %.3f s in all\n", count, gpu ? "GPU" : "CPU",
                   (double)whole_ns / 1e9);
     if (tree->overlaps)
-        buffer_printf(summary, "%zu events begin within a call and end after it; they are no part of it\n",
+        buffer_printf(summary, "%zu events begin within a call and end after it; they are not part of it\n",
                       tree->overlaps);
 }
 
@@ -350,4 +350,5 @@ const struct convert_form convert_folded = {
     .write_profile = write_folded,
     .write_snapshots = convert_snapshot_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
+    .next_of_snapshot = "flamegraph.pl --countname bytes %s > flame.svg",
 };

@@ -685,12 +685,18 @@ void graph_links_tell(const struct graph_links *links, struct result *result)
     }
     struct buffer time = { 0 };
     quantity_show_rounded_time(&time, (double)links->works_ns);
-    result_add_notice(
-        result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
-        "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
-        "of the sizes that were captured, which padding makes larger than the request%s",
-        links->matched, links->works, time.at,
-        links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+    if (links->matched)
+        result_add_notice(
+            result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
+            "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
+            "of the sizes that were captured, which padding makes larger than the request%s",
+            links->matched, links->works, time.at,
+            links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+    else
+        result_add_notice(result, "graph_works", 0, NULL, TPA_NOWHERE,
+                          "none of the %zu operations of graphs (%s) is known by the capture: they are "
+                          "called " GRAPH_UNMATCHED,
+                          links->works, time.at);
     buffer_release(&time);
     if (links->by_place)
         result_add_notice(

@@ -7,8 +7,8 @@
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *
- * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named: the driver has to stage
- * it;
+ * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named, since the driver has to
+ *   stage it;
  * - a synchronisation. What it waited for is the work that ended last while it waited, among the work that was
  *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
  *   streams of the file. When that is a copy, the wait is for the copy;

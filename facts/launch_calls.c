@@ -109,16 +109,18 @@ static void *derive(const struct trace *trace)
     find_calls(&finding);
     find_captures(&finding);
     mark(&finding);
-    for (size_t file = 0; file < trace->file_count; file++)
-        intervals_release(&finding.captures[file]);
-    free(finding.captures);
     VEC_FREE(&finding.edges);
+    finding.calls->captures = finding.captures;
+    finding.calls->file_count = trace->file_count;
     return finding.calls;
 }
 
 static void release(void *context)
 {
     struct launch_calls *calls = context;
+    for (size_t file = 0; file < calls->file_count; file++)
+        intervals_release(&calls->captures[file]);
+    free(calls->captures);
     VEC_FREE(calls);
     free(calls);
 }

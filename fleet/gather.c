@@ -5,6 +5,7 @@
 #include "fleet/gather.h"
 
 #include "analyze/many_rows.h"
+#include "base/sum.h"
 #include "facts/collectives.h"
 #include "facts/device_steps.h"
 #include "facts/host_state.h"
@@ -163,7 +164,7 @@ static void add_device(struct gathering *gathering, uint32_t index)
         }
         int64_t waited_ns = trace_start_ns(trace, gathering->gpu->event[i]) - trace_end_ns(trace, call);
         row.queued += waited_ns > 0;
-        row.queue_ns += waited_ns > 0 ? waited_ns : 0;
+        sum_add(&row.queue_ns, waited_ns > 0 ? waited_ns : 0);
     }
     set_peaks(gathering, &row);
     facts_add(gathering->own, FACTS_DEVICES, &row);
@@ -355,6 +356,10 @@ static void add_collectives(struct gathering *gathering)
         };
         set_sums(gathering, one, &row);
         facts_add(gathering->own, FACTS_COLLECTIVES, &row);
+        struct facts_group *group =
+            (struct facts_group *)facts_rows(gathering->own, FACTS_GROUPS) + row.group;
+        group->collectives++;
+        group->unnumbered += row.sequence == FACTS_MISSING;
     }
     names_free(groups);
 }

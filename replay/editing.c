@@ -13,6 +13,10 @@ bool *editing_names(const struct editing *editing, struct tpa_error *err)
 
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 {
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++)
+        if (graph->edges[k].relation == RELATION_ROOM)
+            return false;
     return replay_binding(graph, m) == NULL;
 }
 

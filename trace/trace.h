@@ -153,7 +153,9 @@ enum event_flags {
     ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
     ARG(NVTX_CATEGORY, TEXT, "NVTX category")                                                                \
     ARG(COPY_MEMORY, TEXT, "copy memory")                                                                    \
-    ARG(LAUNCHED_KERNEL, TEXT, "kernel")
+    ARG(LAUNCHED_KERNEL, TEXT, "kernel")                                                                     \
+    ARG(FLOPS, INT, "flops|model_flops")                                                                     \
+    ARG(BYTES_ACCESSED, INT, "bytes_accessed")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
@@ -299,7 +301,7 @@ struct trace_notice {
 
 struct trace_flow {
     int64_t id, ts_ns;
-    name_id category, name; /* in texts */
+    name_id category, name; /* in texts; never NAME_NONE */
     track_id track;
     char phase; /* 's', 't' or 'f' */
     bool bind_enclosing;
@@ -309,7 +311,7 @@ struct trace_flow {
 struct trace_sample {
     int64_t ts_ns;
     double value;
-    name_id counter; /* name of the counter and of the series, "name series", in texts */
+    name_id counter; /* name of the counter and of the series, "name series", in texts; never NAME_NONE */
     track_id track;
 };
 
