@@ -206,9 +206,11 @@ case_ring()
     # Each step that is recorded is a window of its own: all that the ring may hold, and what is too many is told.
     capture --ring 16M --sample 1/2 -- clock cuda steps 800 1 0 exit 0
     is "windows of steps" "$("$dump" run.tpa WINDOW | wc -l)" 400
-    capture --ring 16M --sample 1/2 -- clock cuda steps 32800 1 0 exit 0
-    is "the last windows" "$("$dump" run.tpa WINDOW | wc -l)" 16384
-    has "more of them" "$(ours)" 'recording was switched on more than 16384 times between two writes of the log, which lacks the first'
+    if [ -z "$sanitizer" ]; then # with which it takes long
+        capture --ring 16M --sample 1/2 -- clock cuda steps 32800 1 0 exit 0
+        is "the last windows" "$("$dump" run.tpa WINDOW | wc -l)" 16384
+        has "more of them" "$(ours)" 'recording was switched on more than 16384 times between two writes of the log, which lacks the first'
+    fi
     # At the signal, twice; then it is killed. Nothing else is lost than what came after the second.
     ulimit -c 0
     capture --ring 16M --signal USR2 -- clock cuda api-push run kernel a kill 12 round pass 600 round kernel b kill 12 round pass 600 round kernel c kill 9
