@@ -50,7 +50,10 @@ struct answer_finding {
     const char *command; /* that shows more; NULL: none */
     const char *section; /* of the page, as above; NULL: none */
     const char *place;   /* what it is called in the timeline; NULL: WHERE begins with that, if it is there */
-    bool good;           /* it became better: nothing to be done */
+    size_t
+        row; /* of SECTION's first table, from 1, which the link leads to; 0: none, it leads to the section */
+    bool named; /* TITLE is a name of the trace, and so may be long */
+    bool good;  /* it became better: nothing to be done */
 };
 
 struct answer {

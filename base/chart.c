@@ -121,3 +121,28 @@ double chart_value(const struct table *table, size_t row, size_t column)
     const union table_cell *cell = table_cell(table, row, column);
     return table_is_number(kind) ? cell->f : (double)cell->i;
 }
+
+static bool is_same_axis(const struct chart_axis *a, const struct chart_axis *b)
+{
+    return a->kind == b->kind && a->log == b->log && a->has_most == b->has_most &&
+           (!a->has_most || a->most == b->most) &&
+           (a->title == b->title || (a->title && b->title && strcmp(a->title, b->title) == 0));
+}
+
+/* Are charts A and B panels that may share an axis? Each is as long across as what it shows. */
+static bool are_panels(const struct chart *a, const struct chart *b)
+{
+    return a->panel && b->panel && a->horizontal == b->horizontal && a->x.kind == b->x.kind &&
+           is_same_axis(&a->y, &b->y);
+}
+
+struct chart_panels chart_panels_of(const struct picture *picture, size_t i)
+{
+    struct chart_panels panels = { i, i + 1 };
+    struct chart *const *at = picture->charts.at;
+    while (panels.first > 0 && are_panels(at[panels.first - 1], at[i]))
+        panels.first--;
+    while (panels.end < picture->charts.count && are_panels(at[i], at[panels.end]))
+        panels.end++;
+    return panels;
+}

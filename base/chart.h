@@ -118,6 +118,7 @@ struct chart {
     const char *note;  /* a line below the title: what is left out, how to read it; or NULL */
     struct chart_axis x, y;
     bool horizontal;
+    bool panel; /* one of several that ask the same of different things: see chart_panels_of */
     VEC_OF(struct chart_series) series;
     VEC_OF(struct chart_label) labels;
     VEC_OF(struct table *) tables; /* owned */
@@ -141,6 +142,17 @@ struct chart *picture_add_chart(struct picture *picture, const char *key, const 
 
 /* Remove the chart that was added last. */
 void picture_drop_chart(struct picture *picture);
+
+/* Charts FIRST to END, not included, of a picture. */
+struct chart_panels {
+    size_t first, end;
+};
+
+/*
+ * Chart I of PICTURE and its neighbours that are panels with the same axes. Where there are several, a renderer makes
+ * them small, with one legend, which has the entries of all, and one title of an axis. Alone where it is no panel.
+ */
+struct chart_panels chart_panels_of(const struct picture *picture, size_t i);
 
 /* TABLE, which is taken: it lives as long as the chart. */
 struct table *chart_add_table(struct chart *chart, struct table *table);

@@ -77,7 +77,7 @@ extern const struct chart_type *const chart_types[];
 struct trace_wants chart_type_wants(const struct chart_type *type);
 
 /* A picture has a chart for each device or file, but no more than these. */
-enum { CHART_MOST_PANELS = 8 };
+enum { CHART_MOST_PANELS = 16 };
 
 /*
  * From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `transfers`. Each adds charts

@@ -1,4 +1,5 @@
 /* gaps.c - how much idle time there was in gaps of each length, and why. */
+#include "analyze/gap_colors.h"
 #include "analyze/gaps.h"
 #include "base/quantity.h"
 #include "charts/parts.h"
@@ -14,24 +15,20 @@ static const struct table_column length_column =
     COLUMN(struct length_row, from, "length", "Length", TABLE_NAME,
            "gaps of this length, and up to that of the next row");
 
-/* What is the device's own business is pale. */
-static const struct {
-    const char *key;
-    enum chart_color color;
-} causes[GAP_CAUSES] = {
-    [GAP_HOST] = { "host", CHART_COLOR_OF_HOST },
-    [GAP_DATA_LOADING] = { "data_loading", CHART_PURPLE },
-    [GAP_SYNCHRONIZATION] = { "synchronisation", CHART_OLIVE },
-    [GAP_ALLOCATION] = { "allocation", CHART_BLUE },
-    [GAP_COMMUNICATION] = { "communication", CHART_COLOR_OF_COMMUNICATION },
-    [GAP_LAUNCH_CALL] = { "launch_call", CHART_GREEN },
-    [GAP_FIRST_USE] = { "first_use", CHART_GREEN },
-    [GAP_LAUNCH_LATENCY] = { "launch_latency", CHART_ORANGE },
-    [GAP_STREAM_WAIT] = { "stream_wait", CHART_PURPLE },
-    [GAP_GRAPH] = { "graph", CHART_ORANGE },
-    [GAP_QUEUED] = { "queued", CHART_PALE },
-    [GAP_PROFILER] = { "profiler_overhead", CHART_GREY },
-    [GAP_UNKNOWN] = { "unknown", CHART_GREY },
+static const char *const keys[GAP_CAUSES] = {
+    [GAP_HOST] = "host",
+    [GAP_DATA_LOADING] = "data_loading",
+    [GAP_SYNCHRONIZATION] = "synchronisation",
+    [GAP_ALLOCATION] = "allocation",
+    [GAP_COMMUNICATION] = "communication",
+    [GAP_LAUNCH_CALL] = "launch_call",
+    [GAP_FIRST_USE] = "first_use",
+    [GAP_LAUNCH_LATENCY] = "launch_latency",
+    [GAP_STREAM_WAIT] = "stream_wait",
+    [GAP_GRAPH] = "graph",
+    [GAP_QUEUED] = "queued",
+    [GAP_PROFILER] = "profiler_overhead",
+    [GAP_UNKNOWN] = "unknown",
 };
 
 /* "< 1.000us", "2.000us": the shortest gap of RANGE, kept in ARENA. */
@@ -74,20 +71,22 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
     struct table_column columns[GAP_CAUSES + 1] = { length_column };
     for (size_t c = 0; c < GAP_CAUSES; c++)
         columns[c + 1] =
-            (struct table_column){ .key = causes[c].key,
+            (struct table_column){ .key = keys[c],
                                    .title = gap_cause_name((enum gap_cause)c),
                                    .kind = TABLE_NS,
                                    .help = gap_cause_meaning((enum gap_cause)c),
                                    .offset = offsetof(struct length_row, part_ns) + c * sizeof(int64_t),
                                    .member = MEMBER_INT64 };
     struct length_row rows[GAP_LENGTHS];
+    enum chart_color colors[GAP_CAUSES];
+    gap_colors(gaps, true, colors);
     size_t count = fill_rows(gaps, rows, &chart->arena);
     struct table *table = chart_add_table(chart, TABLE_OF_ROWS("gaps", NULL, columns, rows, count));
     for (size_t c = 0; c < GAP_CAUSES; c++)
         if (gaps->part_ns[c] > 0)
             chart_add_series(chart, (struct chart_series){ .title = columns[c + 1].title,
                                                            .mark = CHART_BAR,
-                                                           .color = causes[c].color,
+                                                           .color = colors[c],
                                                            .table = table,
                                                            .y = c + 1 });
 }

@@ -17,6 +17,8 @@ struct chart_axis chart_time_axis(const struct chart_question *question, uint32_
 
 void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things)
 {
+    for (size_t i = 0; i < picture->charts.count; i++)
+        picture->charts.at[i]->panel = true;
     if (picture->charts.count == 0 || panels >= count)
         return;
     struct chart *last = picture->charts.at[picture->charts.count - 1];

@@ -10,8 +10,8 @@
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);
 
 /*
- * Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there. Nothing when all
- * are.
+ * The charts of PICTURE so far are panels (base/chart.h). Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
+ * nothing when all are.
  */
 void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things);
 

@@ -59,14 +59,46 @@ static void share_axes(struct picture *picture)
     }
 }
 
+static int64_t deepest_of(const struct queue_depths *depths)
+{
+    int64_t deepest = 0;
+    for (size_t i = 0; i < depths->changes.count; i++)
+        deepest = depths->changes.at[i].depth > deepest ? depths->changes.at[i].depth : deepest;
+    return deepest;
+}
+
+/* Charts of the streams that matter; of others, whose queues stay below a tenth of the deepest, a note tells. */
+static void add_streams(struct picture *picture, const struct chart_question *question,
+                        const struct queue_depths *depths, size_t count)
+{
+    int64_t deepest = 0, next = 0;
+    size_t shown = 0, shallow = 0;
+    for (size_t i = 0; i < count; i++)
+        deepest = deepest_of(&depths[i]) > deepest ? deepest_of(&depths[i]) : deepest;
+    for (size_t i = 0; i < count; i++) {
+        int64_t depth = deepest_of(&depths[i]);
+        if (depth < deepest / 10) {
+            shallow++;
+            next = depth > next ? depth : next;
+        } else if (shown++ < CHART_MOST_PANELS) {
+            add_depths(picture, question, i + 1, &depths[i]);
+        }
+    }
+    share_axes(picture);
+    if (shallow) {
+        struct chart *chart = picture->charts.at[0];
+        chart->note = arena_printf(&chart->arena,
+                                   "not shown: %zu other stream%s, with no more than %lld launch%s waiting",
+                                   shallow, shallow == 1 ? "" : "s", (long long)next, next == 1 ? "" : "es");
+    }
+    chart_tell_panels(picture, CHART_MOST_PANELS, shown, "streams");
+}
+
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     size_t count;
     struct queue_depths *depths = launches_depths(question->trace, question->selection, &count);
-    for (size_t i = 0; i < count && i < CHART_MOST_PANELS; i++)
-        add_depths(picture, question, i + 1, &depths[i]);
-    share_axes(picture);
-    chart_tell_panels(picture, CHART_MOST_PANELS, count, "streams");
+    add_streams(picture, question, depths, count);
     launches_free_depths(depths, count);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }

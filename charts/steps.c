@@ -132,6 +132,18 @@ static void add_histogram(struct picture *picture, const struct step_row *rows, 
                          .mark = CHART_AREA, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
 }
 
+/* Charts of ranks get one axis of time, which ends at the longest step. */
+static void share_axis(struct picture *picture, const struct step_row *rows, size_t count)
+{
+    int64_t longest_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        longest_ns = rows[i].duration_ns > longest_ns ? rows[i].duration_ns : longest_ns;
+    for (size_t i = 0; i < picture->charts.count && picture->charts.count > 1; i++) {
+        picture->charts.at[i]->y.has_most = true;
+        picture->charts.at[i]->y.most = (double)longest_ns;
+    }
+}
+
 void chart_steps(struct picture *picture, const struct steps *steps)
 {
     const struct step_row *at = steps->each.at;
@@ -142,6 +154,7 @@ void chart_steps(struct picture *picture, const struct steps *steps)
         if (ranks < CHART_MOST_PANELS)
             add_rank(picture, at + first, end - first, first > 0 || end < count);
     }
+    share_axis(picture, at, count);
     chart_tell_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
     add_histogram(picture, at, count);
 }

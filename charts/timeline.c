@@ -48,22 +48,6 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_OTHER] = { "other", "host", CHART_PALE },
 };
 
-static const enum chart_color idle_colors[GAP_CAUSES] = {
-    [GAP_HOST] = CHART_COLOR_OF_HOST,
-    [GAP_DATA_LOADING] = CHART_PURPLE,
-    [GAP_SYNCHRONIZATION] = CHART_OLIVE,
-    [GAP_ALLOCATION] = CHART_BLUE,
-    [GAP_COMMUNICATION] = CHART_VERMILION,
-    [GAP_LAUNCH_CALL] = CHART_GREEN,
-    [GAP_FIRST_USE] = CHART_GREEN,
-    [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
-    [GAP_STREAM_WAIT] = CHART_PURPLE,
-    [GAP_GRAPH] = CHART_ORANGE,
-    [GAP_QUEUED] = CHART_GREY,
-    [GAP_PROFILER] = CHART_GREY,
-    [GAP_UNKNOWN] = CHART_GREY,
-};
-
 static const enum chart_color path_colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_BLUE,  [PART_COMMUNICATION] = CHART_VERMILION,
     [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_OLIVE,
@@ -78,7 +62,8 @@ static void add_kinds(struct timeline *timeline)
     for (int i = 0; i < SPAN_IDLE; i++)
         timeline_add_kind(timeline, kinds[i].title, kinds[i].group, kinds[i].color);
     for (int i = 0; i < GAP_CAUSES; i++)
-        timeline_add_kind(timeline, gap_cause_name((enum gap_cause)i), "idle", idle_colors[i]);
+        timeline_add_kind(timeline, gap_cause_name((enum gap_cause)i), "idle",
+                          CHART_COLOR_OF_IDLE); /* timeline_add_devices colours them */
     timeline_add_kind(timeline, "short gaps", "idle", CHART_GREY);
     for (int i = 0; i < PATH_PARTS; i++)
         timeline_add_kind(timeline, path_part_title((enum path_part)i), "critical path", path_colors[i]);
@@ -246,7 +231,7 @@ static bool takes(const void *context, event_id e)
 
 static int64_t weight_of_call(const struct timeline_making *making, event_id e, uint32_t kind)
 {
-    int64_t own_ns = making->trace->dur_ns[e];
+    int64_t own_ns = trace_dur_ns(making->trace, e);
     if (kind == SPAN_TORCH)
         return own_ns / 4;
     if (making->launched_ns && (int64_t)making->launched_ns[e] * 2 > own_ns)
@@ -274,8 +259,8 @@ static void take_thread(struct timeline_making *making, const struct calltree *t
                                                   .event = e,
                                                   .call = TIMELINE_NO_EVENT,
                                                   .operation = EVENT_NONE,
-                                                  .start_ns = trace->start_ns[e],
-                                                  .dur_ns = trace->dur_ns[e],
+                                                  .start_ns = trace_start_ns(trace, e),
+                                                  .dur_ns = trace_dur_ns(trace, e),
                                                   .weight = weight_of_call(making, e, kind) });
         else
             making->timeline->left_out++;
@@ -339,7 +324,7 @@ static void find_launched(struct timeline_making *making)
         return;
     making->launched_ns = mem_zalloc(trace->event_count, sizeof *making->launched_ns);
     for (size_t i = 0; i < gpu->count; i++) {
-        float ns = (float)trace->dur_ns[gpu->event[i]];
+        float ns = (float)trace_dur_ns(trace, gpu->event[i]);
         event_id by[2] = { gpu->call[i], gpu->op[i] };
         for (int k = 0; k < 2; k++)
             if (by[k] != EVENT_NONE && ns > making->launched_ns[by[k]])

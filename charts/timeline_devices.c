@@ -1,5 +1,6 @@
 /* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in
  * each bin. */
+#include "analyze/gap_colors.h"
 #include "charts/timeline_parts.h"
 
 #include "facts/device_use.h"
@@ -52,7 +53,7 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
         uint16_t row = 0;
         if (!holds_work(making, i))
             continue;
-        while (row < STREAM_ROWS - 1 && end_ns[row] > trace->start_ns[e])
+        while (row < STREAM_ROWS - 1 && end_ns[row] > trace_start_ns(trace, e))
             row++;
         if (trace_end_ns(trace, e) > end_ns[row])
             end_ns[row] = trace_end_ns(trace, e);
@@ -64,9 +65,9 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
                                     .event = e,
                                     .call = gpu->call[i] == EVENT_NONE ? TIMELINE_NO_EVENT : gpu->call[i],
                                     .operation = gpu->op[i],
-                                    .start_ns = trace->start_ns[e],
-                                    .dur_ns = trace->dur_ns[e],
-                                    .weight = weight_of(trace->dur_ns[e]) });
+                                    .start_ns = trace_start_ns(trace, e),
+                                    .dur_ns = trace_dur_ns(trace, e),
+                                    .weight = weight_of(trace_dur_ns(trace, e)) });
     }
 }
 
@@ -122,7 +123,7 @@ static void fill_busy(struct timeline_making *making, size_t strip, const struct
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = making->gpu->event[i];
         if (holds_work(making, i))
-            intervals_add(&of[kind_of_work(making, i)], making->trace->start_ns[e] + shift_ns,
+            intervals_add(&of[kind_of_work(making, i)], trace_start_ns(making->trace, e) + shift_ns,
                           trace_end_ns(making->trace, e) + shift_ns);
     }
     for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++) {
@@ -194,10 +195,11 @@ static void fill_thread(struct timeline_making *making, const struct calltree *t
     int64_t shift_ns = making->shift_ns[track->file];
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
-        int64_t own_ns = trace->dur_ns[e] - inner_ns[n];
+        int64_t own_ns = trace_dur_ns(trace, e) - inner_ns[n];
         if (own_ns > 0)
             timeline_fill_strip(making->timeline, strip, timeline_kind_of(making, e),
-                                trace->start_ns[e] + shift_ns, trace_end_ns(trace, e) + shift_ns, own_ns);
+                                trace_start_ns(trace, e) + shift_ns, trace_end_ns(trace, e) + shift_ns,
+                                own_ns);
     }
 }
 
@@ -210,7 +212,7 @@ static void add_thread_strips(struct timeline_making *making)
     int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
     for (size_t n = 0; n < tree->count; n++)
         if (tree->parent[n] != NODE_NONE)
-            inner_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
+            inner_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
     for (uint32_t file = 0; file < trace->file_count && file < MOST_STRIPS; file++) {
         const struct calltree_thread *busiest = NULL;
         for (size_t t = 0; t < tree->thread_count; t++)
@@ -260,6 +262,14 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
     }
 }
 
+static void color_causes(struct timeline *timeline, const struct gaps *gaps)
+{
+    enum chart_color colors[GAP_CAUSES];
+    gap_colors(gaps, false, colors);
+    for (size_t i = 0; i < GAP_CAUSES; i++)
+        timeline->kinds.at[SPAN_IDLE + i].color = colors[i];
+}
+
 void timeline_add_devices(struct timeline_making *making)
 {
     const struct gpu_events *gpu = making->gpu;
@@ -273,6 +283,7 @@ void timeline_add_devices(struct timeline_making *making)
     struct selection all = { .trace = making->trace };
     struct gaps *gaps =
         gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
+    color_causes(making->timeline, gaps);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {

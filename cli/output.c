@@ -117,6 +117,7 @@ static bool select_from(struct table *table, const char *list)
     bool any = chosen.count > 0;
     if (any)
         table_select(table, chosen.at, chosen.count);
+    table->chosen = any;
     VEC_FREE(&chosen);
     return any;
 }
@@ -195,7 +196,7 @@ static bool check_terminal(const struct printer *printer, const struct output_fi
 {
     if (!printer->binary || !isatty(fileno(file->stream)))
         return true;
-    tpa_fail(err, TPA_NOWHERE, "--format %s is no text, and this is a terminal", printer->name);
+    tpa_fail(err, TPA_NOWHERE, "--format %s is binary, and this is a terminal", printer->name);
     return tpa_hint(err, "name a file with -o FILE, or send it to a program");
 }
 

@@ -1,6 +1,7 @@
 /* diff_answer.c - see diff_answer.h. */
 #include "compare/diff_answer.h"
 
+#include "base/demangle.h"
 #include "base/quantity.h"
 #include <assert.h>
 #include <math.h>
@@ -90,6 +91,13 @@ static bool is_real(const struct finding *finding)
     return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
 }
 
+/* Is ROW a step itself, which says of a longer step nothing? */
+static bool is_step(const struct diff_row *row)
+{
+    static const char step[] = "ProfilerStep";
+    return row->name_length >= strlen(step) && memcmp(row->name, step, strlen(step)) == 0;
+}
+
 struct change {
     const struct diff_rows *table;
     const struct diff_row *row;
@@ -104,7 +112,7 @@ static bool find_next(const struct diff *diff, const struct change *changes, siz
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            bool taken = !is_real(&row->finding);
+            bool taken = !is_real(&row->finding) || is_step(row);
             for (size_t c = 0; c < count && !taken; c++)
                 taken = changes[c].row == row;
             if (!taken && (!next->row || fabs(row->finding.change) > fabs(next->row->finding.change)))
@@ -131,6 +139,8 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
             .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
                                   figure_text(kind, finding->after, texts)),
             .section = changes[count].table->key,
+            .row = changes[count].place,
+            .named = true,
             .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
         };
         count++;
@@ -166,6 +176,29 @@ static void add_parts(const struct diff *diff, double whole, struct buffer *out,
     }
 }
 
+/* A name in a sentence: without what a long one of C++ has in brackets, and at last without its end. */
+static const char *brief_name(const struct diff_row *row, struct arena *texts)
+{
+    enum { LONGEST = 60 };
+    const char *name = arena_strndup(texts, row->name, row->name_length);
+    struct buffer full = { 0 };
+    if (demangle_name(&full, name))
+        name = arena_strndup(texts, full.at, full.count);
+    buffer_release(&full);
+    if (strlen(name) <= LONGEST)
+        return name;
+    name += strncmp(name, "void ", 5) == 0 ? 5 : 0;
+    size_t len = strcspn(name, "<(");
+    if (len == 0)
+        len = strlen(name);
+    if (len <= LONGEST)
+        return arena_strndup(texts, name, len);
+    size_t kept = LONGEST - strlen("...");
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* within a character of UTF-8 */
+        kept--;
+    return arena_printf(texts, "%.*s...", (int)kept, name);
+}
+
 /* "; most by Memcpy DtoD (+14.982ms)": the row with the largest real change in the direction of the whole. */
 static void add_largest_row(const struct diff *diff, const struct finding *whole, struct buffer *out,
                             struct arena *texts)
@@ -175,14 +208,14 @@ static void add_largest_row(const struct diff *diff, const struct finding *whole
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *row = &diff->tables.at[t].rows.at[i];
-            if (is_real(&row->finding) && row->finding.change * whole->change > 0 &&
+            if (is_real(&row->finding) && !is_step(row) && row->finding.change * whole->change > 0 &&
                 (!most || fabs(row->finding.change) > fabs(most->finding.change))) {
                 most = row;
                 kind = diff->tables.at[t].kind;
             }
         }
     if (most)
-        buffer_printf(out, "; most by %.*s (%s%s)", (int)most->name_length, most->name,
+        buffer_printf(out, "; most by %s (%s%s)", brief_name(most, texts),
                       most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
 }
 
@@ -234,7 +267,9 @@ void diff_add_verdict(const struct diff *diff, struct result *result)
 static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)
 {
     const char *gpu[2] = { measures_fact(diff->sides[0], "gpu"), measures_fact(diff->sides[1], "gpu") };
-    if (gpu[0] && gpu[1])
+    bool known = gpu[0] && gpu[1] &&
+                 (strcmp(gpu[0], MEASURE_UNKNOWN_GPU) != 0 || strcmp(gpu[1], MEASURE_UNKNOWN_GPU) != 0);
+    if (known)
         *VEC_PUSH(&answer->facts) =
             (struct answer_fact){ "GPU", strcmp(gpu[0], gpu[1]) == 0
                                              ? arena_strndup(texts, gpu[0], strlen(gpu[0]))

@@ -14,7 +14,7 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_AFTER] = { "after", "After", TABLE_NS, "mean per step of the second side", 0, "new" },
     [DIFF_CHANGE] = { "change", "Change", TABLE_NS, "after less before: positive is slower", 0, NULL },
     [DIFF_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, "change_percent" },
-    [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to tell); more or less of what is no time", 0, NULL },
+    [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to tell); more or less for figures that are not times", 0, NULL },
     [DIFF_PART] = { "part", "Of all", TABLE_SHARE, "change as a share of the change of the step time", 0, "total_share" },
     [DIFF_LOW] = { "low", "95 % from", TABLE_NS, "lower end of the 95 % interval of the change of a step (Hodges-Lehmann)", 0, NULL },
     [DIFF_HIGH] = { "high", "to", TABLE_NS, "upper end of it", 0, NULL },
@@ -197,7 +197,7 @@ enum {
 /* clang-format off */
 static const struct table_column outlier_columns[OUTLIER_COLUMNS] = {
     [OUTLIER_SIDE] = { "side", "Side", TABLE_TEXT, "before or after", 0, NULL },
-    [OUTLIER_SAMPLE] = { "sample", "Step", TABLE_NAME, "which step, rank and file", 0, "step" },
+    [OUTLIER_SAMPLE] = { "sample", "Step", TABLE_NAME, "which step, rank and file; it counts as the others of its side do", 0, "step" },
     [OUTLIER_VALUE] = { "time", "Time", TABLE_NS, "how long it took", 0, NULL },
     [OUTLIER_MEDIAN] = { "median", "Median", TABLE_NS, "of all steps of the side", 0, NULL },
     [OUTLIER_OVER] = { "over_median", "Over median", TABLE_NS, "time less median", 0, NULL },
@@ -210,8 +210,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
     if (diff->outliers.count == 0)
         return;
     struct table *table =
-        table_open("outliers", "Steps far from the others of their side; they count like all",
-                   outlier_columns, OUTLIER_COLUMNS);
+        table_open("outliers", "Steps far from the others", outlier_columns, OUTLIER_COLUMNS);
     for (size_t i = 0; i < diff->outliers.count; i++) {
         const struct diff_outlier *outlier = &diff->outliers.at[i];
         struct buffer text = { 0 };
@@ -234,7 +233,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
 enum { RENAMED_BEFORE, RENAMED_AFTER, RENAMED_HOW, RENAMED_COLUMNS };
 /* clang-format off */
 static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
-    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side", 0, NULL },
+    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, where it is taken for the same", 0, NULL },
     [RENAMED_AFTER] = { "after", "After", TABLE_NAME, "its name on the second side, which its row has", 0, NULL },
     [RENAMED_HOW] = { "differ", "Differ in", TABLE_TEXT, "what was left aside to find them alike", 0, NULL },
 };
@@ -242,8 +241,7 @@ static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
 
 static void add_renames(const struct diff *diff, struct result *result)
 {
-    struct table *table =
-        table_open("renamed", "Taken for the same under another name", renamed_columns, RENAMED_COLUMNS);
+    struct table *table = table_open("renamed", "Renamed", renamed_columns, RENAMED_COLUMNS);
     for (size_t t = 0; t < diff->tables.count; t++)
         for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
             const struct diff_row *from = &diff->tables.at[t].rows.at[i];

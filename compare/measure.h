@@ -199,6 +199,9 @@ const struct sampling *measures_sampling(const struct measures *measures);
 struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key);
 struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key);
 
+/* What the fact "gpu" is where the recording does not name it. */
+#define MEASURE_UNKNOWN_GPU "unknown GPU"
+
 /* What the side says of KEY; NULL when nothing. */
 const char *measures_fact(const struct measures *measures, const char *key);
 

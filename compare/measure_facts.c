@@ -91,7 +91,8 @@ void measure_trace_facts(const struct measuring *measuring)
     find_unread(measuring);
     for (size_t d = 0; d < measuring->gpu->device_count; d++) {
         const struct trace_device *device = measuring->gpu->devices[d].properties;
-        add(measuring, "gpu", "GPU", device && device->name && *device->name ? device->name : "unknown GPU");
+        add(measuring, "gpu", "GPU",
+            device && device->name && *device->name ? device->name : MEASURE_UNKNOWN_GPU);
     }
     for (size_t f = 0; f < trace->file_count; f++) {
         const struct trace_file *file = &trace->files[f];

@@ -70,6 +70,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                                                first->commit ? ", commit " : "",
                                                first->commit ? first->commit : ""),
                 .section = nightly->series.at[series].table,
+                .named = true,
             };
         }
     answer->findings_title = "What is worse";

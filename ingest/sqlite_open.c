@@ -520,7 +520,7 @@ uint64_t table_scan_end(struct table_scan *scan)
     if (scan->odd) {
         struct buffer text = { 0 };
         buffer_printf(&text,
-                      "values in the table %s are no whole numbers where such belong, and count as missing",
+                      "values in the table %s should be whole numbers and are not; they count as missing",
                       scan->table);
         add_note(scan->db, "wrong_types", text.at, scan->odd);
     }

@@ -211,7 +211,7 @@ const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decode
     if (!all_are_within(dur_ns, events, 0, TPAFILE_LARGEST))
         return "a duration is negative or longer than 73 years";
     if (!all_are_within(part->name_numbers, events, 0, TPAFILE_LARGEST))
-        return "the name of an event is no number of a text";
+        return "the name of an event is not the number of a text";
     if (!all_are_within(file, 1, 0, UINT32_MAX) || !fill_narrow(part, tracks, &shapes, events))
         return "a file, track, category or flag has a number that none can have";
     part->file = (size_t)*file;

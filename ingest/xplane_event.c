@@ -7,8 +7,8 @@
  *   - On the host, an event with a correlation_id is a call of CUDA's or HIP's; so is a TPU's DoEnqueueProgram, whose
  *     run_id is that of the program on the device. One with an hlo_op is an operator that XLA ran on the CPU.
  *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is no work.
- *   - A call that names the operator it launches for gets a span of that operator around it: in newer files, calls lie
- *     on lines of their own, and nothing else says it.
+ *   - A call that names the operator it launches for, or whose work does, gets a span of that operator around it: in newer
+ *     files, calls lie on lines of their own, and nothing else says it.
  *   - step_num, or a TraceContext, makes a step: a span "ProfilerStep#N" around the event.
  *   - MemoryAllocation and MemoryDeallocation are memory records; what is in use afterwards, they say themselves.
  */
@@ -199,6 +199,8 @@ static void add_args(struct xplane_reader *reader, const struct xplane_stats *st
     add_number(reader, stats, STAT_GRAPH_NODE_ID, ARG_GRAPH_NODE_ID);
     if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
+    add_number(reader, stats, xplane_has(stats, STAT_FLOPS) ? STAT_FLOPS : STAT_MODEL_FLOPS, ARG_FLOPS);
+    add_number(reader, stats, STAT_BYTES_ACCESSED, ARG_BYTES_ACCESSED);
     add_details(reader, stats);
 }
 
@@ -259,17 +261,17 @@ static bool is_step(const struct xplane_event_name *name, const struct xplane_st
 /* ---- memory ---- */
 
 /* Types of devices, as the framework whose records they resemble numbers them. */
-enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_XLA = 9 };
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_HIP = 6, DEVICE_XLA = 9 };
 
 /* The device of allocator NAME: "GPU_0_bfc" is GPU 0's; a TPU's are known by number; the others are the host's. */
-static void choose_device(struct xplane_allocator *allocator, const struct xplane_stats *stats)
+static void choose_device(struct xplane_allocator *allocator, const struct xplane_stats *stats, bool is_amd)
 {
     const char *at = allocator->name.at, *end = at + allocator->name.len;
     int64_t number = 0;
     if (xplane_text_begins(allocator->name, "GPU_") && at + 4 < end && at[4] >= '0' && at[4] <= '9') {
         for (at += 4; at < end && *at >= '0' && *at <= '9' && number < INT32_MAX / 10; at++)
             number = number * 10 + (*at - '0');
-        allocator->type = DEVICE_CUDA;
+        allocator->type = is_amd ? DEVICE_HIP : DEVICE_CUDA;
         allocator->id = number;
     } else if (allocator->name.len == 0 && (xplane_number(stats, STAT_INDEX_ON_HOST, &number) ||
                                             xplane_number(stats, STAT_DEVICE_ORDINAL, &number))) {
@@ -300,7 +302,7 @@ static struct xplane_allocator find_allocator(struct xplane_reader *reader, cons
     struct xplane_allocator allocator = { .name = { "", 0 } };
     if (xplane_has(stats, STAT_ALLOCATOR) && stats->at[STAT_ALLOCATOR].text.len)
         allocator.name = stats->at[STAT_ALLOCATOR].text;
-    choose_device(&allocator, stats);
+    choose_device(&allocator, stats, reader->is_amd);
     if (allocator.type == DEVICE_XLA)
         return allocator;
     for (size_t i = 0; i < reader->allocators.count; i++)
@@ -414,25 +416,18 @@ static bool tpu_launch(const struct xplane_plane *plane, const struct xplane_lin
     return true;
 }
 
-/* The operator that the call EVENT launches for: "jit_step/dot.1", as operators of several programs have one name. */
+/* The operator that the call EVENT launches for: it says so itself, or its work does. */
 static void add_operator(struct xplane_reader *reader, const struct chunk_event *event,
                          const struct xplane_stats *stats)
 {
-    struct xplane_text module = { NULL, 0 }, operation = stats->at[STAT_HLO_OP].text;
     struct chunk_event span = *event;
-    if (xplane_has(stats, STAT_HLO_MODULE))
-        module = stats->at[STAT_HLO_MODULE].text;
-    buffer_clear(&reader->text);
-    if (module.len) {
-        buffer_add(&reader->text, module.at, module.len);
-        buffer_putc(&reader->text, '/');
-    }
-    buffer_add(&reader->text, operation.at, operation.len);
+    if (!xplane_work_operator(reader, stats, &span.name))
+        return;
     span.category = reader->operation;
-    span.name = trace_chunk_name(reader->chunk, reader->text.at, reader->text.count);
     trace_chunk_event(reader->chunk, &span);
-    if (module.len)
-        trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, module));
+    if (xplane_names_operator(stats) && xplane_has(stats, STAT_HLO_MODULE) &&
+        stats->at[STAT_HLO_MODULE].text.len)
+        trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
 }
 
 /* Spans around EVENT on the host that it tells of: its step; the operator that a call launches for. */
@@ -449,8 +444,7 @@ static void add_around(struct xplane_reader *reader, const struct xplane_event_n
                                "steps have a negative number and are taken for none", TPA_NOWHERE);
         }
     }
-    bool is_call = event->category == reader->driver || event->category == reader->runtime;
-    if (is_call && xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len)
+    if (event->category == reader->driver || event->category == reader->runtime)
         add_operator(reader, event, stats);
 }
 
@@ -478,6 +472,8 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, c
         add_around(reader, name, event, stats);
     } else {
         event->category = device_category(reader, plane, line, stats);
+        if (plane->kind == PLANE_GPU && !line->is_derived)
+            xplane_work_note(reader, stats);
         if (line->is_steps)
             note_device_step(reader, name, event);
     }

@@ -25,6 +25,7 @@
 enum {
     DEFAULT_WIDTH = 100,
     DEFAULT_HEIGHT = 24,
+    PANEL_HEIGHT = 12,
     LEAST_WIDTH = 40,
     LEAST_ROWS = 4,
     MOST_LYING = 40, /* more categories than these stand, whatever the chart requests */
@@ -559,9 +560,9 @@ static bool has_title_below(const struct layout *layout)
     return (layout->horizontal ? layout->chart->y.title : layout->chart->x.title) != NULL;
 }
 
-/* HEADINGS: lines above the canvas, which a chart of figures leaves room for. */
+/* HEADINGS: lines above the canvas, which a chart of figures leaves room for. PANEL: it is one of several. */
 static struct layout lay_out(const struct chart *chart, const struct chart_text_options *options,
-                             size_t headings)
+                             size_t headings, bool panel)
 {
     size_t categories = chart_category_count(chart), boxes = chart_box_lines(chart);
     struct layout layout = { .chart = chart,
@@ -574,7 +575,7 @@ static struct layout lay_out(const struct chart *chart, const struct chart_text_
     if (layout.width < LEAST_WIDTH)
         layout.width = LEAST_WIDTH;
     size_t legend = lay_legend(&layout, 0, false), below = 2 + has_title_below(&layout) + legend;
-    size_t most = options->height ? options->height : DEFAULT_HEIGHT;
+    size_t most = options->height ? options->height : panel ? PANEL_HEIGHT : DEFAULT_HEIGHT;
     layout.top = boxes || (layout.horizontal && !chart->x.title) ? 0 : 1;
     if (layout.horizontal) {
         layout.rows = categories;
@@ -639,21 +640,23 @@ static size_t add_headings(struct buffer *out, const struct picture *picture, co
     return lines;
 }
 
-static void add_chart(struct buffer *out, const struct picture *picture, const struct chart *chart,
+static void add_chart(struct buffer *out, const struct picture *picture, size_t i,
                       const struct chart_text_options *options)
 {
+    const struct chart *chart = picture->charts.at[i];
+    struct chart_panels panels = chart_panels_of(picture, i);
     size_t width = options->width ? options->width : DEFAULT_WIDTH;
     size_t headings = add_headings(out, picture, chart, width < LEAST_WIDTH ? LEAST_WIDTH : width);
-    struct layout layout = lay_out(chart, options, headings);
+    struct layout layout = lay_out(chart, options, headings, panels.end - panels.first > 1);
     bool boxes = chart_box_lines(chart) > 0;
     draw_axis_lines(&layout);
     if (boxes)
         draw_boxes(&layout);
     else
         draw_cells(&layout);
-    for (size_t i = 0; layout.horizontal && i < layout.rows; i++) {
-        const union table_cell *cell = category_label(chart, i);
-        put_name_right(&layout, 1, layout.top + i, cell->text.at ? cell->text.at : "", cell->text.len,
+    for (size_t row = 0; layout.horizontal && row < layout.rows; row++) {
+        const union table_cell *cell = category_label(chart, row);
+        put_name_right(&layout, 1, layout.top + row, cell->text.at ? cell->text.at : "", cell->text.len,
                        layout.left - 3);
     }
     if (layout.horizontal)
@@ -680,6 +683,6 @@ void chart_text_add(struct buffer *out, const struct picture *picture,
     for (size_t i = 0; i < picture->charts.count; i++) {
         if (i)
             buffer_putc(out, '\n');
-        add_chart(out, picture, picture->charts.at[i], options);
+        add_chart(out, picture, i, options);
     }
 }

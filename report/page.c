@@ -64,11 +64,14 @@ void page_release(struct page *page)
 
 /* ---- charts ---- */
 
+/* Panels with the same axes stand close, each with its title and note in one line. */
 static bool put_picture(struct writing *page, const struct picture *picture)
 {
     for (size_t i = 0; i < picture->charts.count; i++) {
         const struct chart *chart = picture->charts.at[i];
-        put(page, "<figure><figcaption>");
+        struct chart_panels panels = chart_panels_of(picture, i);
+        bool panel = panels.end - panels.first > 1;
+        put(page, panel ? "<figure class=\"panel\"><figcaption>" : "<figure><figcaption>");
         put_text(page, chart->title);
         put(page, "</figcaption>\n");
         if (chart->note) {
@@ -77,7 +80,7 @@ static bool put_picture(struct writing *page, const struct picture *picture)
             put(page, "</p>\n");
         }
         put(page, "<div class=\"chart\">\n");
-        svg_add_chart(&page->text, chart);
+        svg_add_chart(&page->text, picture, i);
         put(page, "</div></figure>\n");
         if (!output_drain(&page->text, page->out, page->err))
             return false;
@@ -315,7 +318,7 @@ static void put_beginning(struct writing *page, const struct page *of)
     put_contents(page, of);
     put(page, "<main id=\"main\">\n");
     if (of->answer)
-        page_add_answer(&page->text, of->answer, of);
+        page_add_answer(&page->text, of->answer, of, page->names);
 }
 
 static void put_end(struct writing *page, const struct page *of)

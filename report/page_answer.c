@@ -5,6 +5,7 @@
 #include "report/page_answer.h"
 
 #include "base/escape.h"
+#include "report/apart.h"
 #include "report/figures.h"
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +111,11 @@ static void put_parts(struct buffer *out, const struct answer_bar *bar, const st
         buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
         if (links)
             buffer_printf(out, "<a href=\"#%s\">", part->section);
+        buffer_puts(out, "<span class=\"what\" title=\"");
+        put_text(out, part->title); /* which the page may cut */
+        buffer_puts(out, "\">");
         put_text(out, part->title);
-        buffer_puts(out, links ? "</a> <b>" : " <b>");
+        buffer_puts(out, links ? "</span></a> <b>" : "</span> <b>");
         put_share(out, part->share);
         buffer_puts(out, "</b> ");
         put_element(out, "span", "faint", part->figure);
@@ -217,9 +221,51 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
 
 /* ---- what to do ---- */
 
+/* TEXT with the places at which a long name may be broken: after what joins its words. */
+static void put_breakable(struct buffer *out, const char *text, size_t len)
+{
+    for (size_t from = 0, i = 0; i < len; i++) {
+        if (i + 1 < len && !strchr("_,(<:./", text[i]))
+            continue;
+        escape_html(out, text + from, i + 1 - from);
+        buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
+        from = i + 1;
+    }
+}
+
+/* The title of a card: a name of the trace shortened, with all of it as title. */
+static void put_title(struct buffer *out, const struct answer_finding *finding, struct apart *names)
+{
+    struct text full = as_text(finding->title), shown = { 0 };
+    bool shorter = finding->named && apart_show(names, &full, &shown, finding->title, strlen(finding->title));
+    buffer_puts(out, "<h3 class=\"title\"");
+    if (shorter) {
+        buffer_puts(out, " title=\"");
+        escape_html(out, full.at, full.len);
+        buffer_putc(out, '"');
+    }
+    buffer_putc(out, '>');
+    put_breakable(out, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
+    buffer_puts(out, "</h3>\n");
+}
+
+/* The link to SECTION, or to the row of it. */
+static void put_link(struct buffer *out, const struct answer_finding *finding,
+                     const struct page_section *section)
+{
+    buffer_printf(out, "<a href=\"#%s", section->key);
+    if (finding->row && finding->row <= PAGE_MOST_ROWS && section->tables.count &&
+        strcmp(section->tables.at[0]->key, section->key) == 0 &&
+        finding->row <= section->tables.at[0]->row_count)
+        buffer_printf(out, "-%zu", finding->row);
+    buffer_puts(out, "\">");
+    put_text(out, section->title);
+    buffer_puts(out, "</a>");
+}
+
 /* A card, "finding-1"; the script adds a link to its place in the timeline. */
 static void put_finding(struct buffer *out, const struct answer_finding *finding, size_t number,
-                        const struct page *page)
+                        const struct page *page, struct apart *names)
 {
     const struct page_section *section = find_section(page, finding->section);
     buffer_printf(out, "<li id=\"finding-%zu\"%s", number, finding->good ? " class=\"good\"" : "");
@@ -229,16 +275,19 @@ static void put_finding(struct buffer *out, const struct answer_finding *finding
         buffer_putc(out, '"');
     }
     buffer_putc(out, '>');
-    put_element(out, "h3", "title", finding->title);
+    put_title(out, finding, names);
     put_element(out, "p", "saves", finding->saves);
-    put_element(out, "p", "where", finding->where);
+    if (finding->where) {
+        buffer_puts(out, "<p class=\"where\">");
+        put_breakable(out, finding->where, strlen(finding->where));
+        buffer_puts(out, "</p>\n");
+    }
     put_element(out, "p", "advice", finding->advice);
     if (section || finding->command) {
         buffer_puts(out, "<p class=\"faint\">");
         if (section) {
-            buffer_printf(out, "<a href=\"#%s\">", section->key);
-            put_text(out, section->title);
-            buffer_puts(out, finding->command ? "</a>; " : "</a>");
+            put_link(out, finding, section);
+            buffer_puts(out, finding->command ? "; " : "");
         }
         if (finding->command)
             put_element(out, "code", "command", finding->command);
@@ -247,7 +296,8 @@ static void put_finding(struct buffer *out, const struct answer_finding *finding
     buffer_puts(out, "</li>\n");
 }
 
-static void put_findings(struct buffer *out, const struct answer *answer, const struct page *page)
+static void put_findings(struct buffer *out, const struct answer *answer, const struct page *page,
+                         struct readable *readable)
 {
     if (answer->findings.count == 0 && !answer->nothing)
         return;
@@ -258,13 +308,19 @@ static void put_findings(struct buffer *out, const struct answer *answer, const 
         put_element(out, "p", "nothing", answer->nothing);
         return;
     }
+    struct apart *names = apart_open_shared(readable);
+    for (size_t i = 0; i < answer->findings.count; i++)
+        if (answer->findings.at[i].named)
+            apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
     for (size_t i = 0; i < answer->findings.count; i++)
-        put_finding(out, &answer->findings.at[i], i + 1, page);
+        put_finding(out, &answer->findings.at[i], i + 1, page, names);
     buffer_puts(out, "</ol>\n");
+    apart_free(names);
 }
 
-void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page)
+void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+                     struct readable *names)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
     put_element(out, "p", "verdict", answer->verdict);
@@ -275,6 +331,6 @@ void page_add_answer(struct buffer *out, const struct answer *answer, const stru
             put_steps(out, answer, page);
         buffer_puts(out, "</div>\n");
     }
-    put_findings(out, answer, page);
+    put_findings(out, answer, page, names);
     buffer_puts(out, "</section>\n");
 }

@@ -5,11 +5,16 @@
 #include "base/answer.h"
 #include "base/buffer.h"
 #include "report/page_sections.h"
+#include "report/readable.h"
 
 /* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
 void page_add_facts(struct buffer *out, const struct answer *answer);
 
-/* Append the verdict, the bars, the steps and what to do first. Links go to the sections that PAGE has. */
-void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page);
+/*
+ * Append the verdict, the bars, the steps and what to do first. Links go to the sections that PAGE has; names are as wide
+ * as NAMES has them.
+ */
+void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page,
+                     struct readable *names);
 
 #endif

@@ -90,6 +90,39 @@ static void add_column(struct page_columns *columns, size_t c, bool folded)
     columns->any_folded |= folded;
 }
 
+/* Sum of column C, of times. */
+static double sum_of(const struct table *table, size_t c, size_t rows)
+{
+    double sum = 0;
+    for (size_t row = 0; row < rows; row++)
+        if (!table_cell_is_missing(table_cell(table, row, c), TABLE_NS))
+            sum += (double)table_cell(table, row, c)->i;
+    return sum;
+}
+
+/*
+ * Where rows are split into parts that add up: is C a time that gives way to larger ones, as only ROOM of them are seen at
+ * first? The whole comes before its parts; what is busy is all of them but one.
+ */
+static bool gives_way(const struct table *table, size_t c, size_t rows, size_t room)
+{
+    bool splits = false;
+    for (size_t i = 0; i < table->footers.count; i++)
+        splits |= strcmp(table->footers.at[i].key, "parts_total") == 0;
+    if (!splits || table->columns[c].kind != TABLE_NS)
+        return false;
+    size_t larger = 0;
+    double sum = sum_of(table, c, rows);
+    for (size_t other = 0; other < table->column_count; other++) {
+        if (other == c || table->columns[other].kind != TABLE_NS ||
+            !table_shows(table, other, TABLE_FOR_PEOPLE) || strcmp(table->columns[other].key, "busy") == 0)
+            continue;
+        double of_other = sum_of(table, other, rows);
+        larger += of_other > sum || (of_other == sum && other < c);
+    }
+    return larger >= room || strcmp(table->columns[c].key, "busy") == 0;
+}
+
 /* Places, the name, what the rows are sorted by, of kernels the operators that launch them, and the others as they come. */
 static struct page_columns choose_columns(const struct table *table, size_t rows)
 {
@@ -112,14 +145,15 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     }
     int verdict = table_find_column(table, "verdict", strlen("verdict"));
     room -= verdict >= 0 && table_shows(table, (size_t)verdict, TABLE_FOR_PEOPLE);
+    const size_t all = room;
     for (size_t c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         bool first = table_shows(table, c, TABLE_FOR_PEOPLE);
         if (c == name || (sorts && c == sort) || c == origin || (first && is_place(column)) ||
             !table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
-        bool kept = (int)c == verdict ||
-                    (first && room > 0 && !(column->flags & TABLE_LINE) && says_anything(table, c, rows));
+        bool kept = (int)c == verdict || (first && room > 0 && !(column->flags & TABLE_LINE) &&
+                                          says_anything(table, c, rows) && !gives_way(table, c, rows, all));
         room -= kept && (int)c != verdict;
         add_column(&columns, c, !kept);
     }

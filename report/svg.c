@@ -13,6 +13,8 @@
 enum {
     WIDTH = 960,
     PLOT_HEIGHT = 260, /* where x is a figure, or bars stand */
+    PAIR_HEIGHT = 150, /* of each of two panels */
+    PANEL_HEIGHT = 80, /* of each of more */
     BAR_HEIGHT = 20,   /* of a lying bar, its gap included */
     LETTER = 8,        /* width of an average letter, rather too much than too little */
     LEGEND_HEIGHT = 20,
@@ -144,7 +146,7 @@ static void add_axis_across(struct svg_plot *plot, const struct chart_scale *sca
 static void add_axis_down(struct svg_plot *plot)
 {
     double tick[CHART_MOST_TICKS];
-    size_t count = chart_scale_ticks(&plot->y, 6, tick);
+    size_t count = chart_scale_ticks(&plot->y, (size_t)plot->height / 40, tick);
     for (size_t i = 0; i < count; i++) {
         double y = svg_down(plot, tick[i]);
         svg_add_line(plot, "grid", plot->left, y, plot->left + plot->width, y);
@@ -248,30 +250,47 @@ static size_t width_of_entry(const struct chart_series *series)
     return 26 + unicode_text_width(series->title, strlen(series->title)) * LETTER;
 }
 
-/* Place the entries; draw them when PLOT is not NULL. How many rows they take. */
-static size_t lay_out_legend(const struct chart *chart, struct svg_plot *plot)
+/* Is the title of SERIES, of chart OF, that of a series before it? */
+static bool is_again(const struct svg_plot *plot, size_t of, const struct chart_series *series)
+{
+    for (size_t i = plot->panels.first; i <= of; i++) {
+        const struct chart *chart = plot->picture->charts.at[i];
+        for (size_t s = 0; s < chart->series.count && &chart->series.at[s] != series; s++)
+            if (chart->series.at[s].title && strcmp(chart->series.at[s].title, series->title) == 0)
+                return true;
+    }
+    return false;
+}
+
+static void add_entry(struct svg_plot *plot, const struct chart_series *series, double x, double y)
+{
+    buffer_printf(plot->out, "<rect class=\"c%d %s\"", (int)series->color,
+                  series->mark == CHART_BAND ? "band" : "fill");
+    svg_add_attribute(plot->out, "x", x);
+    svg_add_attribute(plot->out, "y", y);
+    buffer_puts(plot->out, " width=\"12\" height=\"12\"/>\n");
+    svg_add_text(plot, x + 17, y + 10, "start", NULL, series->title, strlen(series->title), 80);
+}
+
+/* Place the entries of all panels; DRAW them. How many rows they take. */
+static size_t lay_out_legend(struct svg_plot *plot, bool draw)
 {
     size_t rows = 0, x = 0;
-    for (size_t s = 0; s < chart->series.count; s++) {
-        const struct chart_series *series = &chart->series.at[s];
-        if (!series->title)
-            continue;
-        size_t width = width_of_entry(series);
-        if (rows == 0 || x + width > WIDTH - 8) {
-            rows++;
-            x = 4;
+    for (size_t i = plot->panels.first; i < plot->panels.end && plot->is_first; i++) {
+        const struct chart *chart = plot->picture->charts.at[i];
+        for (size_t s = 0; s < chart->series.count; s++) {
+            const struct chart_series *series = &chart->series.at[s];
+            if (!series->title || (plot->panels.end - plot->panels.first > 1 && is_again(plot, i, series)))
+                continue;
+            size_t width = width_of_entry(series);
+            if (rows == 0 || x + width > WIDTH - 8) {
+                rows++;
+                x = 4;
+            }
+            if (draw)
+                add_entry(plot, series, (double)x, (double)(rows - 1) * LEGEND_HEIGHT + 4);
+            x += width;
         }
-        if (plot) {
-            double y = (double)(rows - 1) * LEGEND_HEIGHT + 4;
-            buffer_puts(plot->out, "<rect");
-            svg_add_class(plot, s, series->mark == CHART_BAND ? "band" : "fill");
-            svg_add_attribute(plot->out, "x", (double)x);
-            svg_add_attribute(plot->out, "y", y);
-            buffer_puts(plot->out, " width=\"12\" height=\"12\"/>\n");
-            svg_add_text(plot, (double)x + 17, y + 10, "start", NULL, series->title, strlen(series->title),
-                         80);
-        }
-        x += width;
     }
     return rows;
 }
@@ -289,23 +308,36 @@ static double width_of_labels(const struct svg_plot *plot)
     return (double)((widest < LONGEST_LABEL ? widest : LONGEST_LABEL) * LETTER + 10);
 }
 
-static struct svg_plot lay_out(struct buffer *out, const struct chart *chart, double *height)
+static double height_of_panel(const struct svg_plot *plot)
 {
-    struct svg_plot plot = { .chart = chart, .out = out, .horizontal = chart->horizontal };
+    size_t count = plot->panels.end - plot->panels.first;
+    return count == 1 ? PLOT_HEIGHT : count == 2 ? PAIR_HEIGHT : PANEL_HEIGHT;
+}
+
+static struct svg_plot lay_out(struct buffer *out, const struct picture *picture, size_t i, double *height)
+{
+    const struct chart *chart = picture->charts.at[i];
+    struct svg_plot plot = { .chart = chart,
+                             .picture = picture,
+                             .panels = chart_panels_of(picture, i),
+                             .out = out,
+                             .horizontal = chart->horizontal };
+    plot.is_first = i == plot.panels.first;
+    plot.is_last = i + 1 == plot.panels.end;
     plot.category_count = chart_has_categories(chart) ? chart_category_count(chart) : 0;
     plot.x = chart_scale_x(chart);
     plot.y = chart_scale_y(chart);
-    bool title_on_top = !plot.horizontal && chart->y.title;
-    plot.top = (double)(lay_out_legend(chart, NULL) * LEGEND_HEIGHT) + (title_on_top ? 28 : 8);
+    bool title_on_top = !plot.horizontal && chart->y.title && plot.is_first;
+    plot.top = (double)(lay_out_legend(&plot, false) * LEGEND_HEIGHT) + (title_on_top ? 28 : 8);
     size_t lines = chart_box_lines(chart);
     plot.left = lines ? 16 : plot.horizontal ? width_of_labels(&plot) : 74;
     plot.width = WIDTH - plot.left - 16;
-    plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : PLOT_HEIGHT;
+    plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : height_of_panel(&plot);
     if (lines)
         plot.height = (double)(lines * SVG_BOX_LINE);
     if (plot.horizontal)
         plot.y.most += (plot.y.most - plot.y.least) * 0.14; /* for the figures at the ends of bars */
-    *height = plot.top + plot.height + 42;
+    *height = plot.top + plot.height + (plot.is_last ? 42 : 22);
     return plot;
 }
 
@@ -346,11 +378,12 @@ static void add_series(struct svg_plot *plot)
     free(tops);
 }
 
-/* The element of CHART: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
-static double add_chart(struct buffer *out, const struct chart *chart, double top)
+/* The element of chart I of PICTURE: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
+static double add_chart(struct buffer *out, const struct picture *picture, size_t i, double top)
 {
     double height;
-    struct svg_plot plot = lay_out(out, chart, &height);
+    const struct chart *chart = picture->charts.at[i];
+    struct svg_plot plot = lay_out(out, picture, i, &height);
     buffer_puts(out, "<svg");
     if (top >= 0) {
         svg_add_attribute(out, "y", top);
@@ -362,7 +395,7 @@ static double add_chart(struct buffer *out, const struct chart *chart, double to
     buffer_puts(out, "\" role=\"img\" aria-label=\"");
     escape_html(out, chart->title, strlen(chart->title));
     buffer_puts(out, "\">\n");
-    lay_out_legend(chart, &plot);
+    lay_out_legend(&plot, true);
     add_axes(&plot);
     add_series(&plot);
     if (plot.category_count)
@@ -373,17 +406,18 @@ static double add_chart(struct buffer *out, const struct chart *chart, double to
     svg_add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
     svg_add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
                  plot.top + plot.height);
-    add_title_of_axis(&plot, plot.horizontal ? &plot.y : &plot.x, plot.horizontal ? &chart->y : &chart->x,
-                      false);
-    if (!plot.horizontal)
+    if (plot.is_last)
+        add_title_of_axis(&plot, plot.horizontal ? &plot.y : &plot.x, plot.horizontal ? &chart->y : &chart->x,
+                          false);
+    if (!plot.horizontal && plot.is_first)
         add_title_of_axis(&plot, &plot.y, &chart->y, true);
     buffer_puts(out, "</svg>\n");
     return height;
 }
 
-void svg_add_chart(struct buffer *out, const struct chart *chart)
+void svg_add_chart(struct buffer *out, const struct picture *picture, size_t i)
 {
-    add_chart(out, chart, -1);
+    add_chart(out, picture, i, -1);
 }
 
 /* ---- a picture of its own ---- */
@@ -444,7 +478,7 @@ void svg_add_picture(struct buffer *out, const struct picture *picture, size_t w
         top = add_heading(&body, top, TITLE_HEIGHT, "title", title.at, TITLE_LETTERS);
         if (chart->note)
             top = add_heading(&body, top, NOTE_HEIGHT, "note", chart->note, NOTE_LETTERS);
-        top += add_chart(&body, chart, top);
+        top += add_chart(&body, picture, i, top);
     }
     buffer_printf(
         out,

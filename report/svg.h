@@ -1,7 +1,7 @@
 /*
  * svg.h - a chart as SVG, to be put into a page.
  *
- *     svg_add_chart(&page, chart);
+ *     svg_add_chart(&page, picture, 0);
  *
  * One <svg> element, well formed, without scripts, styles and references: colours, fonts and line widths come from the
  * page's style sheet by class (c0 to c8 are the colours of enum chart_color; fill, band, line, grid, axis, tick, peak, on:
@@ -15,7 +15,8 @@
 #include "base/chart.h"
 #include "report/printer.h"
 
-void svg_add_chart(struct buffer *out, const struct chart *chart);
+/* Chart I of PICTURE. Panels with the same axes are small; the first has the legend of all, the last the title of the axis. */
+void svg_add_chart(struct buffer *out, const struct picture *picture, size_t i);
 
 /*
  * All of PICTURE as a file of its own, with its titles and a style sheet, WIDTH pixels wide and HEIGHT high; where these are 0,

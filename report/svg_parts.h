@@ -13,6 +13,9 @@ enum { SVG_BOX_LINE = 20 }; /* of a line of boxes, its gap included */
 /* A chart being drawn: where its plot lies, and its scales. */
 struct svg_plot {
     const struct chart *chart;
+    const struct picture *picture;
+    struct chart_panels panels; /* those that CHART is one of */
+    bool is_first, is_last;     /* of them */
     struct buffer *out;
     bool horizontal;
     size_t category_count;

@@ -46,7 +46,7 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         break;
     case SQLITE_NOTADB:
         tpa_fail(err, TPA_NOWHERE,
-                 "this is no store of tpa nightly: it does not begin as SQLite's databases do");
+                 "this is not a store of tpa nightly: it does not begin as SQLite's databases do");
         tpa_hint(err, "nothing was changed; name another file with --store");
         break;
     case SQLITE_CORRUPT:
@@ -109,7 +109,7 @@ static bool check_name(const char *path, struct tpa_error *err)
     }
     if (is_file)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "'%s' is no name of a store: nothing would be kept in it", path);
+    tpa_fail(err, TPA_NOWHERE, "'%s' cannot name a store: nothing would be kept in it", path);
     return tpa_hint(err, "name a file, such as perf.db; one that is called so is ./%s",
                     *path ? path : "NAME");
 }

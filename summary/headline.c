@@ -1,13 +1,17 @@
 /* headline.c - see headline.h. */
 #include "summary/headline.h"
 
+#include "analyze/gap_colors.h"
 #include "analyze/info.h"
 #include "base/names.h"
 #include "base/quantity.h"
+#include "facts/callers.h"
 #include "facts/features.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -43,20 +47,27 @@ static void add_fact(struct headline *headline, const char *label, const char *t
         *VEC_PUSH(&headline->answer->facts) = (struct answer_fact){ label, text };
 }
 
+/* How many devices worked. */
+static size_t device_count(const struct gpu *gpu)
+{
+    struct names *devices = names_open();
+    for (size_t i = 0; gpu && i < gpu->count; i++) {
+        const int64_t device[] = { gpu->at[i].key.rank, gpu->at[i].key.device };
+        names_add(devices, (const char *)device, sizeof device);
+    }
+    size_t count = names_count(devices);
+    names_free(devices);
+    return count;
+}
+
 /* "2 x NVIDIA H100 80GB HBM3": how many devices worked, and the name of the first. */
 static const char *gpu_text(struct headline *headline)
 {
     const struct gpu *gpu = headline->summary->gpu;
-    struct names *devices = names_open();
     struct text name = { 0 };
-    for (size_t i = 0; gpu && i < gpu->count; i++) {
-        const struct gpu_row *row = &gpu->at[i];
-        const int64_t device[] = { row->key.rank, row->key.device };
-        names_add(devices, (const char *)device, sizeof device);
-        name = name.at ? name : row->name;
-    }
-    size_t count = names_count(devices);
-    names_free(devices);
+    for (size_t i = 0; gpu && i < gpu->count && !name.at; i++)
+        name = gpu->at[i].name;
+    size_t count = device_count(gpu);
     if (count == 0)
         return NULL;
     if (!name.at)
@@ -94,8 +105,9 @@ static const char *steps_text(struct headline *headline)
 {
     if (headline->step_ns <= 0)
         return NULL;
-    return arena_printf(headline->texts, "%zu of %s on average", headline->answer->steps.count,
-                        time_text(headline, (double)headline->step_ns));
+    return arena_printf(headline->texts, "%zu of %s%s", headline->answer->steps.count,
+                        time_text(headline, (double)headline->step_ns),
+                        headline->summary->steps->summaries.at[0].complete > 1 ? " on average" : "");
 }
 
 static void add_facts(struct headline *headline)
@@ -140,24 +152,21 @@ static const struct {
     { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
 };
 
-/* Idleness by cause: no colour of what a device does; what the verdict says of it. */
-static const struct {
-    enum chart_color color;
-    const char *says;
-} idle[GAP_CAUSES] = {
-    [GAP_HOST] = { CHART_COLOR_OF_HOST, "the host is in Python or in operators and launches too late" },
-    [GAP_DATA_LOADING] = { CHART_PURPLE, "the host waits for the next batch" },
-    [GAP_SYNCHRONIZATION] = { CHART_OLIVE, "the host waits for the GPU or for a blocking copy" },
-    [GAP_ALLOCATION] = { CHART_ORANGE, "the host allocates or frees memory" },
-    [GAP_COMMUNICATION] = { CHART_GREY, "the host is in a communication operator" },
-    [GAP_LAUNCH_CALL] = { CHART_ORANGE, "the launch call itself takes long" },
-    [GAP_FIRST_USE] = { CHART_PURPLE, "code of kernels is loaded at their first launch" },
-    [GAP_LAUNCH_LATENCY] = { CHART_OLIVE, "work that is launched starts late" },
-    [GAP_STREAM_WAIT] = { CHART_GREY, "a stream waits for an event of another" },
-    [GAP_GRAPH] = { CHART_ORANGE, "the time passes between the nodes of a graph" },
-    [GAP_QUEUED] = { CHART_PALE, "work is queued, and the trace does not record why" },
-    [GAP_PROFILER] = { CHART_GREY, "the profiler itself is at work" },
-    [GAP_UNKNOWN] = { CHART_PALE, "the launch of the next work is not in the file" },
+/* Idleness by cause: what the verdict says of it. */
+static const char *const idle_says[GAP_CAUSES] = {
+    [GAP_HOST] = "the host is in Python or in operators and launches too late",
+    [GAP_DATA_LOADING] = "the host waits for the next batch",
+    [GAP_SYNCHRONIZATION] = "the host waits for the GPU or for a blocking copy",
+    [GAP_ALLOCATION] = "the host allocates or frees memory",
+    [GAP_COMMUNICATION] = "the host is in a communication operator",
+    [GAP_LAUNCH_CALL] = "the launch call itself takes long",
+    [GAP_FIRST_USE] = "code of kernels is loaded at their first launch",
+    [GAP_LAUNCH_LATENCY] = "work that is launched starts late",
+    [GAP_STREAM_WAIT] = "a stream waits for an event of another",
+    [GAP_GRAPH] = "the time passes between the nodes of a graph",
+    [GAP_QUEUED] = "work is queued, and the trace does not record why",
+    [GAP_PROFILER] = "the profiler itself is at work",
+    [GAP_UNKNOWN] = "the launch of the next work is not in the file",
 };
 
 static void add_use(struct use *use, const struct gpu_row *row)
@@ -213,7 +222,9 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
                            struct answer_bar *bar)
 {
     enum gap_cause order[GAP_CAUSES];
+    enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
+    gap_colors(headline->summary->gaps, false, colors);
     order_causes(use, order);
     for (size_t i = 0; i < GAP_CAUSES && use->cause_ns[order[i]] >= LEAST_PART * use->span_ns; i++) {
         rest_ns -= use->cause_ns[order[i]];
@@ -221,7 +232,7 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
                  (struct answer_part){
                      .title = arena_printf(headline->texts, "idle: %s", gap_cause_name(order[i])),
                      .share = use->cause_ns[order[i]] / use->span_ns,
-                     .color = idle[order[i]].color,
+                     .color = colors[order[i]],
                      .section = "gaps" },
                  whole_ns);
     }
@@ -250,6 +261,19 @@ static void add_device_bar(struct headline *headline, const struct use *use, con
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
+/* Steps are those of a mean device; without them the times of all devices are added up. */
+static const char *bars_title(struct headline *headline, double whole_ns)
+{
+    const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
+    size_t count = device_count(headline->summary->gpu);
+    if (!headline->step_ns)
+        return count > 1 ? arena_printf(headline->texts, "What the %zu %ss did in %s, added up", count,
+                                        device, whole)
+                         : arena_printf(headline->texts, "What the %s did in %s", device, whole);
+    return arena_printf(headline->texts, "What the %s%s did in a step of %s%s", device, count > 1 ? "s" : "",
+                        whole, headline->summary->steps->summaries.at[0].complete > 1 ? ", on average" : "");
+}
+
 /* A bar for all, and, where there are several ranks, for the first of them: the chart of devices has the others. */
 static void add_device_bars(struct headline *headline)
 {
@@ -260,13 +284,7 @@ static void add_device_bars(struct headline *headline)
         return;
     double whole_ns = headline->step_ns ? (double)headline->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
-    headline->answer->bars_title =
-        headline->step_ns
-            ? arena_printf(headline->texts, "What the %s%s did in a step of %s, on average",
-                           summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
-                           time_text(headline, whole_ns))
-            : arena_printf(headline->texts, "What the %s%s did in %s", summary_device_word(summary),
-                           summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns));
+    headline->answer->bars_title = bars_title(headline, whole_ns);
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
     for (size_t r = 0; several && r < summary->rank_count && r < MOST_RANKS; r++) {
         struct use one = use_of(summary, summary->ranks[r].rank);
@@ -277,6 +295,18 @@ static void add_device_bars(struct headline *headline)
     }
 }
 
+/* NAME for the label of a bar, which stays on a line: built-in functions are named by their addresses. */
+static const char *label_of(struct headline *headline, const char *name)
+{
+    enum { MOST = 48 };
+    size_t len = strlen(name), cut = MOST - 3;
+    if (len <= MOST)
+        return copy(headline, as_text(name));
+    while (cut > 0 && ((unsigned char)name[cut] & 0xc0) == 0x80) /* within a character */
+        cut--;
+    return arena_printf(headline->texts, "%.*s...", (int)cut, name);
+}
+
 /* Without devices: whose own time it was. */
 static void add_host_bar(struct headline *headline)
 {
@@ -285,7 +315,7 @@ static void add_host_bar(struct headline *headline)
     double rest = 1;
     for (size_t i = 0; i < summary->top_count; i++) {
         add_part(headline, &bar,
-                 (struct answer_part){ .title = copy(headline, as_text(summary->top[i].name)),
+                 (struct answer_part){ .title = label_of(headline, summary->top[i].name),
                                        .share = summary->top[i].share,
                                        .color = chart_color_at(i),
                                        .section = "operators" },
@@ -300,9 +330,9 @@ static void add_host_bar(struct headline *headline)
                                    .color = CHART_PALE,
                                    .section = "operators" },
              summary->top_ns);
-    headline->answer->bars_title =
-        arena_printf(headline->texts, "Own time of operators on the host, %s in all",
-                     time_text(headline, summary->top_ns));
+    headline->answer->bars_title = arena_printf(
+        headline->texts, "Own time of operators%s on the host, %s in all",
+        summary->has_frames ? " and Python functions" : "", time_text(headline, summary->top_ns));
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
@@ -367,12 +397,27 @@ static const char *say_one_gap(struct headline *headline, const struct use *use,
                         time_text(headline, (double)use->longest_ns[cause]));
 }
 
-/* What CAUSE stands for, where the host is no framework's in which there are operators. */
-static const char *say_cause(const struct summary *summary, enum gap_cause cause)
+/* How long the files of TRACE captured graphs. */
+static double time_of_captures(const struct trace *trace)
+{
+    const struct launch_calls *calls = launch_calls_of(trace);
+    double time_ns = 0;
+    for (uint32_t f = 0; f < trace->file_count; f++) { /* one may have no begin, or no end */
+        struct interval span = trace_file_span(trace, f);
+        time_ns += (double)intervals_length_within(&calls->captures[f], span.start_ns, span.end_ns);
+    }
+    return time_ns;
+}
+
+/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is no framework's in which there are operators, or
+ * mostly captured a graph. */
+static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
     bool has_operators = summary->features & FEATURE_OPS;
+    if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
+        return "the host captures a graph, which is done once, or launches too late";
     return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
-                                               : idle[cause].says;
+                                               : idle_says[cause];
 }
 
 static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
@@ -389,37 +434,79 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
     if (!(cause_ns > 0))
         return arena_printf(headline->texts, "%s.", share);
+    const char *says = say_cause(headline->summary, order[0], cause_ns),
+               *one_gap = say_one_gap(headline, use, order[0]);
+    if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
+        return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
+                            where ? where : "");
     return arena_printf(headline->texts, "%s; in %s of it (%.1f %%%s) %s%s%s.", share,
                         cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
-                        quantity_percent(cause_ns / use->span_ns), say_one_gap(headline, use, order[0]),
-                        say_cause(headline->summary, order[0]), where ? ": " : "", where ? where : "");
+                        quantity_percent(cause_ns / use->span_ns), one_gap, says, where ? ": " : "",
+                        where ? where : "");
 }
 
-/* Besides computing: what takes most of the GPU's time, where that is worth a word. */
-static const char *say_devices(struct headline *headline)
+/* "exposed communication; the others wait 18.001ms for rank 9", where a rank holds the others up. */
+static const char *say_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
+    for (size_t i = 0; i < summary->findings.count; i++)
+        if (summary->findings.at[i].rule == RULE_STRAGGLER)
+            return arena_printf(
+                headline->texts, "exposed communication; the others wait %s for rank %" PRId64,
+                time_text(headline, (double)summary->findings.at[i].time_ns), summary->findings.at[i].rank);
+    return "communication that no computation hides";
+}
+
+/* Between their first and their last work: what takes most of the devices' time besides computing, where that is worth a word. */
+static const char *say_uses(struct headline *headline, const struct use *use, const char *whose)
+{
     const double worth_a_word = 0.1;
-    struct use use = use_of(summary, TABLE_INT_MISSING);
-    const char *whose = arena_printf(headline->texts, summary->gpu->count > 1 ? "the %ss'" : "the %s's",
-                                     summary_device_word(summary));
-    double least_ns = worth_a_word * use.span_ns, communication_ns = use.used_ns[1],
-           copies_ns = use.used_ns[2];
-    if (!(use.span_ns > 0))
-        return NULL;
-    if (use.idle_ns >= least_ns && use.idle_ns >= communication_ns && use.idle_ns >= copies_ns)
-        return say_idle(headline, &use, whose);
+    double least_ns = worth_a_word * use->span_ns, communication_ns = use->used_ns[1],
+           copies_ns = use->used_ns[2];
+    if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
+        return say_idle(headline, use, whose);
     if (communication_ns >= least_ns && communication_ns >= copies_ns)
-        return arena_printf(headline->texts,
-                            "%.1f %% of %s time is communication that no computation hides; %.1f %% is idle.",
-                            quantity_percent(communication_ns / use.span_ns), whose,
-                            quantity_percent(use.idle_ns / use.span_ns));
+        return arena_printf(headline->texts, "%.1f %% of %s time is %s; %.1f %% is idle.",
+                            quantity_percent(communication_ns / use->span_ns), whose,
+                            say_communication(headline), quantity_percent(use->idle_ns / use->span_ns));
     if (copies_ns >= least_ns)
         return arena_printf(
             headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
-            quantity_percent(copies_ns / use.span_ns), whose, quantity_percent(use.idle_ns / use.span_ns));
+            quantity_percent(copies_ns / use->span_ns), whose, quantity_percent(use->idle_ns / use->span_ns));
     return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
-                        quantity_percent(use.used_ns[0] / use.span_ns), whose, say_top_operator(headline));
+                        quantity_percent(use->used_ns[0] / use->span_ns), whose, say_top_operator(headline));
+}
+
+/* How long was recorded, in ns, for each device that worked, added up. */
+static double recorded_of_devices(const struct summary *summary)
+{
+    double recorded_ns = 0;
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct summary_rank *rank = summary_rank_of(summary, summary->gpu->at[i].key.rank);
+        recorded_ns += rank ? (double)rank->time_ns : 0;
+    }
+    return recorded_ns;
+}
+
+/* Shares of the time of devices are of their spans: where these are a small part of what was recorded, that is said first. */
+static const char *say_devices(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const double small = 0.5;
+    struct use use = use_of(summary, TABLE_INT_MISSING);
+    const char *word = summary_device_word(summary), *plural = summary->gpu->count > 1 ? "s" : "";
+    const char *whose = arena_printf(headline->texts, *plural ? "the %ss'" : "the %s's", word);
+    double recorded_ns = recorded_of_devices(summary);
+    if (!(use.span_ns > 0))
+        return NULL;
+    const char *said = say_uses(headline, &use, whose);
+    if (!(use.span_ns < small * recorded_ns))
+        return said;
+    return arena_printf(
+        headline->texts,
+        "all work of the %s%s lies within %.1f %% of the time recorded (%s of %s); the rest is the host's alone. Within that %s",
+        word, plural, quantity_percent(use.span_ns / recorded_ns), time_text(headline, use.span_ns),
+        time_text(headline, recorded_ns), said);
 }
 
 /* Without devices: a part of the steps that is no computation, where it is the largest. NULL: none is. */
@@ -431,18 +518,53 @@ static const char *say_steps(struct headline *headline)
     } parts[] = {
         { STEP_COMMUNICATION, "communication" },
         { STEP_DATA_LOADING, "loading of data" },
-        { STEP_OTHER, "outside of any operator: Python code that was not recorded, or waiting" },
+        { STEP_OTHER, "outside of any operator: in Python, compiling or waiting" },
     };
+    size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
     const struct steps *steps = headline->summary->steps;
     const struct step_figures *figures = steps && steps->summaries.count ? steps->summaries.at[0].part : NULL;
-    for (size_t i = 0; figures && i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; figures && i < count; i++)
         if (figures[parts[i].part].share > 0.5)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
                                 quantity_percent(figures[parts[i].part].share), parts[i].says);
     return NULL;
 }
 
-/* The operator that takes longest itself; a step's own time is that of none. */
+/* ", most of it in train.py(12): step": the line of source from which the operator or Python function NAME took longest. "": is not
+ * known, or NAME itself. */
+static const char *say_caller(struct headline *headline, const char *name)
+{
+    const struct trace *trace = headline->summary->trace;
+    name_id id = names_find(trace->names, name, strlen(name));
+    VEC_OF(event_id) events = { 0 };
+    for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
+        if (trace->name[e] == id)
+            *VEC_PUSH(&events) = e;
+    struct callers *callers = callers_open(trace, events.at, events.count);
+    struct names *lines = names_open();
+    double *sums = mem_zalloc(events.count + 1, sizeof *sums), all = 0;
+    name_id most = 0;
+    for (size_t i = 0; i < events.count; i++) {
+        size_t len = 0;
+        const char *line = callers_line(callers, events.at[i], &len);
+        name_id at = names_add(lines, line ? line : "", len);
+        sums[at] += (double)trace_dur_ns(trace, events.at[i]);
+        all += (double)trace_dur_ns(trace, events.at[i]);
+        most = sums[at] > sums[most] ? at : most;
+    }
+    const char *line = names_count(lines) ? names_text(lines, most) : "";
+    const char *said = *line && strcmp(line, name) != 0
+                           ? arena_printf(headline->texts, ", %s of it in %s",
+                                          2 * sums[most] > all ? "most" : "the largest part", line)
+                           : "";
+    names_free(lines);
+    callers_free(callers);
+    free(sums);
+    VEC_FREE(&events);
+    return said;
+}
+
+/* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *say_host(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -450,8 +572,10 @@ static const char *say_host(struct headline *headline)
     for (size_t i = 0; !steps && i < summary->top_count; i++)
         if (summary->top[i].named)
             return arena_printf(headline->texts,
-                                "%s takes %.1f %% of the operators' own time; no GPU was recorded.",
-                                summary->top[i].name, quantity_percent(summary->top[i].share));
+                                "%s takes %.1f %% of the %s own time%s; no GPU was recorded.",
+                                summary->top[i].name, quantity_percent(summary->top[i].share),
+                                summary->has_frames ? "host's" : "operators'",
+                                summary->has_frames ? say_caller(headline, summary->top[i].name) : "");
     return steps;
 }
 
@@ -524,6 +648,21 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
     };
 }
 
+/* "39.736ms more than the median, 5.3 % of all steps". */
+static const char *stake_text(struct headline *headline, const struct finding *finding)
+{
+    const struct summary_rule *rule = &summary_rules[finding->rule];
+    struct buffer text = { 0 };
+    if (finding->time_ns != TABLE_INT_MISSING)
+        quantity_show_rounded_time(&text, (double)finding->time_ns);
+    else
+        quantity_show_rounded_size(&text, finding->bytes);
+    buffer_printf(&text, " %s, %.1f %% %s", rule->stake, quantity_percent(finding->share), rule->whole);
+    const char *kept = arena_strndup(headline->texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
 /* Of what has no price the first of each rule. */
 static void add_unpriced(struct headline *headline, size_t most)
 {
@@ -537,9 +676,11 @@ static void add_unpriced(struct headline *headline, size_t most)
         said[finding->rule] = true;
         *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
             .title = rule->finding,
+            .saves = stake_text(headline, finding),
             .where = finding->detail ? copy(headline, as_text(finding->detail)) : NULL,
             .advice = finding->advice ? copy(headline, as_text(finding->advice)) : NULL,
             .command = rule->command,
+            .section = rule->section,
         };
     }
 }

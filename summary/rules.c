@@ -15,18 +15,22 @@
 #include <string.h>
 
 const struct summary_rule summary_rules[RULES] = {
-    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "tpa steps",
+    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "more than the median", "of all steps",
+                         "steps", "tpa steps",
                          "see in what the slowest step differs; leave warm-up steps out of the trace" },
-    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0,
-                             "tpa top --filter DataParallel",
+    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0, "in it",
+                             "of the recording", "operators", "tpa top --filter DataParallel",
                              "use DistributedDataParallel, a process per device: DataParallel copies the model in each step" },
-    [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "tpa comm",
-                       "use NCCL: init_process_group(backend=\"nccl\")" },
-    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "tpa comm",
+    [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "in it", "of the recording",
+                       "communication", "tpa comm", "use NCCL: init_process_group(backend=\"nccl\")" },
+    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "late", "of the recording",
+                         "communication", "tpa comm",
                          "see what that rank does meanwhile: its share of the work, its data, its machine" },
-    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "tpa memory",
+    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "in use", "of the device", "memory",
+                           "tpa memory",
                            "recompute activations (checkpointing), use mixed precision or a smaller batch" },
-    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "tpa memory",
+    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "a step", "of the peak",
+                            "memory", "tpa memory",
                             "look for tensors that are kept from step to step, such as losses that are summed up" },
 };
 
@@ -104,6 +108,15 @@ static void consider_stakes(struct summary *summary)
 
 /* ---- steps ---- */
 
+/* "ProfilerStep#9, most of it in Kernel". */
+static const char *slowest_text(struct summary *summary, const struct steps_summary *steps)
+{
+    if (steps->because == STEP_PARTS)
+        return arena_strndup(&summary->arena, steps->slowest.at, steps->slowest.len);
+    return arena_printf(&summary->arena, "%.*s, most of it in %s", (int)steps->slowest.len, steps->slowest.at,
+                        step_part_title(steps->because));
+}
+
 static void look_at_steps(struct summary *summary)
 {
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
@@ -112,6 +125,7 @@ static void look_at_steps(struct summary *summary)
         if (steps->complete >= 3)
             consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
                                                 .rank = steps->rank,
+                                                .detail = slowest_text(summary, steps),
                                                 .share = share_of(over_ns, steps->total_ns),
                                                 .time_ns = over_ns,
                                                 .bytes = TABLE_INT_MISSING });
@@ -138,7 +152,7 @@ static int64_t time_in(const struct summary *summary, uint32_t file, const char 
                           ? YES
                           : NO;
         if (*answer == YES && selection_holds_place(summary->selection, e))
-            intervals_add(&open, trace->start_ns[e], trace_recorded_end_ns(trace, e));
+            intervals_add(&open, trace_start_ns(trace, e), trace_recorded_end_ns(trace, e));
     }
     intervals_merge(&open);
     int64_t length_ns = intervals_length(&open);
@@ -254,10 +268,10 @@ void summary_look(struct summary *summary)
     look_at_peaks(summary);
     look_at_growth(summary);
     look_at_steps(summary);
-    if (!summary->gpu)
-        return;
-    look_at_data_parallel(summary);
-    look_at_backends(summary);
     look_at_ranks(summary);
+    if (summary->gpu) {
+        look_at_data_parallel(summary);
+        look_at_backends(summary);
+    }
     consider_stakes(summary);
 }

@@ -14,6 +14,7 @@
 #include "summary/headline.h"
 #include "summary/rules.h"
 #include "facts/features.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,48 @@ static void sort_findings(struct summary *summary)
         qsort(summary->findings.at, summary->findings.count, sizeof *summary->findings.at, compare_findings);
 }
 
+/* "rank 9, also 13, 5, 1 and 3 more": where FOUND was found, and then the COUNT that follow it in OTHERS. */
+static const char *fold_details(struct summary *summary, const struct finding *found,
+                                const struct finding *others, size_t count)
+{
+    enum { MOST = 8 };
+    struct buffer text = { 0 };
+    if (found->detail)
+        buffer_puts(&text, found->detail);
+    else
+        buffer_printf(&text, "rank %" PRId64, found->rank);
+    for (size_t i = 0; i < count && i < MOST; i++)
+        buffer_printf(&text, "%s%" PRId64, i ? ", " : ", also ", others[i].rank);
+    if (count > MOST)
+        buffer_printf(&text, " and %zu more", count - MOST);
+    const char *kept = arena_strndup(&summary->arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* Of the sorted findings: one for each rule, the worst, which names the ranks of the others of its rule and device. */
+static void fold_ranks(struct summary *summary)
+{
+    struct finding *all = summary->findings.at,
+                   *same = mem_alloc(mem_times(summary->findings.count + 1, sizeof *same));
+    size_t kept = 0;
+    for (size_t i = 0; i < summary->findings.count; i++) {
+        size_t others = 0, left = i + 1;
+        for (size_t k = i + 1; k < summary->findings.count; k++) {
+            if (all[k].rule == all[i].rule && all[k].rank != all[i].rank)
+                same[others++] = all[k];
+            else
+                all[left++] = all[k];
+        }
+        summary->findings.count = left;
+        all[kept] = all[i];
+        if (others)
+            all[kept].detail = fold_details(summary, &all[i], same, others);
+        kept++;
+    }
+    free(same);
+}
+
 static void add_remarks(struct summary *summary, struct result *result)
 {
     size_t count = summary->findings.count;
@@ -104,10 +147,11 @@ static void add_remarks(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
-/* By their ids Python frames are known, which are no operators. */
+/* By their ids Python frames are known. */
 const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
-            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
+            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
+            WANT(FLOPS) | WANT(BYTES_ACCESSED),
 };
 
 /* Ask what the rules look at; false and ERR when the selection does not fit. */
@@ -126,13 +170,13 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
         if (!summary->steps)
             return false;
     }
-    if (!(features & FEATURE_GPU))
-        return true;
-    summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
-    struct gaps_options gaps = gaps_defaults;
-    gaps.only_causes = true;
-    summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
-    summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    if (features & FEATURE_GPU) {
+        summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
+        struct gaps_options gaps = gaps_defaults;
+        gaps.only_causes = true;
+        summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
+        summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    }
     if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
         return true;
     summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
@@ -145,6 +189,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     struct summary summary = {
         .trace = trace, .selection = selection, .by = by, .features = trace_features(trace)
     };
+    for (event_id e = 0; e < trace->event_count && !summary.has_frames; e++)
+        summary.has_frames = trace->kind[e] == EVENT_PYTHON;
     summary_find_ranks(&summary);
     bool good = ask(&summary, result, err);
     if (good) {
@@ -153,6 +199,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         summary_add_operators(&summary, result);
         struct findings *findings = findings_analyze(&summary);
         sort_findings(&summary);
+        if (by == SUMMARY_BY_ALL)
+            fold_ranks(&summary);
         summary_add_headline(&summary, findings, result);
         findings_add_result(findings, result);
         findings_free(findings);

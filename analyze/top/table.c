@@ -7,6 +7,7 @@
 #include "analyze/top/top.h"
 
 #include "base/quantity.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const struct table_column columns[] = {
     COLUMN(ROW, name, "name", "Name", TABLE_NAME, "operator, annotation, runtime call or kernel; or what --by names", .aliases = "key"),
     COLUMN(ROW, device_type, "device_type", "Device", TABLE_TEXT, "what torch calls the device it ran on: CPU, CUDA (AMD, too), XPU, MTIA, HPU, PrivateUse1", .flags = TABLE_OPTIONAL),
     COLUMN(ROW, is_annotation, "is_user_annotation", "Annotation", TABLE_BOOL, "a region that somebody named: record_function, or its shadow on a stream", .flags = TABLE_OPTIONAL),
-    COLUMN(ROW, shapes, "input_shapes", "Input Shapes", TABLE_TEXT, "sizes of the inputs; [] for what is no tensor", .aliases = "shapes"),
+    COLUMN(ROW, shapes, "input_shapes", "Input Shapes", TABLE_TEXT, "sizes of the inputs; [] for what is not a tensor", .aliases = "shapes"),
     COLUMN(ROW, overload, "overload_name", "Overload Name", TABLE_TEXT, "which overload of the operator ran", .aliases = "overload"),
     COLUMN(ROW, stack, "source_location", "Source Location", TABLE_TEXT, "innermost Python frames, separated by ';'", .aliases = "stack"),
     GROUP_COLUMNS(ROW, key),
@@ -30,9 +31,9 @@ static const struct table_column columns[] = {
     COLUMN(ROW, self_device_ns, "self_device_time_total", "Self CUDA", TABLE_NS, "time on the device: of a kernel its own, of an operator that of the kernels it launched itself", .aliases = DEVICE_ALIASES("self_", "_time_total") " self_cuda"),
     COLUMN(ROW, device_ns, "device_time_total", "CUDA total", TABLE_NS, "time on the device of all it launched, through what it called too", .aliases = DEVICE_ALIASES("", "_time_total") " cuda_total"),
     COLUMN(ROW, count, "count", "# of Calls", TABLE_TALLY, "how often it ran", .aliases = "calls"),
-    COLUMN(ROW, captured, "graph_works", "Graph works", TABLE_TALLY, "works of CUDA and HIP graphs that were captured from it (--capture)"),
+    COLUMN(ROW, captured, "graph_works", "Graph operations", TABLE_TALLY, "operations of CUDA and HIP graphs that were captured from it (--capture)"),
     COLUMN(ROW, self_cpu_share, "self_cpu_percent", "Self CPU %", TABLE_SHARE, "part of the self CPU time of all rows"),
-    COLUMN(ROW, self_device_share, "self_device_percent", "Self CUDA %", TABLE_SHARE, "part of the time of all device rows that are no annotations", .aliases = "self_cuda_percent"),
+    COLUMN(ROW, self_device_share, "self_device_percent", "Self CUDA %", TABLE_SHARE, "part of the time of all device rows that are not annotations", .aliases = "self_cuda_percent"),
     COLUMN(ROW, cpu_average_ns, "cpu_time", "CPU time avg", TABLE_NS, "CPU total of one call"),
     COLUMN(ROW, device_average_ns, "device_time", "CUDA time avg", TABLE_NS, "CUDA total of one call", .aliases = DEVICE_ALIASES("", "_time")),
     COLUMN(ROW, cpu_share, "cpu_percent", "CPU total %", TABLE_SHARE, "total CPU time as a part of the self CPU time of all rows", .aliases = "total_cpu_percent"),
@@ -158,6 +159,19 @@ struct table *top_table(const struct top *top)
         table_add_footer(table, "self_device_time_total", title_for(top, table, "Self CUDA time total"),
                          TABLE_NS, table_int(top->self_device_ns));
     return table;
+}
+
+void top_sort_table(const struct top *top, struct table *table)
+{
+    assert(table->row_count == top->count); /* as top_table made it */
+    size_t column = table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
+                                                                : offsetof(ROW, self_cpu_ns));
+    bool *is_range = mem_zalloc(top->count + 1, sizeof *is_range);
+    for (size_t i = 0; i < top->count; i++)
+        is_range[i] = top->at[i].is_annotation && top->at[i].device_type.at &&
+                      strcmp(top->at[i].device_type.at, "CPU") != 0;
+    table_sort_apart(table, column, is_range);
+    free(is_range);
 }
 
 /* ---- notices ---- */

@@ -5,7 +5,9 @@
  * bytes for each: where, and to what. The rest chooses the facts. What can be read is written and read again: the same bytes
  * must come out.
  */
+#include "base/source.h"
 #include "fleet/facts_file.h"
+#include "fleet/slice_file.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
 
@@ -29,7 +31,33 @@ static const char *const formats[] = { "", "csv", "json", "md", "arrow", "html",
 
 enum { FORMATS = sizeof formats / sizeof *formats, QUESTION_COUNT = sizeof questions / sizeof *questions };
 
-/* Facts that were read are written as bytes that, read again, are written as the same. */
+/* Take the collectives of FACTS, which are finished, out and add them again. */
+static void put_apart(struct facts *facts, struct slicing *slicing)
+{
+    enum { FILES = 3 };
+    char *at[FILES];
+    size_t len[FILES];
+    struct tpa_error err = { 0 };
+    for (size_t i = 0; i < FILES; i++) {
+        FILE *file = open_memstream(&at[i], &len[i]);
+        if (!file || !slicing_save(slicing, i, file) || fclose(file) != 0)
+            abort();
+    }
+    facts->tables[FACTS_COLLECTIVES].count = 0;
+    for (size_t i = 0; i < FILES; i++) {
+        struct source *source = source_open_memory(at[i], len[i], "fuzz", &err);
+        if (!source || !slice_merge(facts, source, &err))
+            abort();
+        source_free(source);
+        free(at[i]);
+    }
+    facts_finish(facts);
+}
+
+/*
+ * Facts that were read are written as bytes that, read again, and their collectives put apart and joined, are written as
+ * the same.
+ */
 static void write_again(const void *bytes, size_t len)
 {
     struct buffer written[2] = { 0 };
@@ -37,10 +65,17 @@ static void write_again(const void *bytes, size_t len)
     for (int i = 0; i < 2; i++) {
         struct facts *facts = facts_open();
         const char *at = i == 0 ? bytes : written[0].at;
-        bool good = facts_read(facts, at, i == 0 ? len : written[0].count, &err);
+        struct source *source = source_open_memory(at, i == 0 ? len : written[0].count, "fuzz", &err);
+        bool good = source && facts_read(facts, source, &err);
+        source_free(source);
         if (good) {
             facts_finish(facts);
+            struct slicing *slicing =
+                slicing_open(facts, 3); /* which counts collectives where facts do not tell */
+            if (i == 1)
+                put_apart(facts, slicing);
             facts_write(facts, &written[i]);
+            slicing_free(slicing);
         }
         facts_free(facts);
         if (!good && i == 0)

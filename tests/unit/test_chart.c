@@ -438,7 +438,7 @@ static void boxes_hold_their_names(void **state)
                           "+--------------------------------------\n"
                           " 0                  5                 10\n");
     struct buffer svg = { 0 };
-    svg_add_chart(&svg, chart);
+    svg_add_chart(&svg, picture, 0);
     assert_non_null(strstr(svg.at, "<title>&lt;a&gt;: 6ns, 60.0 %</title>"));
     assert_null(strstr(svg.at, "<a>"));
     buffer_release(&svg);

@@ -10,6 +10,7 @@
 #include "analyze/gaps.h"
 #include "analyze/launches.h"
 #include "compare/nightly.h"
+#include "report/svg.h"
 #include "tests/unit/drawn.h"
 #include "facts/attribution.h"
 #include "facts/gpu_events.h"
@@ -246,17 +247,52 @@ static void kernels_are_ranked(void **state)
     release();
 }
 
-/* Ten devices: eight charts, and the last says so. */
+/* How often chart I of the picture, drawn, says TEXT. */
+static size_t count_in_svg(size_t i, const char *text)
+{
+    struct buffer svg = { 0 };
+    size_t count = 0;
+    svg_add_chart(&svg, picture, i);
+    buffer_putc(&svg, '\0');
+    for (const char *at = svg.at; (at = strstr(at, text)); at++)
+        count++;
+    buffer_release(&svg);
+    return count;
+}
+
+/* Twenty devices: sixteen charts, and the last says so. They have one legend and one title of the axis of time. */
 static void many_devices_are_not_all_drawn(void **state)
 {
     (void)state;
     draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
-    for (int device = 0; device < 10; device++)
-        draw_work("kernel", "k", device, 7, 0, 10, device);
+    for (int device = 0; device < 20; device++)
+        draw_work(device == 3 ? "gpu_memcpy" : "kernel", "k", device, 7, 0, 10, device);
     trace = draw_end();
     assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
-    assert_int_equal(picture->charts.count, 8);
-    assert_non_null(strstr(picture->charts.at[7]->note, "8 of 10 devices are shown"));
+    assert_int_equal(picture->charts.count, 16);
+    assert_non_null(strstr(picture->charts.at[15]->note, "16 of 20 devices are shown"));
+    for (size_t i = 0; i < 16; i++) {
+        assert_int_equal(count_in_svg(i, ">Computation<"), i == 0);
+        assert_int_equal(count_in_svg(i, ">Exposed copies<"), i == 0);
+        assert_int_equal(count_in_svg(i, ">Time from the start of the trace (ns)<"), i == 15);
+    }
+    release();
+}
+
+/* Twenty launches wait on stream 7; one on stream 8, whose chart would tell nothing. */
+static void streams_that_wait_for_little_are_not_drawn(void **state)
+{
+    (void)state;
+    draw_begin(&launches_wants);
+    for (int i = 0; i < 21; i++) {
+        draw_call("cudaLaunchKernel", 1, 2 * i, 1, i);
+        draw_work("kernel", "k", 0, i < 20 ? 7 : 8, 100 + 10 * i, 10, i);
+    }
+    trace = draw_end();
+    assert_true(draw(&chart_type_queue, (struct selection_query){ 0 }, 400, 0));
+    assert_int_equal(picture->charts.count, 1);
+    assert_string_equal(picture->charts.at[0]->note,
+                        "not shown: 1 other stream, with no more than 1 launch waiting");
     release();
 }
 
@@ -589,6 +625,7 @@ int main(void)
         cmocka_unit_test(copies_are_dots_and_bars),
         cmocka_unit_test(kernels_are_ranked),
         cmocka_unit_test(many_devices_are_not_all_drawn),
+        cmocka_unit_test(streams_that_wait_for_little_are_not_drawn),
         cmocka_unit_test(a_waterfall_meets_its_end),
         cmocka_unit_test(a_waterfall_sums_up_the_rest),
         cmocka_unit_test(a_trend_has_levels_and_a_band),

@@ -291,7 +291,7 @@ static void other_versions_are_refused_untouched(void **state)
     FILE *file = fopen("perf.db", "w");
     fputs("{\"traceEvents\": []}, and more than enough of it to be taken for a page of a database\n", file);
     fclose(file);
-    expect_refusal(STORE_CREATE, "no store of tpa nightly");
+    expect_refusal(STORE_CREATE, "not a store of tpa nightly");
     fclose(fopen("perf.db", "w"));
     expect_refusal(STORE_READ, "this store is empty");
     unlink("perf.db");
@@ -436,7 +436,7 @@ static void a_name_that_sqlite_takes_for_no_file_is_refused(void **state)
         for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
             struct tpa_error err = { 0 };
             assert_null(store_open(names[i], (enum store_mode)mode, 0, &err));
-            assert_non_null(strstr(err.message, "is no name of a store"));
+            assert_non_null(strstr(err.message, "cannot name a store"));
         }
     assert_int_not_equal(access("perf.db", F_OK), 0);
 }

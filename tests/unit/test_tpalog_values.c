@@ -66,7 +66,7 @@ static void values_at_their_bounds_are_taken(void **state)
     tpafile_writer_free(writer);
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 2);
-    assert_int_equal(trace->start_ns[1], TPAFILE_LARGEST);
+    assert_int_equal(trace_start_ns(trace, 1), TPAFILE_LARGEST);
     assert_int_equal(trace_arg_or(trace, ARG_SHARED_MEMORY, 1, -1), TPAFILE_LARGEST);
     assert_null(find_notice(trace, "odd_values"));
     trace_free(trace);
@@ -211,7 +211,7 @@ static void a_block_of_events_with_a_number_that_none_can_have_is_told(void **st
         { { "stream", 0, TPAFILE_LARGEST + 1, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
         { { "stream", 0, INT64_MAX, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
         { { "stream", 0, INT64_MIN, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
-        { { "stream", 0, 20, -1, 0, 7, 0, 0 }, "the name of an event is no number of a text" },
+        { { "stream", 0, 20, -1, 0, 7, 0, 0 }, "the name of an event is not the number of a text" },
         { { "stream", 0, 20, 1, INT64_C(1) << 32, 7, 0, 0 },
           "a file, track, category or flag has a number that none can have" },
         { { "stream", 0, 20, 1, -1, 7, 0, 0 },

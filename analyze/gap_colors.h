@@ -1,0 +1,19 @@
+/*
+ * gap_colors.h - one colour for each cause of idle time, the same in every picture of a trace.
+ *
+ *     enum chart_color colors[GAP_CAUSES];
+ *     gap_colors(gaps, false, colors);
+ */
+#ifndef TPA_ANALYZE_GAP_COLORS_H
+#define TPA_ANALYZE_GAP_COLORS_H
+
+#include "analyze/gaps.h"
+#include "base/chart.h"
+
+/*
+ * The colour of each cause of GAPS. There are more causes than colours: those with most time have different ones. The
+ * least of more than five are CHART_COLOR_OF_IDLE, or, when they are ALONE in their picture, have colours of what devices do.
+ */
+void gap_colors(const struct gaps *gaps, bool alone, enum chart_color colors[GAP_CAUSES]);
+
+#endif
