@@ -52,7 +52,7 @@ def commands():
     yield Command("top of a profile", ["top", profile])
     yield Command("top of a report", ["top", f"{SAMPLES}/lightning/fit-simple-profiler.txt"])
     for name in ("gpu", "kernels", "gaps", "steps", "transfers", "launches", "summary"):
-        yield Command(name, [name, gpu])
+        yield Command(name, [name, gpu], often=name in ("kernels", "summary"))
     yield Command("comm", ["comm", *ranks])
     yield Command("modules", ["modules", stacks])
     yield Command("memory", ["memory", memory])
