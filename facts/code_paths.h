@@ -30,6 +30,8 @@
 enum code_frames {
     CODE_MODULES, /* nn.Module */
     CODE_LINES,   /* functions in Python files other than PyTorch's own */
+    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, but for steps. Here the backward pass is where it ran */
+    CODE_FRAMES
 };
 
 #define CODE_OUTSIDE 0 /* the path that is in no frame; the root of all others */
