@@ -353,12 +353,11 @@ static bool takes_part(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* What nests where annotations are the frames. */
-static bool takes_part_or_annotates(const void *context, event_id e)
+/* Annotations alone, which are few, where they are the frames: where an operator was is asked by its time. */
+static bool annotates(const void *context, event_id e)
 {
     const struct trace *trace = context;
-    return takes_part(context, e) ||
-           (trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)));
+    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
 static void find_sources(struct maker *maker)
@@ -416,10 +415,9 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     paths->trace = trace;
     paths->labels = names_open();
     paths->keys = names_open();
-    paths->tree =
-        calltree_open(trace, frames == CODE_ANNOTATIONS ? takes_part_or_annotates : takes_part, trace);
+    paths->tree = calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : takes_part, trace);
     calltree_nest(paths->tree);
-    paths->node = calltree_nodes(paths->tree);
+    paths->node = frames == CODE_ANNOTATIONS ? NULL : calltree_nodes(paths->tree);
     paths->skips = calltree_skips(paths->tree);
     paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
     paths->flags = mem_zalloc(paths->tree->count + 1, 1);
@@ -510,7 +508,7 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
 
 struct code_place code_place_of(const struct code_paths *paths, event_id e)
 {
-    if (paths->node[e] != NODE_NONE)
+    if (paths->node && paths->node[e] != NODE_NONE)
         return place_of_node(paths, paths->node[e]);
     return code_place_at(paths, paths->trace->track[e], trace_start_ns(paths->trace, e));
 }
@@ -528,7 +526,7 @@ struct code_place code_place_of_work(const struct code_paths *paths, const struc
     if (graph_link_is_work(paths->links, e))
         return place_of_captured(paths, e);
     event_id call = attribution_call(launches, e);
-    if (call != EVENT_NONE && paths->node[call] != NODE_NONE)
+    if (call != EVENT_NONE && (!paths->node || paths->node[call] != NODE_NONE))
         return code_place_of(paths, call);
     event_id op = attribution_operator(launches, e);
     return op == EVENT_NONE ? (struct code_place){ CODE_OUTSIDE, false } : code_place_of(paths, op);

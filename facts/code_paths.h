@@ -51,8 +51,8 @@ struct graph_links;
 struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
-    struct calltree *tree;    /* frames, operators, runtime calls */
-    node_id *node;            /* by event */
+    struct calltree *tree;    /* frames, operators, runtime calls; of annotations these alone */
+    node_id *node;            /* by event; NULL: of annotations, where an event is asked by its time */
     node_id *skips;           /* by node: see calltree_around */
     uint32_t *path;           /* by node */
     uint8_t *flags;           /* by node: enum code_flags */
