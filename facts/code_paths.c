@@ -8,6 +8,7 @@
 
 #include "facts/graph_links.h"
 #include "facts/python_names.h"
+#include "facts/step_list.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include <stdlib.h>
@@ -72,6 +73,9 @@ static const char *without_installation(const char *text)
 /* How a frame of this name is labelled; NULL if it has no label. Within NAME. */
 static const char *label_of_frame(enum code_frames frames, const char *name)
 {
+    int64_t number;
+    if (frames == CODE_ANNOTATIONS)
+        return step_number(name, &number) ? NULL : name;
     if (frames == CODE_MODULES)
         return python_module_of(name);
     return python_frame_of(name) == FRAME_OF_USER ? without_installation(name) : NULL;
@@ -275,6 +279,11 @@ static node_id forward_of(const struct maker *maker, event_id e)
 
 /* ---- the passes ---- */
 
+static enum event_kind kind_of_frames(enum code_frames frames)
+{
+    return frames == CODE_ANNOTATIONS ? EVENT_ANNOTATION : EVENT_PYTHON;
+}
+
 /* Give each node the path of its caller, or its own; note where the backward pass begins, and the forward operators. */
 static void walk_forward(struct maker *maker, uint32_t *first_backward)
 {
@@ -286,7 +295,7 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
         node_id parent = tree->parent[n];
         uint8_t source = maker->source[file_of(trace, e)];
         uint32_t path = parent == NODE_NONE ? CODE_OUTSIDE : paths->path[parent], label, told;
-        if (source == SOURCE_FRAMES && trace->kind[e] == EVENT_PYTHON &&
+        if (source == SOURCE_FRAMES && trace->kind[e] == kind_of_frames(maker->frames) &&
             (label = label_of_name(maker, trace->name[e])) != 0) {
             path = path_within(paths, path, label - 1);
             paths->flags[n] |= CODE_FRAME;
@@ -344,9 +353,21 @@ static bool takes_part(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
+/* Annotations alone, which are few, where they are the frames: where an operator was is asked by its time. */
+static bool annotates(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
 static void find_sources(struct maker *maker)
 {
     const struct trace *trace = maker->paths->trace;
+    if (maker->frames == CODE_ANNOTATIONS) {
+        for (size_t file = 0; file < trace->file_count; file++)
+            maker->source[file] = SOURCE_FRAMES;
+        return;
+    }
     bool hierarchies = trace->args[ARG_MODULE_HIERARCHY].count > 0;
     bool stacks = trace->args[ARG_CALL_STACK].count > 0;
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -394,9 +415,9 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     paths->trace = trace;
     paths->labels = names_open();
     paths->keys = names_open();
-    paths->tree = calltree_open(trace, takes_part, trace);
+    paths->tree = calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : takes_part, trace);
     calltree_nest(paths->tree);
-    paths->node = calltree_nodes(paths->tree);
+    paths->node = frames == CODE_ANNOTATIONS ? NULL : calltree_nodes(paths->tree);
     paths->skips = calltree_skips(paths->tree);
     paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
     paths->flags = mem_zalloc(paths->tree->count + 1, 1);
@@ -408,10 +429,13 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     uint32_t *first_backward = mem_alloc(mem_times(paths->tree->count + 1, sizeof *first_backward));
     find_sources(&maker);
     walk_forward(&maker, first_backward);
-    find_threads(&maker, first_backward);
-    walk_backward(&maker, first_backward);
-
-    add_captured(paths, frames);
+    if (frames != CODE_ANNOTATIONS) {
+        find_threads(&maker, first_backward);
+        walk_backward(&maker, first_backward);
+    }
+    paths->frames = frames;
+    if (frames != CODE_ANNOTATIONS)
+        add_captured(paths, frames);
     free(first_backward);
     free(maker.source);
     free(maker.label_of);
@@ -484,7 +508,7 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
 
 struct code_place code_place_of(const struct code_paths *paths, event_id e)
 {
-    if (paths->node[e] != NODE_NONE)
+    if (paths->node && paths->node[e] != NODE_NONE)
         return place_of_node(paths, paths->node[e]);
     return code_place_at(paths, paths->trace->track[e], trace_start_ns(paths->trace, e));
 }
@@ -502,7 +526,7 @@ struct code_place code_place_of_work(const struct code_paths *paths, const struc
     if (graph_link_is_work(paths->links, e))
         return place_of_captured(paths, e);
     event_id call = attribution_call(launches, e);
-    if (call != EVENT_NONE && paths->node[call] != NODE_NONE)
+    if (call != EVENT_NONE && (!paths->node || paths->node[call] != NODE_NONE))
         return code_place_of(paths, call);
     event_id op = attribution_operator(launches, e);
     return op == EVENT_NONE ? (struct code_place){ CODE_OUTSIDE, false } : code_place_of(paths, op);

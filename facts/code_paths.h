@@ -30,6 +30,8 @@
 enum code_frames {
     CODE_MODULES, /* nn.Module */
     CODE_LINES,   /* functions in Python files other than PyTorch's own */
+    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, but for steps. Here the backward pass is where it ran */
+    CODE_FRAMES
 };
 
 #define CODE_OUTSIDE 0 /* the path that is in no frame; the root of all others */
@@ -49,8 +51,8 @@ struct graph_links;
 struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
-    struct calltree *tree;    /* frames, operators, runtime calls */
-    node_id *node;            /* by event */
+    struct calltree *tree;    /* frames, operators, runtime calls; of annotations these alone */
+    node_id *node;            /* by event; NULL: of annotations, where an event is asked by its time */
     node_id *skips;           /* by node: see calltree_around */
     uint32_t *path;           /* by node */
     uint8_t *flags;           /* by node: enum code_flags */

@@ -78,7 +78,7 @@ static const struct table_column item_columns[] = {
 
 static const struct table_column place_columns[] = {
     KEY_COLUMNS(struct place_row),
-    COLUMN(struct place_row, name, "name", "Name", TABLE_NAME, "the module, or the function in a file that is not PyTorch's own"),
+    COLUMN(struct place_row, name, "name", "Name", TABLE_NAME, "the module, the function in a file that is not PyTorch's own, or the annotation"),
     COLUMN(struct place_row, self_ns, "self", "Self", TABLE_NS, "on the path, in it but in none of those that it called; device work is where it was launched"),
     COLUMN(struct place_row, time_ns, "time", "Time", TABLE_NS, "on the path, in it and all that it called"),
     COLUMN(struct place_row, share, "share", "Share", TABLE_SHARE, "of the length"),
@@ -158,7 +158,7 @@ struct tables {
     struct result *result;
     VEC_OF(struct part_row) parts;
     VEC_OF(struct item_row) items;
-    struct places places[2]; /* by enum code_frames */
+    struct places places[CODE_FRAMES];
     VEC_OF(struct segment_row) segments;
 };
 
@@ -282,14 +282,24 @@ static void tell(struct tables *tables, const struct path_window *window, const 
     buffer_release(&text);
 }
 
+static bool has_frames(const struct trace *trace, enum code_frames frames)
+{
+    if (frames != CODE_ANNOTATIONS)
+        return trace_features(trace) & FEATURE_STACKS;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_ANNOTATION)
+            return true;
+    return false;
+}
+
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
                      size_t probed, struct result *result)
 {
     enum { MOST_SENTENCES = 3 };
     struct tables tables = { .graph = graph, .result = result };
-    int kinds_of_places = trace_features(graph->trace) & FEATURE_STACKS ? 2 : 0;
-    for (int frames = 0; frames < kinds_of_places; frames++)
-        tables.places[frames].code = code_paths_open(graph->trace, (enum code_frames)frames);
+    for (int frames = 0; frames < CODE_FRAMES; frames++)
+        if (has_frames(graph->trace, (enum code_frames)frames))
+            tables.places[frames].code = code_paths_open(graph->trace, (enum code_frames)frames);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
         struct window_key key = key_of(graph, windows, w, result);
@@ -298,8 +308,9 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
         size_t first = tables.parts.count;
         add_parts(&tables, key, path, length_ns);
         add_items(&tables, key, path, window, probed);
-        for (int frames = 0; frames < kinds_of_places; frames++)
-            add_places(&tables, &tables.places[frames], key, path, length_ns);
+        for (int frames = 0; frames < CODE_FRAMES; frames++)
+            if (tables.places[frames].code)
+                add_places(&tables, &tables.places[frames], key, path, length_ns);
         if (segments)
             add_segments(&tables, key, path, window->start_ns);
         if (w < MOST_SENTENCES && tables.parts.count > first)
@@ -312,6 +323,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
                                            tables.items.count));
     show_places(&tables, &tables.places[CODE_MODULES], "modules", "Modules on the critical path");
     show_places(&tables, &tables.places[CODE_LINES], "lines", "Lines of source on the critical path");
+    show_places(&tables, &tables.places[CODE_ANNOTATIONS], "annotations", "Annotations on the critical path");
     if (segments)
         result_add_table(result, TABLE_OF_ROWS("segments", "Pieces in order", segment_columns,
                                                tables.segments.at, tables.segments.count));
@@ -344,7 +356,11 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
 }
 
 const struct table_shape path_tables[] = {
-    TABLE_SHAPE("parts", part_columns),       TABLE_SHAPE("path", item_columns),
-    TABLE_SHAPE("modules", place_columns),    TABLE_SHAPE("lines", place_columns),
-    TABLE_SHAPE("segments", segment_columns), { 0 },
+    TABLE_SHAPE("parts", part_columns),
+    TABLE_SHAPE("path", item_columns),
+    TABLE_SHAPE("modules", place_columns),
+    TABLE_SHAPE("lines", place_columns),
+    TABLE_SHAPE("annotations", place_columns),
+    TABLE_SHAPE("segments", segment_columns),
+    { 0 },
 };

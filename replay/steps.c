@@ -132,20 +132,28 @@ static void pace(struct step_time *one, int64_t start_then_ns, const struct devi
     }
 }
 
+/* Do devices fall behind in the steps from FIRST to END: from one end of their work to the next more than from begin to begin? */
+static bool fall_behind(const struct step_time *first, const struct step_time *end)
+{
+    enum { LEAST_STEPS = 3 };
+    const double behind = 1.05;
+    double host_ns = 0, devices_ns = 0;
+    for (const struct step_time *one = first; one < end; one++) {
+        if (one->device_now_ns <= 0)
+            return false;
+        host_ns += one + 1 < end ? (double)one->now_ns : 0;         /* the first to the last begin */
+        devices_ns += one > first ? (double)one->device_now_ns : 0; /* the first to the last end */
+    }
+    return end - first >= LEAST_STEPS && devices_ns > behind * host_ns;
+}
+
 /*
  * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
  * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full.
  */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
-    const double behind = 1.05;
-    double host_ns = 0, devices_ns = 0;
-    for (const struct step_time *one = first; one < end; one++)
-        if (one->is_period) {
-            host_ns += (double)one->now_ns;
-            devices_ns += (double)one->device_now_ns;
-        }
-    if (!(devices_ns > behind * host_ns))
+    if (!fall_behind(first, end))
         return;
     for (struct step_time *one = first; one < end; one++) {
         if (!one->is_period)

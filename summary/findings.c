@@ -131,10 +131,12 @@ static void tell_other_step_time(const struct findings *findings, struct result 
     quantity_show_rounded_time(&priced, (double)findings->step_ns);
     result_add_notice(
         result, "step_times", 0, NULL, TPA_NOWHERE,
-        "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host to %s; prices and tpa "
+        "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host%s; prices and tpa "
         "whatif are of the latter",
         ran.at, findings->single_step ? "" : ", median", priced.at,
-        findings->single_step ? "its end" : "that of the next");
+        findings->single_step
+            ? " to its end"
+            : ", or where devices fall behind from the end of their work, to that of the next");
     result_make_minor(result);
     buffer_release(&ran);
     buffer_release(&priced);

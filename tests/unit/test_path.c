@@ -452,6 +452,42 @@ static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
     trace_free(trace);
 }
 
+/*
+ * The same of annotations, but for the step. Work is where it was launched.
+ *
+ *     annotations   [ProfilerStep#0                          ]     [load 0-40][forward 40-60]
+ *     operators     (gap 0-40) [mm 40-50: launch 42-44](gap 50-60)
+ *     stream                          [gemm 50-90]                 [synchronize 60-92]
+ */
+static void annotations_say_what_gaps_are(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
+    draw_host("user_annotation", "load", 1, 0, 40);
+    draw_host("cpu_op", "aten::empty", 1, 0, 1);
+    draw_host("user_annotation", "forward", 1, 40, 20);
+    draw_host("cpu_op", "aten::mm", 1, 40, 10);
+    draw_call("cudaLaunchKernel", 1, 42, 2, 1);
+    draw_work("kernel", "gemm", 0, 7, 50, 40, 1);
+    draw_call("cudaDeviceSynchronize", 1, 60, 32, 2);
+    struct trace *trace = draw_end();
+    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
+    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    struct code_paths *code = code_paths_open(trace, CODE_ANNOTATIONS);
+    struct path_places places = path_places_of(replay_graph_of(trace), path, code);
+    assert_int_equal(places.count, 2);
+    assert_string_equal(code_path_name(code, places.at[0].path), "forward"); /* 40-50, and gemm 50-90 */
+    assert_int_equal(places.at[0].self_ns, 50);
+    assert_string_equal(code_path_name(code, places.at[1].path), "load");
+    assert_int_equal(places.at[1].self_ns, 40);
+    VEC_FREE(&places);
+    code_paths_free(code);
+    path_free(path);
+    path_windows_free(windows);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +507,7 @@ int main(void)
         cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
         cmocka_unit_test(a_path_leads_through_modules_and_lines),
         cmocka_unit_test(a_gap_is_where_the_thread_was_at_each_moment),
+        cmocka_unit_test(annotations_say_what_gaps_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
