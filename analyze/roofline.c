@@ -543,7 +543,9 @@ static void find_steps(struct roofline *roofline, const struct selection *select
         const struct roofline_call *call = &roofline->calls.at[c];
         if (call->works == 0)
             continue;
-        event_id launch = call->call == EVENT_NONE ? call->op : call->call;
+        event_id launch = call->call != EVENT_NONE ? call->call
+                          : call->op != EVENT_NONE ? call->op
+                                                   : call->work;
         uint32_t file = trace->tracks[trace->track[launch]].file;
         const struct step *step = step_list_at(steps, file, trace->start_ns[launch]);
         size_t at = step ? of_step[step - steps->at] : of_file[file];
