@@ -27,8 +27,9 @@ const struct trace_wants kernels_wants = {
 static const struct table_column columns[] = {
     COLUMN(struct kernel_row, name, "name", "Name", TABLE_NAME, "the kernel, demangled"),
     GROUP_COLUMNS(struct kernel_row, key),
-    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, durations.total_ns, "total", "Total", TABLE_NS, "its durations added up", .aliases = "sum"),
+    COLUMN(struct kernel_row, operators, "operators", "Operators", TABLE_TEXT, "operators that launch it, most often first", .flags = TABLE_LIST),
+    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, share, "share", "Share", TABLE_SHARE, "total as a share of the totals of all rows"),
     COLUMN(struct kernel_row, durations.average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
     COLUMN(struct kernel_row, durations.median_ns, "median", "Median", TABLE_NS, "median of the durations", .aliases = "med"),
@@ -43,7 +44,6 @@ static const struct table_column columns[] = {
     COLUMN(struct kernel_row, registers, "registers", "Regs", TABLE_COUNT, "registers per thread; of that shape"),
     COLUMN(struct kernel_row, shared_memory_bytes, "shared_memory", "Shared mem.", TABLE_BYTES, "shared memory per block; of that shape"),
     COLUMN(struct kernel_row, shapes, "shapes", "Shapes", TABLE_COUNT, "how many launch shapes (grid, block, registers, shared memory) there are"),
-    COLUMN(struct kernel_row, operators, "operators", "Operators", TABLE_TEXT, "operators that launch it, most often first"),
 };
 /* clang-format on */
 
@@ -150,7 +150,9 @@ static int compare_runs(const void *left, const void *right)
 /* Did A begin before B? Of kernels that begin together the first in the file did. */
 static bool ran_before(const struct trace *trace, event_id a, event_id b)
 {
-    return trace->start_ns[a] != trace->start_ns[b] ? trace->start_ns[a] < trace->start_ns[b] : a < b;
+    return trace_start_ns(trace, a) != trace_start_ns(trace, b)
+               ? trace_start_ns(trace, a) < trace_start_ns(trace, b)
+               : a < b;
 }
 
 /* ---- a row ---- */
@@ -192,7 +194,7 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
         const struct run *earliest = &runs[first];
         int64_t total_ns = 0;
         for (end = first; end < count && compare_shapes(&runs[first], &runs[end]) == 0; end++) {
-            total_ns += trace->dur_ns[runs[end].event];
+            total_ns += trace_dur_ns(trace, runs[end].event);
             if (ran_before(trace, runs[end].event, earliest->event))
                 earliest = &runs[end];
         }
@@ -218,7 +220,7 @@ static double average_of(const struct trace *trace, enum trace_arg arg, const st
         double value = arg_scan_decimal(&scan, runs[i].event);
         if (isnan(value))
             continue;
-        double weight = (double)trace->dur_ns[runs[i].event];
+        double weight = (double)trace_dur_ns(trace, runs[i].event);
         weighted += value * weight;
         weights += weight;
         sum += value;
@@ -297,7 +299,7 @@ static struct kernel_durations durations_of(struct kernel_query *query, const st
 {
     query->durations.count = 0;
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&query->durations) = query->trace->dur_ns[runs[i].event];
+        *VEC_PUSH(&query->durations) = trace_dur_ns(query->trace, runs[i].event);
     struct stats stats = stats_of(query->durations.at, count);
     return (struct kernel_durations){ .count = (int64_t)count,
                                       .total_ns = stats.sum,

@@ -250,12 +250,12 @@ static void add_call(struct roofline_row *row, struct row_sums *sums, const stru
     row->count++;
     row->launching += call->works > 0;
     row->time_ns += call->time_ns;
-    add_or_miss(&row->flops, call->cost.flops);
-    add_or_miss(&row->bytes, call->cost.bytes);
+    add_or_miss(&row->flops, call->cost->flops);
+    add_or_miss(&row->bytes, call->cost->bytes);
     if (on_device && call->works == 0)
         return;
-    add_or_miss(&sums->flops, call->cost.flops);
-    add_or_miss(&sums->bytes, call->cost.bytes);
+    add_or_miss(&sums->flops, call->cost->flops);
+    add_or_miss(&sums->bytes, call->cost->bytes);
     double at_peak_ns = roofline_at_peak_ns(call);
     if (isnan(at_peak_ns)) {
         sums->rated = false;
@@ -406,10 +406,10 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         if (!selection_holds_launched(selection, e, gpu->call[i]))
             continue;
         uint32_t d = gpu->device_of_track[trace->track[e]], call = roofline->calls.of_work[i];
-        roofline->devices.at[d].time_ns += trace->dur_ns[e];
+        roofline->devices.at[d].time_ns += trace_dur_ns(trace, e);
         if (call) {
             add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1],
-                          trace->dur_ns[e]);
+                          trace_dur_ns(trace, e));
             continue;
         }
         name_id name = roofline_name_of_work(trace, e, gpu->call[i], gpu->op[i]);
@@ -420,7 +420,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         }
         struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];
         rest->count++;
-        rest->time_ns += trace->dur_ns[e];
+        rest->time_ns += trace_dur_ns(trace, e);
     }
     finish_devices(roofline, sums);
     free(place);
@@ -445,17 +445,18 @@ static void add_to_step(const struct trace *trace, struct roofline_step *step, s
                         const struct roofline_call *call)
 {
     int64_t end_ns = trace_end_ns(trace, call->work);
-    sums->first_ns = sums->any && sums->first_ns < trace->start_ns[call->work] ? sums->first_ns
-                                                                               : trace->start_ns[call->work];
+    sums->first_ns = sums->any && sums->first_ns < trace_start_ns(trace, call->work)
+                         ? sums->first_ns
+                         : trace_start_ns(trace, call->work);
     sums->last_ns = sums->any && sums->last_ns > end_ns ? sums->last_ns : end_ns;
     sums->any = true;
-    if (call->class != OP_MATRIX || call->covers || call->cost.flops == OP_UNKNOWN || call->cost.flops == 0)
+    if (call->class != OP_MATRIX || call->covers || call->cost->flops == OP_UNKNOWN || call->cost->flops == 0)
         return;
-    int64_t model = call->recomputed ? 0 : call->cost.flops - call->cost.recomputed;
-    sum_add(&step->flops, call->cost.flops);
+    int64_t model = call->recomputed ? 0 : call->cost->flops - call->cost->recomputed;
+    sum_add(&step->flops, call->cost->flops);
     sum_add(&step->model_flops, model);
     sums->ns += call->compute_ns;
-    sums->model_ns += call->compute_ns * ((double)model / (double)call->cost.flops);
+    sums->model_ns += call->compute_ns * ((double)model / (double)call->cost->flops);
 }
 
 static void finish_step(struct roofline_step *step, const struct step_sums *sums)
@@ -478,7 +479,7 @@ static struct interval recording_of(const struct gpu_events *gpu, const struct s
             event_id e = gpu->event[gpu->devices[d].first + i];
             if (!selection_holds_launched(selection, e, gpu->call[gpu->devices[d].first + i]))
                 continue;
-            int64_t start_ns = gpu->trace->start_ns[e], end_ns = trace_end_ns(gpu->trace, e);
+            int64_t start_ns = trace_start_ns(gpu->trace, e), end_ns = trace_end_ns(gpu->trace, e);
             span.start_ns = start_ns < span.start_ns ? start_ns : span.start_ns;
             span.end_ns = end_ns > span.end_ns ? end_ns : span.end_ns;
         }
@@ -547,7 +548,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
                           : call->op != EVENT_NONE ? call->op
                                                    : call->work;
         uint32_t file = trace->tracks[trace->track[launch]].file;
-        const struct step *step = step_list_at(steps, file, trace->start_ns[launch]);
+        const struct step *step = step_list_at(steps, file, trace_start_ns(trace, launch));
         size_t at = step ? of_step[step - steps->at] : of_file[file];
         if (at != SIZE_MAX)
             add_to_step(trace, &roofline->steps.at[at], &sums[at], call);

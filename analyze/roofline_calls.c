@@ -138,7 +138,7 @@ static struct serving serving_open(const struct trace *trace)
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_ANNOTATION && op_attended_parse(trace_name(trace, e), &attended))
             *VEC_PUSH(&serving.steps) =
-                (struct serving_step){ trace->tracks[trace->track[e]].file, trace->start_ns[e],
+                (struct serving_step){ trace->tracks[trace->track[e]].file, trace_start_ns(trace, e),
                                        trace_end_ns(trace, e), attended };
     if (serving.steps.count)
         qsort(serving.steps.at, serving.steps.count, sizeof *serving.steps.at, compare_steps);
@@ -152,12 +152,12 @@ static const struct serving_step *serving_step_at(const struct serving *serving,
     uint32_t file = trace->tracks[trace->track[e]].file;
     size_t i = 0;
     SEARCH(i, serving->steps.count,
-           serving->steps.at[i].file < file ||
-               (serving->steps.at[i].file == file && serving->steps.at[i].start_ns <= trace->start_ns[e]));
+           serving->steps.at[i].file < file || (serving->steps.at[i].file == file &&
+                                                serving->steps.at[i].start_ns <= trace_start_ns(trace, e)));
     if (i == 0)
         return NULL;
     const struct serving_step *step = &serving->steps.at[i - 1];
-    return step->file == file && trace->start_ns[e] < step->end_ns ? step : NULL;
+    return step->file == file && trace_start_ns(trace, e) < step->end_ns ? step : NULL;
 }
 
 /* ---- costs ---- */
@@ -166,17 +166,25 @@ enum cost_arg { COST_DIMS, COST_TYPES, COST_STRIDES, COST_CONCRETE, COST_ARGS };
 
 struct key_cost {
     bool modelled;
-    struct op_cost cost;
+    const struct op_cost *cost; /* in the arena of the calls */
 };
 
 struct pricer {
     const struct trace *trace;
+    struct arena *arena; /* of the costs */
     struct serving serving;
     struct names *keys; /* name and arguments of calls, as bytes */
     VEC_OF(struct key_cost) costs;
     struct op_call call; /* room for one */
     struct arg_scan scans[COST_ARGS];
 };
+
+static const struct op_cost *keep_cost(struct pricer *pricer, const struct op_cost *cost)
+{
+    struct op_cost *kept = arena_alloc(pricer->arena, sizeof *kept);
+    *kept = *cost;
+    return kept;
+}
 
 static const char *text_or_null(const struct trace *trace, name_id text)
 {
@@ -198,9 +206,11 @@ static void price_by_step(struct pricer *pricer, event_id e, const name_id *args
     const struct serving_step *step = serving_step_at(&pricer->serving, pricer->trace, e);
     if (!step || !read_call(pricer, args))
         return;
-    cost->cost.flops = op_attended_flops(&pricer->call, &step->attended);
-    cost->cost.type = pricer->call.in[0].type;
-    cost->modelled = cost->modelled || cost->cost.flops != OP_UNKNOWN;
+    struct op_cost known = *cost->cost;
+    known.flops = op_attended_flops(&pricer->call, &step->attended);
+    known.type = pricer->call.in[0].type;
+    cost->cost = keep_cost(pricer, &known);
+    cost->modelled = cost->modelled || known.flops != OP_UNKNOWN;
 }
 
 /* What an operator of MODEL, called NAME with ARGS, costs; E: see price_by_step. */
@@ -211,22 +221,23 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
     memcpy(parts + 1, args, COST_ARGS * sizeof *args);
     name_id key = names_add(pricer->keys, (const char *)parts, sizeof parts);
     if (key == pricer->costs.count) {
-        struct key_cost new = { false, { OP_UNKNOWN, OP_UNKNOWN, 0, NULL } };
-        new.modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new.cost);
-        *VEC_PUSH(&pricer->costs) = new;
+        struct op_cost new = { OP_UNKNOWN, OP_UNKNOWN, 0, NULL };
+        bool modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new);
+        *VEC_PUSH(&pricer->costs) = (struct key_cost){ modelled, keep_cost(pricer, &new) };
     }
     struct key_cost cost = pricer->costs.at[key];
-    if (cost.cost.flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
+    if (cost.cost->flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
         price_by_step(pricer, e, args, &cost);
     return cost;
 }
 
-static struct pricer *pricer_open(const struct trace *trace)
+static struct pricer *pricer_open(const struct trace *trace, struct arena *arena)
 {
     static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
                                                     ARG_CONCRETE_INPUTS };
     struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
     pricer->trace = trace;
+    pricer->arena = arena;
     pricer->serving = serving_open(trace);
     pricer->keys = names_open();
     for (size_t a = 0; a < COST_ARGS; a++)
@@ -253,7 +264,7 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .types = args[COST_TYPES],
                                    .device = UINT32_MAX,
                                    .cost = cost->cost,
-                                   .class = class,
+                                   .class = (uint8_t) class,
                                    .rate = PEAK_NONE,
                                    .compute_ns = NAN,
                                    .memory_ns = NAN };
@@ -339,7 +350,7 @@ static struct told_works told_works_open(const struct trace *trace, const struct
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         uint32_t *before = &last[trace->track[e]];
-        if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace->start_ns[e])
+        if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace_start_ns(trace, e))
             told.holds_others[*before - 1] = true;
         *before = (uint32_t)i + 1;
     }
@@ -465,13 +476,13 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         uint8_t *says = &words[trace->name[e]];
         if (*says == 0)
             *says = words_of(trace_name(trace, e));
-        if (call->works++ == 0 || trace->start_ns[e] < trace->start_ns[call->work]) {
+        if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
             call->device = gpu->device_of_track[trace->track[e]];
         }
-        call->time_ns += trace->dur_ns[e];
-        call->tf32_ns += *says & WORDS_TF32 ? trace->dur_ns[e] : 0;
+        call->time_ns += trace_dur_ns(trace, e);
+        call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
         /* A copy from or to elsewhere: the memory's bandwidth does not bound that, and nothing tells the link's. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
@@ -486,12 +497,12 @@ static void add_host_times(struct roofline_calls *calls, const struct calltree *
 {
     const struct trace *trace = calls->trace;
     for (size_t c = 0; c < calls->count; c++)
-        calls->at[c].time_ns = trace->dur_ns[calls->at[c].op];
+        calls->at[c].time_ns = trace_dur_ns(trace, calls->at[c].op);
     for (node_id n = 0; n < tree->count; n++) {
         uint32_t own = index[tree->event[n]];
         uint32_t around = tree->parent[n] == NODE_NONE ? 0 : index[tree->event[tree->parent[n]]];
         if (own && around && own != around)
-            calls->at[around - 1].time_ns -= trace->dur_ns[tree->event[n]];
+            calls->at[around - 1].time_ns -= trace_dur_ns(trace, tree->event[n]);
     }
 }
 
@@ -525,7 +536,7 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
         if (call && call->op == tree->event[n] && call->class == OP_MATRIX &&
             (call->works || !calls->on_device)) {
             call->covers = inside[n];
-            inside[n] = inside[n] || call->cost.flops != OP_UNKNOWN;
+            inside[n] = inside[n] || call->cost->flops != OP_UNKNOWN;
         }
         if (tree->parent[n] != NODE_NONE && inside[n])
             inside[tree->parent[n]] = true;
@@ -537,8 +548,8 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
 
 static enum peak_rate rate_of(const struct roofline_call *call, const struct device_peaks *peaks)
 {
-    const struct tensor_type *type = call->cost.type;
-    if (!type || call->cost.flops == 0 || call->class == OP_MOVE)
+    const struct tensor_type *type = call->cost->type;
+    if (!type || call->cost->flops == 0 || call->class == OP_MOVE)
         return PEAK_NONE;
     bool is_double = type->sort == ELEMENT_FLOAT && type->size == 8;
     if (call->class != OP_MATRIX)
@@ -553,15 +564,15 @@ static void rate_calls(struct roofline_calls *calls)
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
         const struct device_peaks *peaks = call->device == UINT32_MAX ? NULL : &calls->peaks[call->device];
-        call->rate = rate_of(call, peaks);
+        call->rate = (uint8_t)rate_of(call, peaks);
         double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;
-        bool computes = call->cost.flops != OP_UNKNOWN && call->cost.flops > 0;
+        bool computes = call->cost->flops != OP_UNKNOWN && call->cost->flops > 0;
         if (!peaks || call->crosses)
             continue;
-        call->compute_ns = !computes ? 0 : peak > 0 ? (double)call->cost.flops / peak * 1e9 : NAN;
-        call->memory_ns = call->cost.bytes == OP_UNKNOWN ? 0
-                          : peaks->bandwidth > 0         ? (double)call->cost.bytes / peaks->bandwidth * 1e9
-                                                         : NAN;
+        call->compute_ns = !computes ? 0 : peak > 0 ? (double)call->cost->flops / peak * 1e9 : NAN;
+        call->memory_ns = call->cost->bytes == OP_UNKNOWN ? 0
+                          : peaks->bandwidth > 0          ? (double)call->cost->bytes / peaks->bandwidth * 1e9
+                                                          : NAN;
     }
 }
 
@@ -584,7 +595,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
-    struct pricer *pricer = pricer_open(trace);
+    struct pricer *pricer = pricer_open(trace, &calls->costs);
     price_calls(calls, pricer, &namer, index);
     struct calltree *tree = calltree_open(trace, is_nested, &taking);
     calltree_nest(tree);
@@ -608,6 +619,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
 void roofline_calls_release(struct roofline_calls *calls)
 {
     free(calls->at);
+    arena_release(&calls->costs);
     free(calls->of_work);
     free(calls->peaks);
     free(calls->wanted_captured);

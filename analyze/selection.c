@@ -243,7 +243,7 @@ static bool add_ranges(const struct trace *trace, const char *name, struct inter
         if (trace->name[e] != id || !is_range(trace, e))
             continue;
         any = true;
-        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
                       trace_end_ns(trace, e));
     }
     merge_windows(trace, windows);
@@ -368,7 +368,7 @@ bool selection_holds_place(const struct selection *selection, event_id e)
     event_id call = selection->windows && event_is_launched(trace->kind[e])
                         ? attribution_call(attribution_of(trace), e)
                         : EVENT_NONE;
-    return holds_place(selection, e, trace->start_ns[call == EVENT_NONE ? e : call]);
+    return holds_place(selection, e, trace_start_ns(trace, call == EVENT_NONE ? e : call));
 }
 
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call)
@@ -379,5 +379,5 @@ bool selection_holds_work(const struct selection *selection, event_id work, even
 
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call)
 {
-    return holds_place(selection, work, selection->trace->start_ns[call == EVENT_NONE ? work : call]);
+    return holds_place(selection, work, trace_start_ns(selection->trace, call == EVENT_NONE ? work : call));
 }

@@ -149,11 +149,11 @@ static void add_part(struct transfer_row *row, struct copy_sums *sums, const str
         row->blocked_ns += part->blocked_ns;
         return;
     }
-    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace_dur_ns(trace, part->copy);
     row->count++;
     sum_add(&row->bytes, bytes);
     row->time_ns += time_ns;
-    intervals_add(&sums->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
+    intervals_add(&sums->when, trace_start_ns(trace, part->copy), trace_end_ns(trace, part->copy));
     if (bytes > 0 && time_ns > 0) {
         sum_add(&sums->timed_bytes, bytes);
         sums->timed_ns += time_ns;
@@ -207,7 +207,7 @@ static struct intervals *find_kernels(const struct gpu_events *gpu)
         const struct gpu_device *of = &gpu->devices[d];
         for (size_t i = of->first; i < of->first + of->count; i++)
             if (gpu_work_is_kernel(gpu->work[i]))
-                intervals_add(&kernels[d], gpu->trace->start_ns[gpu->event[i]],
+                intervals_add(&kernels[d], trace_start_ns(gpu->trace, gpu->event[i]),
                               trace_end_ns(gpu->trace, gpu->event[i]));
         intervals_merge(&kernels[d]);
     }
@@ -237,7 +237,7 @@ static void add_copies(struct transfers_query *query)
             continue;
         struct part part = part_of(query, wait->work);
         part.is_wait = true;
-        part.blocked_ns = trace->dur_ns[wait->call];
+        part.blocked_ns = trace_dur_ns(trace, wait->call);
         *VEC_PUSH(&parts) = part;
     }
     runs_sort(parts.at, parts.count, sizeof *parts.at, part_comes_behind, NULL);
@@ -386,7 +386,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         row.bytes = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        int64_t dur_ns = trace->dur_ns[stalls[i].wait.call], launch_ns = query->transfers->launch_ns;
+        int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
         row.saving_ns += dur_ns > launch_ns ? dur_ns - launch_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;

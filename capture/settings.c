@@ -271,6 +271,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
         .kinds = CAPTURE_ALL_KINDS,
         .first_step = 1,
         .memory_bytes = CAPTURE_DEFAULT_MEMORY,
+        .rank = capture_rank_read(),
     };
     const char *bad = NULL;
     size_t bad_len = 0;

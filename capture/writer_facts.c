@@ -64,7 +64,6 @@ void writer_add_process(struct writer *writer)
             size_t used = strlen(kinds);
             snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? "," : "", capture_kinds[i].word);
         }
-    struct capture_rank rank = capture_rank_read();
     int64_t values[TPAFILE_PROCESS_FIELDS_END] = {
         [TPAFILE_PROCESS_PID] = getpid(),
         [TPAFILE_PROCESS_PARENT] = getppid(),
@@ -72,9 +71,9 @@ void writer_add_process(struct writer *writer)
         [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
         [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
         [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
-        [TPAFILE_PROCESS_RANK] = known(rank.rank),
-        [TPAFILE_PROCESS_LOCAL_RANK] = known(rank.local_rank),
-        [TPAFILE_PROCESS_WORLD_SIZE] = known(rank.world_size),
+        [TPAFILE_PROCESS_RANK] = known(writer->settings->rank.rank),
+        [TPAFILE_PROCESS_LOCAL_RANK] = known(writer->settings->rank.local_rank),
+        [TPAFILE_PROCESS_WORLD_SIZE] = known(writer->settings->rank.world_size),
         [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
         [TPAFILE_PROCESS_DRIVER_VERSION] = writer->told_cupti && writer->told_cupti->driver_version
                                                ? writer->told_cupti->driver_version

@@ -262,7 +262,7 @@ static box_id *add_calls(struct flame *flame, const struct trace *trace, const s
         box_id parent = tree->parent[n] == NODE_NONE ? ROOT : box[tree->parent[n]];
         box[n] = find_box(flame, parent, frame[trace->name[e]], (enum event_kind)trace->kind[e]);
         if (with_times)
-            sum_add(&flame->boxes.at[box[n]].time_ns, trace->dur_ns[e]);
+            sum_add(&flame->boxes.at[box[n]].time_ns, trace_dur_ns(trace, e));
     }
     return box;
 }
@@ -284,7 +284,7 @@ static void add_works(struct flame *flame, const struct trace_frames *frames, co
         box_id around = by != EVENT_NONE && node[by] != NODE_NONE ? box[node[by]] : ROOT;
         box_id id = find_box(flame, around, frame[trace->name[e]], kind);
         for (; id != ROOT; id = flame->boxes.at[id].parent)
-            sum_add(&flame->boxes.at[id].time_ns, trace->dur_ns[e]);
+            sum_add(&flame->boxes.at[id].time_ns, trace_dur_ns(trace, e));
     }
     free(node);
 }

@@ -95,7 +95,7 @@ static const struct opt top_opts[] = {
     OPT_GROUP("Rows"),
     OPT_TEXT('s', "sort", struct top_args, sort, "KEY",
              "sort by this column, largest first; \"none\" keeps torch's order, that of first appearance. Without it "
-             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device; steps by time"),
+             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device, ranges on devices last; steps by time"),
     OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
     OPT_CHOICES('b', "by", struct top_args, by, rows_by, "WHAT",
                 "what makes a row; or several, as in op,rank. One or more of"),
@@ -151,6 +151,10 @@ static bool sort_rows(const struct top *top, struct table *table, const struct t
     bool torch = wants_torch_text(args);
     if (!key && (torch || args->by == TOP_STEP)) /* steps come one after the other */
         return true;
+    if (!key && !args->reverse) {
+        top_sort_table(top, table);
+        return true;
+    }
     if (!key)
         key = top->has_device_time ? "self_device_time_total" : "self_cpu_time_total";
     if (strcmp(key, "none") == 0) {

@@ -8,6 +8,7 @@
 
 #include "base/packer.h"
 #include "cli/convert_columns.h"
+#include "cli/convert_size.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
@@ -129,10 +130,10 @@ static void put_event(const struct csv_output *output, struct buffer *out, event
     buffer_putc(out, ',');
     buffer_add(out, name->at, name->len);
     buffer_putc(out, ',');
-    exact_add_integer(out, trace->start_ns[e] + output->shift_ns[trace->tracks[track].file]);
+    exact_add_integer(out, trace_start_ns(trace, e) + output->shift_ns[trace->tracks[track].file]);
     buffer_putc(out, ',');
     if (!(trace->flags[e] & EVENT_POINT)) /* a point has no duration, rather than one of zero */
-        exact_add_integer(out, trace->dur_ns[e]);
+        exact_add_integer(out, trace_dur_ns(trace, e));
     buffer_puts(out, trace->flags[e] & EVENT_UNFINISHED ? ",true" : ",false");
     for (size_t i = 0; i < output->arg_count; i++) {
         int64_t value;
@@ -192,6 +193,8 @@ static bool write_csv(const struct trace *trace, const struct convert_args *args
                       struct buffer *summary, struct tpa_error *err)
 {
     struct csv_output output = { .trace = trace };
+    if (!convert_check_size(trace, args, err))
+        return false;
     prepare(&output);
     struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &output };
     bool fine =

@@ -502,7 +502,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
 {
     const struct trace *trace = output->trace;
     event_id e = mark->event;
-    int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace->start_ns[e];
+    int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace_start_ns(trace, e);
     size_t packet = wire_open(out, 1);
     wire_put_number(out, 8, ts_ns + output->shift_ns[file_of(output, trace->track[e])]);
     wire_put_number(out, 10, 1);
@@ -630,7 +630,7 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
         close_descriptor(out, packet, descriptor);
         for (uint32_t i = device->first; i < device->first + device->count; i++) {
             const struct memory_record *record = &output->memory->at[i];
-            put_value(out, uuid, trace->start_ns[record->event] + output->shift_ns[file], 0,
+            put_value(out, uuid, trace_start_ns(trace, record->event) + output->shift_ns[file], 0,
                       record->allocated, false);
         }
     }

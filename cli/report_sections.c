@@ -76,10 +76,7 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
     (void)err;
     struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
     struct table *table = top_table(top);
-    if (trace_features(trace) & FEATURE_GPU)
-        TABLE_SORT(table, struct top_row, self_device_ns);
-    else
-        TABLE_SORT(table, struct top_row, self_cpu_ns);
+    top_sort_table(top, table);
     chart_operators(content->picture, top, BARS);
     result_add_table(content->result, table);
     top_add_notices(top, content->result);

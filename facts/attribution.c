@@ -55,8 +55,8 @@ static void link_thread(struct process_calls *process, const struct calltree *tr
     VEC_OF(event_id) open = { 0 };
     node_id end = thread->first + thread->count;
     for (node_id first = thread->first, next; first < end; first = next) {
-        int64_t start_ns = trace->start_ns[tree->event[first]];
-        for (next = first; next < end && trace->start_ns[tree->event[next]] == start_ns; next++)
+        int64_t start_ns = trace_start_ns(trace, tree->event[first]);
+        for (next = first; next < end && trace_start_ns(trace, tree->event[next]) == start_ns; next++)
             if (!event_is_call(trace->kind[tree->event[next]]))
                 *VEC_PUSH(&open) = tree->event[next];
         while (open.count && trace_end_ns(trace, open.at[open.count - 1]) < start_ns)

@@ -3,7 +3,7 @@
  *
  *     const struct host_waits *waits = host_waits_of(trace);
  *     for (size_t i = 0; i < waits->count; i++)
- *         blocked_ns += trace->dur_ns[waits->at[i].call];
+ *         blocked_ns += trace_dur_ns(trace, waits->at[i].call);
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *

@@ -57,6 +57,8 @@ static const struct facts_column group_columns[] = {
     TEXT(facts_group, description, "its description"),
     TEXT(facts_group, ranks, "its ranks, as the trace lists them; of a long list the beginning and a hash of all"),
     INTEGER(facts_group, size, NUMBER, "how many ranks it has"),
+    INTEGER(facts_group, collectives, NUMBER, "collectives of the recording in it"),
+    INTEGER(facts_group, unnumbered, NUMBER, "those of them without a number"),
 };
 
 static const struct facts_column step_columns[] = {
@@ -407,6 +409,11 @@ static struct names *take_numbers(struct facts *facts, const struct facts *other
         remember(numbers, recordings[i].recording);
     }
     return numbers;
+}
+
+bool facts_know(const struct facts *facts, int64_t number)
+{
+    return is_known(facts->known, number);
 }
 
 void facts_merge(struct facts *facts, const struct facts *other)

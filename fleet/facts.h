@@ -79,6 +79,7 @@ struct facts_group {
     int64_t recording, group; /* group: counts from 0 within the recording */
     name_id name, description, ranks;
     int64_t size;
+    int64_t collectives, unnumbered; /* of the recording in it; those without a number */
 };
 
 /* What a device was doing at each moment: they exclude each other. */
@@ -203,6 +204,9 @@ name_id facts_list(struct facts *facts, const char *list);
 
 /* All rows of FACTS are of one recording: give them the number that is made of what they say. */
 void facts_seal(struct facts *facts);
+
+/* Was the recording of this number read or merged into FACTS? */
+bool facts_know(const struct facts *facts, int64_t number);
 
 /* Add the recordings of OTHER that are not here. OTHER stays as it is. Linear; facts_finish is needed afterwards. */
 void facts_merge(struct facts *facts, const struct facts *other);

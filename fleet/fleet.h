@@ -158,8 +158,13 @@ struct fleet {
     struct arena texts;
 };
 
-/* New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. */
+/*
+ * New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. Where SLICES is not NULL collectives are in files apart;
+ * NULL and ERR when one cannot be read.
+ */
 struct fleet *fleet_open(const struct facts *facts);
+struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_slices *slices,
+                               struct tpa_error *err);
 void fleet_free(struct fleet *fleet);
 
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must live as long. */

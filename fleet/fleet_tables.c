@@ -317,6 +317,17 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
             "%" PRIu64
             " collectives in the same place of the order did not end together and are not taken for one",
             fleet->meetings.refuted);
+    if (fleet->meetings.absent)
+        result_add_notice(result, "apart", (int64_t)fleet->meetings.absent, NULL, TPA_NOWHERE,
+                          "%" PRIu64
+                          " collectives of these facts are in files apart (tpa facts --apart) that "
+                          "were not given, or were cut short: waiting in them is not known",
+                          fleet->meetings.absent);
+    if (fleet->meetings.strangers)
+        result_add_notice(result, "apart_of_others", (int64_t)fleet->meetings.strangers, NULL, TPA_NOWHERE,
+                          "%" PRIu64
+                          " collectives in files apart are of recordings whose facts were not given",
+                          fleet->meetings.strangers);
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
         result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
                           "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,

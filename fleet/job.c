@@ -136,7 +136,7 @@ static void leave_out(struct fleet_job *job, const struct fleet_member *member, 
 static void drop_duplicates(struct fleet_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < job->members.count; i++) {
+    for (size_t i = 0; job->members.at && i < job->members.count; i++) {
         const struct fleet_member *member = &job->members.at[i];
         const struct fleet_member *before = kept ? &job->members.at[kept - 1] : NULL;
         bool same = before && before->rank == member->rank;
@@ -214,6 +214,17 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     drop_duplicates(job);
     find_missing(job);
     runs_sort(job->others.at, job->others.count, sizeof *job->others.at, comes_behind, facts);
+}
+
+void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    *job = (struct fleet_job){ .facts = facts, .world_size = FACTS_MISSING };
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        struct fleet_member member = { .recording = &recordings[i], .rank = recordings[i].rank };
+        find_rows(facts, &member);
+        *VEC_PUSH(&job->members) = member;
+    }
 }
 
 void fleet_job_release(struct fleet_job *job)

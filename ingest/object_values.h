@@ -71,6 +71,7 @@ struct object {
     bool closed;      /* `became` stands for it now */
     bool referred_to; /* there may be values that name it beside the one its memo number has */
     bool in_run;
+    bool used;     /* its items are in the snapshot: see records_use */
     uint32_t memo; /* its number in the memo plus 1; 0: none */
     size_t slot;   /* of the stack, where it was made */
     size_t count, capacity;
@@ -164,6 +165,7 @@ struct objects {
         uint32_t id;
     } last_stream;         /* most entries have the same as the one before */
     uint32_t default_pool; /* plus 1; 0: not met yet */
+    bool rare_columns;     /* an entry told what few files tell: see records.c */
     size_t kept_dicts;
     int64_t bytes_told; /* sum of all sizes: see records.c */
     bool too_many;      /* more objects than can be numbered: the file is not read on */
@@ -216,6 +218,12 @@ static inline value objects_item(const struct object *list, size_t i)
 }
 
 /* ---- records.c ---- */
+
+/*
+ * May a list or segment be put into the snapshot, of which *USED says whether it is there? Once: a short file may name a long
+ * list very often. No snapshot of PyTorch's does; what is left out is told.
+ */
+bool records_use(struct objects *o, bool *used);
 
 /* Put the known words into the names of a new snapshot. */
 void records_prepare(struct objects *o);

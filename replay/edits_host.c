@@ -115,7 +115,7 @@ static int64_t usual_copy_call(const struct editing *editing, const unsigned cha
         if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE &&
             sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
             trace_end_ns(trace, gpu->call[i]) < trace_end_ns(trace, gpu->event[i]))
-            *VEC_PUSH(&durations) = trace->dur_ns[gpu->call[i]];
+            *VEC_PUSH(&durations) = trace_dur_ns(trace, gpu->call[i]);
     int64_t median_ns = durations.count ? stats_of(durations.at, durations.count).median : MOST_NS;
     VEC_FREE(&durations);
     return median_ns < MOST_NS ? median_ns : MOST_NS;
@@ -138,11 +138,11 @@ static double recorded_pinned_rate(const struct editing *editing)
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
-        if (gpu->work[i] != GPU_MEMCPY || bytes < LARGE || trace->dur_ns[e] <= 0)
+        if (gpu->work[i] != GPU_MEMCPY || bytes < LARGE || trace_dur_ns(trace, e) <= 0)
             continue;
         struct copy_kind kind =
             copy_kind_with(copy_kind_of(trace_name(trace, e)), trace_arg_text(trace, ARG_COPY_MEMORY, e));
-        double rate = (double)bytes / (double)trace->dur_ns[e] * 1e9;
+        double rate = (double)bytes / (double)trace_dur_ns(trace, e) * 1e9;
         if (kind.direction == COPY_HTOD && kind.memory == MEMORY_PINNED && rate > best)
             best = rate;
     }
@@ -162,9 +162,9 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
     double rate = recorded_rate > 0 ? recorded_rate : usual_pinned_rate(peaks.pcie);
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
     double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
-    if (bytes > 0 && time_ns > 0 && time_ns < (double)trace->dur_ns[e])
+    if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
         editing->changes->work[work] =
-            (float)((double)editing->changes->work[work] * time_ns / (double)trace->dur_ns[e]);
+            (float)((double)editing->changes->work[work] * time_ns / (double)trace_dur_ns(trace, e));
 }
 
 void edit_pinned_copies(const struct editing *editing)
@@ -225,7 +225,7 @@ static struct launching launching_of(const struct editing *editing, const struct
 {
     const struct trace *trace = editing->trace;
     const struct step *step =
-        step_list_at(steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        step_list_at(steps, trace->tracks[trace->track[call]].file, trace_start_ns(trace, call));
     return (struct launching){
         .thread = editing->graph->thread_of_track[trace->track[call]],
         .step = step ? step - steps->at : -1,
@@ -300,6 +300,41 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     }
 }
 
+/*
+ * What a stream leaves free between the works of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * queued well before the one before it was over; with too few of both a microsecond.
+ */
+static int64_t usual_pause(const struct editing *editing)
+{
+    enum { ENOUGH = 20, LONGEST_NS = 10000, QUEUED_NS = 5000, USUAL_NS = 1000 };
+    const struct replay_graph *graph = editing->graph;
+    const struct gpu_events *gpu = graph->gpu;
+    VEC_OF(int64_t) pauses[2] = { { 0 } }; /* queued, of graphs */
+    uint32_t *last = mem_alloc(mem_times(graph->trace->track_count + 1, sizeof *last)); /* work by track */
+    memset(last, 0xff, (graph->trace->track_count + 1) * sizeof *last);
+    for (size_t i = 0; i < gpu->count; i++) {
+        track_id track = graph->trace->track[gpu->event[i]];
+        uint32_t before = last[track];
+        last[track] = (uint32_t)i;
+        if (before == UINT32_MAX || gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t over_ns = replay_moment_ns(graph, replay_work_end(graph, before)),
+                pause_ns = replay_moment_ns(graph, replay_work_start(graph, i)) - over_ns;
+        bool of_graph = gpu->call[before] == gpu->call[i];
+        if (pause_ns >= 0 && pause_ns < LONGEST_NS &&
+            (of_graph || replay_event_end(graph, gpu->call[i]) <= over_ns - QUEUED_NS))
+            *VEC_PUSH(&pauses[of_graph]) = pause_ns;
+    }
+    free(last);
+    int64_t usual_ns = USUAL_NS;
+    for (int of_graph = 0; of_graph < 2; of_graph++)
+        if (pauses[of_graph].count >= ENOUGH)
+            usual_ns = stats_of(pauses[of_graph].at, pauses[of_graph].count).median;
+    VEC_FREE(&pauses[0]);
+    VEC_FREE(&pauses[1]);
+    return usual_ns;
+}
+
 void edit_cuda_graph(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
@@ -316,6 +351,7 @@ void edit_cuda_graph(const struct editing *editing)
         launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept);
         editing->effect->count += all.at[i].count;
     }
+    editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
     editing_free_ranges(editing, kept);
     free(names.flags);
@@ -388,7 +424,7 @@ static void collect_uses(const struct editing *editing, struct uses *uses)
                               .launched = NAME_NONE,
                               .file = trace->tracks[trace->track[span]].file,
                               .span = span,
-                              .start_ns = trace->start_ns[span],
+                              .start_ns = trace_start_ns(trace, span),
                               .own_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1) };
     }
     if (uses->count)

@@ -56,10 +56,10 @@ static void *derive_work_steps(const struct trace *trace)
     of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
     for (size_t i = 0; i < gpu->count; i++) {
         event_id call = gpu->call[i];
-        const struct step *step =
-            call == EVENT_NONE
-                ? NULL
-                : step_list_at(of->steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        const struct step *step = call == EVENT_NONE
+                                      ? NULL
+                                      : step_list_at(of->steps, trace->tracks[trace->track[call]].file,
+                                                     trace_start_ns(trace, call));
         of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
     }
     return of;
@@ -132,6 +132,29 @@ static void pace(struct step_time *one, int64_t start_then_ns, const struct devi
     }
 }
 
+/*
+ * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
+ * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full.
+ */
+static void pace_by_devices(struct step_time *first, const struct step_time *end)
+{
+    const double behind = 1.05;
+    double host_ns = 0, devices_ns = 0;
+    for (const struct step_time *one = first; one < end; one++)
+        if (one->is_period) {
+            host_ns += (double)one->now_ns;
+            devices_ns += (double)one->device_now_ns;
+        }
+    if (!(devices_ns > behind * host_ns))
+        return;
+    for (struct step_time *one = first; one < end; one++) {
+        if (!one->is_period)
+            continue;
+        one->now_ns = one->device_now_ns > one->now_ns ? one->device_now_ns : one->now_ns;
+        one->then_ns = one->device_then_ns > one->then_ns ? one->device_then_ns : one->then_ns;
+    }
+}
+
 static void add_steps(struct step_times *times, const struct replay *replay)
 {
     const struct replay_graph *graph = replay->graph;
@@ -161,6 +184,11 @@ static void add_steps(struct step_times *times, const struct replay *replay)
         pace(&one, start_then_ns, has_before ? &devices[i - 1] : NULL, &devices[i],
              is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
+    }
+    for (size_t from = 0, end; from < times->count; from = end) {
+        for (end = from; end < times->count && times->at[end].file == times->at[from].file;)
+            end++;
+        pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
     free(first);
     free(devices);

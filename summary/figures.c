@@ -512,7 +512,7 @@ static void add_device_costs(struct costs *costs)
                 *VEC_PUSH(&tally.met) = name;
             cost->is_operator = by != EVENT_NONE && by == gpu->op[i];
             costs->has_others |= by != gpu->event[i];
-            cost->time_ns += trace->dur_ns[gpu->event[i]];
+            cost->time_ns += trace_dur_ns(trace, gpu->event[i]);
         }
         bool last = d + 1 == gpu->device_count;
         if (last || summary->by == SUMMARY_BY_DEVICE ||

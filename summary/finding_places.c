@@ -23,9 +23,9 @@ struct place place_find(const struct trace *trace, place_holds *holds)
             *answer = holds(trace, e) ? YES : NO;
         if (*answer != YES)
             continue;
-        sums[trace->name[e]] += trace->dur_ns[e];
-        place.all_ns += trace->dur_ns[e];
-        if (place.longest == EVENT_NONE || trace->dur_ns[e] > trace->dur_ns[place.longest])
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
+        place.all_ns += trace_dur_ns(trace, e);
+        if (place.longest == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, place.longest))
             place.longest = e;
     }
     for (name_id id = 0; id < names_count(trace->names); id++)
@@ -101,7 +101,7 @@ double *shares_of_ranks(const struct summary *summary, place_holds *holds)
         const struct summary_rank *rank =
             summary_rank_of(summary, selection_rank(trace, trace->tracks[trace->track[e]].file));
         if (rank && rank->time_ns > 0)
-            shares[rank - summary->ranks] += (double)trace->dur_ns[e] / (double)rank->time_ns;
+            shares[rank - summary->ranks] += (double)trace_dur_ns(trace, e) / (double)rank->time_ns;
     }
     free(asked);
     return shares;
@@ -192,7 +192,7 @@ struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank)
         others = 1;
     for (event_id e = 0; e < trace->event_count; e++) {
         bool is_own = selection_rank(trace, trace->tracks[trace->track[e]].file) == rank;
-        (is_own ? own : rest)[trace->name[e]] += (double)trace->dur_ns[e];
+        (is_own ? own : rest)[trace->name[e]] += (double)trace_dur_ns(trace, e);
     }
     for (name_id id = 0; id < name_count; id++)
         most = fmax(most, own[id] - rest[id] / (double)others);

@@ -78,8 +78,8 @@ static struct batch_waits batch_waits_of(const struct trace *trace, name_id name
         if (trace->name[e] != name)
             continue;
         count++;
-        longer += trace->dur_ns[e] > HANDED_OVER_NS;
-        all_ns += (double)trace->dur_ns[e];
+        longer += trace_dur_ns(trace, e) > HANDED_OVER_NS;
+        all_ns += (double)trace_dur_ns(trace, e);
     }
     return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
 }
@@ -118,9 +118,8 @@ static void look_at_data_loading(struct pricing *pricing)
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
     const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = pricing_gain(pricing, &edit);
-    pricing->findings->by_mean =
-        !alone && step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
+    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
+    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, place.longest, &where);
@@ -188,9 +187,9 @@ static int64_t last_launch_ns(const struct trace *trace, const unsigned char *so
 {
     int64_t last_ns = INT64_MIN;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call((enum event_kind)trace->kind[e]) && trace->start_ns[e] > last_ns &&
+        if (event_is_call((enum event_kind)trace->kind[e]) && trace_start_ns(trace, e) > last_ns &&
             (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))))
-            last_ns = trace->start_ns[e];
+            last_ns = trace_start_ns(trace, e);
     return last_ns;
 }
 
@@ -203,10 +202,10 @@ static void find_end_wait(struct pricing *pricing)
     pricing->last_launch_ns = last_launch_ns(trace, sorts);
     for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
         bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
-        if (!waits || trace->start_ns[e] < pricing->last_launch_ns ||
-            trace->dur_ns[e] <= findings->end_wait_ns)
+        if (!waits || trace_start_ns(trace, e) < pricing->last_launch_ns ||
+            trace_dur_ns(trace, e) <= findings->end_wait_ns)
             continue;
-        findings->end_wait_ns = trace->dur_ns[e];
+        findings->end_wait_ns = trace_dur_ns(trace, e);
         findings->end_wait =
             (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
     }
@@ -219,7 +218,7 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     const struct trace *trace = pricing->trace;
     name_id id = names_find(trace->names, name.at, name.len);
     for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
-        if (trace->name[e] == id && trace->start_ns[e] < pricing->last_launch_ns)
+        if (trace->name[e] == id && trace_start_ns(trace, e) < pricing->last_launch_ns)
             return true;
     return false;
 }
@@ -562,13 +561,13 @@ static void look_at_tensor_cores(struct pricing *pricing)
         event_id e = gpu->event[i];
         if (trace->kind[e] != EVENT_KERNEL)
             continue;
-        all_ns += trace->dur_ns[e];
+        all_ns += trace_dur_ns(trace, e);
         if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
             summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
                                      trace->tracks[trace->track[e]].device) &&
             does_without_tensor_cores(trace, e, known)) {
-            sums[trace->name[e]] += trace->dur_ns[e];
-            matrix_ns += trace->dur_ns[e];
+            sums[trace->name[e]] += trace_dur_ns(trace, e);
+            matrix_ns += trace_dur_ns(trace, e);
         }
     }
     free(known);
@@ -683,7 +682,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
         event_id e = gpu->event[i];
         if (gpu_work_communicates(gpu->work[i]))
             continue;
-        sums[trace->name[e]] += trace->dur_ns[e];
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
         if (longest == EVENT_NONE || sums[trace->name[e]] > sums[trace->name[longest]])
             longest = e;
     }

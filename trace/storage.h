@@ -18,7 +18,7 @@ struct arg_storage {
     size_t present_bytes;              /* as given to column_resize */
     uint64_t *packed;                  /* the values of whole blocks, and of the last one once it is frozen */
     size_t packed_words, packed_bytes; /* taken; as given to column_resize */
-    VEC_OF(struct arg_block) blocks;
+    VEC_OF(struct packed_block) blocks;
     int64_t *newest; /* those of the block that is not full yet; NULL: none was added, or it is frozen */
     size_t count;
     uint32_t *rank; /* once it is frozen */
@@ -30,8 +30,11 @@ struct trace_derived {
 };
 
 struct trace_storage {
-    size_t count, capacity; /* events */
-    int64_t *start_ns, *dur_ns;
+    size_t count, capacity;     /* events */
+    int64_t *start_ns, *dur_ns; /* plain while the trace is built or changed; see times.c */
+    bool times_packed;
+    size_t start_words, dur_words; /* what they take, packed */
+    struct packed_block *start_blocks, *dur_blocks;
     name_id *name;
     track_id *track;
     uint16_t *category;
@@ -97,6 +100,12 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 
 /* Give events that were begun (B, b, S) the end that the file tells elsewhere (E, e, F). joins.c */
 void builder_join_ends(struct trace_builder *builder);
+
+/* Times of a finished trace are packed; who changes some unpacks them first, for good. times.c */
+void storage_pack_times(struct trace_storage *storage);
+void storage_lend_times(struct trace *trace); /* let TRACE show them */
+void trace_unpack_times(struct trace *trace);
+void storage_free_times(struct trace_storage *storage);
 
 /* Let TRACE show what its storage holds. builder.c */
 void storage_lend(struct trace *trace);

@@ -153,8 +153,8 @@ static void find_ranges(struct latency *latency, const struct range_query *query
         }
         *VEC_PUSH(&latency->ranges) = (struct latency_range){ .event = e,
                                                               .row = row_of(latency, &names, rows, e),
-                                                              .start_ns = trace->start_ns[e],
-                                                              .duration_ns = trace->dur_ns[e] };
+                                                              .start_ns = trace_start_ns(trace, e),
+                                                              .duration_ns = trace_dur_ns(trace, e) };
     }
     free(names.of_name);
     names_free(names.folded);
@@ -223,7 +223,7 @@ static int64_t works_of(const struct activity *activity, const struct latency_ra
 {
     size_t first, end = activity_works(activity, activity->trace->track[range->event], range->start_ns,
                                        range->start_ns + range->duration_ns, &first);
-    *work_ns = activity->works_ns[end] - activity->works_ns[first];
+    *work_ns = activity_works_ns(activity, end) - activity_works_ns(activity, first);
     return (int64_t)(end - first);
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/top/top.h"
 
 #include "base/quantity.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,19 @@ struct table *top_table(const struct top *top)
         table_add_footer(table, "self_device_time_total", title_for(top, table, "Self CUDA time total"),
                          TABLE_NS, table_int(top->self_device_ns));
     return table;
+}
+
+void top_sort_table(const struct top *top, struct table *table)
+{
+    assert(table->row_count == top->count); /* as top_table made it */
+    size_t column = table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
+                                                                : offsetof(ROW, self_cpu_ns));
+    bool *is_range = mem_zalloc(top->count + 1, sizeof *is_range);
+    for (size_t i = 0; i < top->count; i++)
+        is_range[i] = top->at[i].is_annotation && top->at[i].device_type.at &&
+                      strcmp(top->at[i].device_type.at, "CPU") != 0;
+    table_sort_apart(table, column, is_range);
+    free(is_range);
 }
 
 /* ---- notices ---- */

@@ -74,6 +74,12 @@ void top_free(struct top *top);
 /* The table "operators". New; free with table_free. */
 struct table *top_table(const struct top *top);
 
+/*
+ * Sort TABLE, which top_table made, as people read it first: by the time of devices, else of the host. Ranges of devices
+ * come last: a range is one more name of the work that it covers, and counts in no total.
+ */
+void top_sort_table(const struct top *top, struct table *table);
+
 /* What `tpa top` answers: its table and notices. New; free with result_free. */
 struct result *top_result(const struct trace *trace, const struct top_options *options);
 

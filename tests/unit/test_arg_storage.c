@@ -14,7 +14,7 @@ static int64_t value_of(event_id e, bool wide)
 {
     uint64_t random = (e + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
     static const uint64_t masks[] = { 0, UINT8_MAX, UINT16_MAX, INT32_MAX };
-    unsigned block = e / 3 / BLOCK_VALUES;
+    unsigned block = e / 3 / PACKED_VALUES;
     if (wide && block == 2)
         return e % 2 ? INT64_MIN : INT64_MAX;
     return (int64_t)(random & masks[block % 4]) - (block % 2 ? 100 : 0);

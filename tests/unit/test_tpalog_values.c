@@ -66,7 +66,7 @@ static void values_at_their_bounds_are_taken(void **state)
     tpafile_writer_free(writer);
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 2);
-    assert_int_equal(trace->start_ns[1], TPAFILE_LARGEST);
+    assert_int_equal(trace_start_ns(trace, 1), TPAFILE_LARGEST);
     assert_int_equal(trace_arg_or(trace, ARG_SHARED_MEMORY, 1, -1), TPAFILE_LARGEST);
     assert_null(find_notice(trace, "odd_values"));
     trace_free(trace);

@@ -101,8 +101,8 @@ static void picoseconds_are_rounded_down_at_both_ends(void **state)
     static const int64_t expected[][2] = { { 7001, 4 }, { 7001, 1 }, { 6999, 1 } };
     assert_int_equal(trace->event_count, 3);
     for (event_id e = 0; e < 3; e++) {
-        assert_int_equal(trace->start_ns[e], expected[e][0]);
-        assert_int_equal(trace->dur_ns[e], expected[e][1]);
+        assert_int_equal(trace_start_ns(trace, e), expected[e][0]);
+        assert_int_equal(trace_dur_ns(trace, e), expected[e][1]);
     }
     assert_string_equal(trace_name(trace, 1), "inner");
     assert_string_equal(names_text(trace->texts, trace->tracks[0].thread_name), "main");
