@@ -107,6 +107,38 @@ static void work_belongs_to_the_innermost_modelled(void **state)
 }
 
 /*
+ * Work that tells what it costs is a call by itself, launched or not; a loop, which holds others, a collective and a copy are none.
+ *
+ * stream   [while         ][all-reduce][copy-done][dot.1]
+ *           [dot.1][dot.1]
+ */
+static void work_that_tells_its_cost_is_a_call(void **state)
+{
+    (void)state;
+    draw_begin(&roofline_wants);
+    static const struct {
+        const char *category, *name;
+        int64_t start_ns, dur_ns;
+    } works[] = {
+        { "kernel", "while", 0, 50 },         { "kernel", "dot.1", 5, 10 },
+        { "kernel", "dot.1", 20, 10 },        { "kernel", "all-reduce", 60, 5 },
+        { "gpu_memcpy", "copy-done", 70, 5 }, { "kernel", "dot.1", 80, 10 },
+    };
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        draw_work(works[i].category, works[i].name, 0, 3, works[i].start_ns, works[i].dur_ns,
+                  100 + (int64_t)i);
+        draw_arg(ARG_FLOPS, 1024);
+        draw_arg(ARG_BYTES_ACCESSED, 384);
+    }
+    answer(NULL);
+    assert_int_equal(roofline->rows.count, 1);
+    assert_row(0, "dot.1", 3, 3 * 1024, 3 * 384, 30);
+    assert_int_equal(roofline->modelled_ns, 30);
+    assert_int_equal(roofline->steps.at[0].flops, 3 * 1024);
+    release();
+}
+
+/*
  * 1024 operations at 100 GFLOP/s take 10.24 ns, 384 bytes at 96 GB/s 4 ns: 10 ns at the peak, bound by compute. Of 40
  * ns that is a quarter. With 16 GB/s the bytes take 24 ns.
  */
@@ -295,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_belongs_to_the_innermost_modelled),
+        cmocka_unit_test(work_that_tells_its_cost_is_a_call),
         cmocka_unit_test(shares_are_of_the_longer),
         cmocka_unit_test(tf32_is_what_the_kernel_says),
         cmocka_unit_test(recomputed_operations_are_no_model_flops),
