@@ -201,12 +201,12 @@ static void add_to_sums(struct sums *sums, const struct comm_query *query, size_
     }
     if (!one->timed)
         return;
-    int64_t time_ns = trace->dur_ns[one->event], waited_ns = query->matches->waited_ns[index];
+    int64_t time_ns = trace_dur_ns(trace, one->event), waited_ns = query->matches->waited_ns[index];
     sums->timed++;
     sums->time_ns += time_ns;
-    sums->exposed_ns +=
-        time_ns - collective_place_computed(&query->collectives->places[one->place],
-                                            trace->start_ns[one->event], trace_end_ns(trace, one->event));
+    sums->exposed_ns += time_ns - collective_place_computed(&query->collectives->places[one->place],
+                                                            trace_start_ns(trace, one->event),
+                                                            trace_end_ns(trace, one->event));
     sums->least_ns = time_ns < sums->least_ns ? time_ns : sums->least_ns;
     sums->most_ns = time_ns > sums->most_ns ? time_ns : sums->most_ns;
     bool matched = query->matches->match_of[index] != MATCH_NONE;
@@ -333,7 +333,7 @@ static void add_unions(const struct comm_query *query)
         intervals_clear(&when);
         for (end = first; end < all->count && all->at[end].place == all->at[first].place; end++)
             if (query->held[end] && all->at[end].timed)
-                intervals_add(&when, query->trace->start_ns[all->at[end].event],
+                intervals_add(&when, trace_start_ns(query->trace, all->at[end].event),
                               trace_end_ns(query->trace, all->at[end].event));
         intervals_merge(&when);
         intervals_subtract(&when, &place->computation, &alone);

@@ -76,7 +76,7 @@ struct lateness {
 
 static int64_t start_of(const struct lateness *late, size_t collective)
 {
-    return late->query->trace->start_ns[late->query->collectives->at[collective].event];
+    return trace_start_ns(late->query->trace, late->query->collectives->at[collective].event);
 }
 
 static int64_t end_of(const struct lateness *late, size_t collective)
@@ -226,21 +226,21 @@ static void add_host(const struct lateness *late, struct pieces *pieces, event_i
     }
     const struct calltree_thread *thread = &tree->threads[t];
     const event_id *events = tree->event + thread->first;
-    SEARCH(i, thread->count, trace->start_ns[events[i]] <= start_ns);
+    SEARCH(i, thread->count, trace_start_ns(trace, events[i]) <= start_ns);
     while (start_ns < end_ns) {
         node_id node = calltree_open_at(tree, late->skips, thread, start_ns);
         int64_t until_ns = end_ns;
         if (node != NODE_NONE && trace_end_ns(trace, tree->event[node]) < until_ns)
             until_ns = trace_end_ns(trace, tree->event[node]);
-        if (i < thread->count && trace->start_ns[events[i]] < until_ns)
-            until_ns = trace->start_ns[events[i]];
+        if (i < thread->count && trace_start_ns(trace, events[i]) < until_ns)
+            until_ns = trace_start_ns(trace, events[i]);
         if (node != NODE_NONE)
             add_piece(pieces, LATE_OPERATORS, GAP_CAUSES, trace->name[tree->event[node]],
                       until_ns - start_ns);
         else
             add_piece(pieces, LATE_HOST_GAPS, cause, next, until_ns - start_ns);
         start_ns = until_ns;
-        while (i < thread->count && trace->start_ns[events[i]] <= start_ns)
+        while (i < thread->count && trace_start_ns(trace, events[i]) <= start_ns)
             i++;
     }
 }
@@ -316,14 +316,14 @@ static void split_way(const struct lateness *late, const struct way *way, struct
     size_t i;
     pieces->count = 0;
     SEARCH(i, place->work_count, place->ends_ns[i] <= way->start_ns);
-    for (; i < place->work_count && trace->start_ns[place->work[i]] < way->end_ns; i++) {
+    for (; i < place->work_count && trace_start_ns(trace, place->work[i]) < way->end_ns; i++) {
         event_id e = place->work[i];
         int64_t end_ns = trace_end_ns(trace, e) < way->end_ns ? trace_end_ns(trace, e) : way->end_ns;
         if (end_ns <= until_ns)
             continue;
-        if (trace->start_ns[e] > until_ns)
-            add_pause(late, pieces, index, until_ns, trace->start_ns[e]);
-        until_ns = trace->start_ns[e] > until_ns ? trace->start_ns[e] : until_ns;
+        if (trace_start_ns(trace, e) > until_ns)
+            add_pause(late, pieces, index, until_ns, trace_start_ns(trace, e));
+        until_ns = trace_start_ns(trace, e) > until_ns ? trace_start_ns(trace, e) : until_ns;
         add_piece(pieces, trace->kind[e] == EVENT_MEMCPY ? LATE_COPIES : LATE_COMPUTATION, GAP_CAUSES,
                   trace->name[e], end_ns - until_ns);
         until_ns = end_ns;

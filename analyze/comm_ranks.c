@@ -54,7 +54,7 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, waited_ns, "waited", "Waited", TABLE_NS, "of these, when another rank had not arrived; of collectives in flight at once it adds up", .aliases = "waiting"),
     COLUMN(struct comm_rank, waited_union_ns, "waited_union", "Waiting", TABLE_NS, "wall time in which at least one collective waited", .aliases = "wall"),
     COLUMN(struct comm_rank, last, "last", "Last", TABLE_COUNT, "how often this rank arrived last"),
-    COLUMN(struct comm_rank, last_share, "last_share", "Last, share", TABLE_SHARE, "of the collectives counted"),
+    COLUMN(struct comm_rank, last_share, "last_share", "Last, share", TABLE_SHARE, "of the collectives counted", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, late_ns, "late", "Late", TABLE_NS, "how long the first to arrive had to wait for this rank, over all collectives that it came last to", .aliases = "made_wait"),
     COLUMN(struct comm_rank, late_median_ns, "late_median", "Late, median", TABLE_NS, "median of these", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, late_max_ns, "late_max", "Late, max", TABLE_NS, "longest of these"),
@@ -110,13 +110,13 @@ static void add_meanwhile(const struct comm_query *query, struct rank_sums *sums
     const struct trace *trace = query->trace;
     const struct collective_place *place = &query->collectives->places[place_index];
     size_t low; /* the first that starts at START or later */
-    SEARCH(low, place->work_count, trace->start_ns[place->work[low]] < start_ns);
+    SEARCH(low, place->work_count, trace_start_ns(trace, place->work[low]) < start_ns);
     for (int back = 0; low > 0 && place->ends_ns[low - 1] > start_ns && back < FARTHEST_BACK; back++)
         low--;
     int64_t until_ns = start_ns, idle_ns = 0;
-    for (size_t i = low; i < place->work_count && trace->start_ns[place->work[i]] < end_ns; i++) {
+    for (size_t i = low; i < place->work_count && trace_start_ns(trace, place->work[i]) < end_ns; i++) {
         event_id e = place->work[i];
-        int64_t from_ns = trace->start_ns[e] > until_ns ? trace->start_ns[e] : until_ns;
+        int64_t from_ns = trace_start_ns(trace, e) > until_ns ? trace_start_ns(trace, e) : until_ns;
         int64_t to_ns = trace_end_ns(trace, e) < end_ns ? trace_end_ns(trace, e) : end_ns;
         if (to_ns <= from_ns)
             continue;
@@ -137,12 +137,12 @@ static void add_match(const struct comm_query *query, struct rank_sums *sums,
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[member[i]];
         struct rank_sums *own = &sums[one->place];
-        int64_t start_ns = query->trace->start_ns[one->event],
+        int64_t start_ns = trace_start_ns(query->trace, one->event),
                 waited_ns = query->matches->waited_ns[member[i]];
         if (!query->held[member[i]])
             continue;
         own->count++;
-        own->time_ns += query->trace->dur_ns[one->event];
+        own->time_ns += trace_dur_ns(query->trace, one->event);
         own->waited_ns += waited_ns;
         intervals_add(&own->waiting, start_ns, start_ns + waited_ns);
         if (member[i] != match->last || match->wait_ns == 0)
@@ -306,7 +306,7 @@ static struct comm_wait wait_of(const struct comm_query *query, const struct fil
         .seen = (int64_t)match->count,
         .transfer_ns = match->transfer_ns,
         .longest_wait_ns = match->wait_ns,
-        .start_ns = query->trace->start_ns[last->event] - files->origin_ns[file],
+        .start_ns = trace_start_ns(query->trace, last->event) - files->origin_ns[file],
         .transfer_bus_bandwidth = NAN,
     };
     for (size_t i = 0; i < match->count; i++) {

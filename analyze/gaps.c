@@ -93,7 +93,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 static void find_edges(const struct trace *trace, const struct gap *gap, int64_t edge_ns[GAP_PHASES + 1])
 {
     edge_ns[0] = gap->start_ns;
-    edge_ns[1] = clamp(trace->start_ns[gap->call], gap->start_ns, gap->end_ns);
+    edge_ns[1] = clamp(trace_start_ns(trace, gap->call), gap->start_ns, gap->end_ns);
     edge_ns[2] = clamp(trace_end_ns(trace, gap->call), edge_ns[1], gap->end_ns);
     edge_ns[3] = gap->end_ns;
 }
@@ -116,7 +116,7 @@ static void find_first_uses(struct gaps_query *query, uint32_t device)
         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
             event_id call = gpu->call[i], *first = &query->first_use[trace->name[gpu->event[i]]];
             if (call != EVENT_NONE && gpu_work_is_kernel(gpu->work[i]) &&
-                (*first == EVENT_NONE || trace->start_ns[call] < trace->start_ns[*first]))
+                (*first == EVENT_NONE || trace_start_ns(trace, call) < trace_start_ns(trace, *first)))
                 *first = call;
         }
 }
@@ -131,18 +131,19 @@ static enum gap_cause cause_in_call(const struct gaps_query *query, const struct
 {
     const struct trace *trace = query->trace;
     const struct host_thread *thread = &query->host->threads[trace->track[gap->call]];
-    if (intervals_contain(&thread->waiting, trace->start_ns[gap->call]))
+    if (intervals_contain(&thread->waiting, trace_start_ns(trace, gap->call)))
         return GAP_SYNCHRONIZATION; /* the call is a blocking copy itself */
     bool first = query->first_use[trace->name[gap->after]] == gap->call && !launched_before(query, gap);
-    return first && trace->dur_ns[gap->call] >= query->options->latency_below_ns ? GAP_FIRST_USE
-                                                                                 : GAP_LAUNCH_CALL;
+    return first && trace_dur_ns(trace, gap->call) >= query->options->latency_below_ns ? GAP_FIRST_USE
+                                                                                       : GAP_LAUNCH_CALL;
 }
 
 /* The call that made the stream of the work after GAP wait, between its launch and that of the work before it there. */
 static event_id find_wait(const struct gaps_query *query, const struct gap *gap)
 {
     const struct trace *trace = query->trace;
-    int64_t since_ns = query->previous_call == EVENT_NONE ? INT64_MIN : trace->start_ns[query->previous_call];
+    int64_t since_ns =
+        query->previous_call == EVENT_NONE ? INT64_MIN : trace_start_ns(trace, query->previous_call);
     return stream_waits_before(query->waits, gap->call, trace->track[gap->after], since_ns);
 }
 
@@ -284,9 +285,9 @@ static void find_gaps(struct gaps_query *query, uint32_t device, const uint32_t 
         query->last_call[trace->track[e]] = gpu->call[at];
         if (!selection_holds_work(query->selection, e, gpu->call[at]))
             continue;
-        if (last != EVENT_NONE && trace->start_ns[e] > trace_end_ns(trace, last))
+        if (last != EVENT_NONE && trace_start_ns(trace, e) > trace_end_ns(trace, last))
             take_gap(query, (struct gap){ .start_ns = trace_end_ns(trace, last),
-                                          .end_ns = trace->start_ns[e],
+                                          .end_ns = trace_start_ns(trace, e),
                                           .before = last,
                                           .after = e,
                                           .call = gpu->call[at],
@@ -369,7 +370,7 @@ static void release_activities(struct activities *activities)
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
 {
     return clamp(trace_end_ns(trace, e), stretch->start_ns, stretch->end_ns) -
-           clamp(trace->start_ns[e], stretch->start_ns, stretch->end_ns);
+           clamp(trace_start_ns(trace, e), stretch->start_ns, stretch->end_ns);
 }
 
 /* Make *LONGEST the longest interval of SET within [START, END) if that is longer. */

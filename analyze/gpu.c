@@ -2,7 +2,7 @@
  * gpu.c - see gpu.h.
  *
  * The work of each device is dealt out to rows. That of a row is walked once, in order of start, into sets of moments
- * (facts/device_use.h); all else is the algebra of these sets.
+ * (facts/device_use.h), some thousand operations at a time; all else is the algebra of these sets.
  */
 #include "analyze/gpu.h"
 
@@ -66,10 +66,10 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
             continue;
         row->kernels++;
         row->nccl_kernels += kind == GPU_NCCL;
-        row->kernel_sum_ns += trace->dur_ns[e];
+        row->kernel_sum_ns += trace_dur_ns(trace, e);
         enum tensor_use use = tensor_use_of(query, trace->name[e]);
-        tensor_ns += use == TENSOR_YES ? trace->dur_ns[e] : 0;
-        unknown_ns += use == TENSOR_UNKNOWN ? trace->dur_ns[e] : 0;
+        tensor_ns += use == TENSOR_YES ? trace_dur_ns(trace, e) : 0;
+        unknown_ns += use == TENSOR_UNKNOWN ? trace_dur_ns(trace, e) : 0;
     }
     row->tensor_core_share = share_of(tensor_ns, row->kernel_sum_ns);
     row->tensor_core_unknown_share = share_of(unknown_ns, row->kernel_sum_ns);
@@ -80,10 +80,11 @@ static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const 
                       struct interval *span)
 {
     const struct trace *trace = query->trace;
-    *span = (struct interval){ trace->start_ns[query->events->event[work->at[0]]], INT64_MIN };
+    *span = (struct interval){ trace_start_ns(trace, query->events->event[work->at[0]]), INT64_MIN };
     for (size_t i = 0; i < work->count; i++) {
         event_id e = query->events->event[work->at[i]];
-        int64_t gap_ns = i && trace->start_ns[e] > span->end_ns ? trace->start_ns[e] - span->end_ns : 0;
+        int64_t gap_ns =
+            i && trace_start_ns(trace, e) > span->end_ns ? trace_start_ns(trace, e) - span->end_ns : 0;
         row->gaps += gap_ns > 0;
         row->longest_gap_ns = gap_ns > row->longest_gap_ns ? gap_ns : row->longest_gap_ns;
         row->idle_ns += gap_ns;
@@ -92,35 +93,41 @@ static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const 
     row->span_ns = span->end_ns - span->start_ns;
 }
 
-static void measure_use(struct gpu_row *row, const struct device_use *use)
+/* Add the times of USE, a part of those of ROW, whose kernels ran in KERNELS. */
+static void add_use(struct gpu_row *row, const struct device_use *use, const struct intervals *kernels,
+                    struct interval window)
 {
     struct intervals without_nccl = { 0 };
     device_use_unite(use, 1u << GPU_COMPUTATION | 1u << GPU_MEMSET | 1u << GPU_COMMUNICATION, &without_nccl);
-    row->computation_ns = intervals_length(&use->exposed[USE_COMPUTATION]);
-    row->exposed_communication_ns = intervals_length(&use->exposed[USE_COMMUNICATION]);
-    row->exposed_copies_ns = intervals_length(&use->exposed[USE_COPIES]);
-    row->busy_ns = row->computation_ns + row->exposed_communication_ns + row->exposed_copies_ns;
-    row->communication_ns = intervals_length(&use->of[USE_COMMUNICATION]);
-    row->copies_ns = intervals_length(&use->of[USE_COPIES]);
-    row->memsets_ns = intervals_length(&use->of_work[GPU_MEMSET]);
-    row->nccl_ns = intervals_length(&use->of_work[GPU_NCCL]);
-    row->without_nccl_ns = intervals_length(&without_nccl);
-    row->exposed_nccl_ns = intervals_length_outside(&use->of_work[GPU_NCCL], &without_nccl);
-    row->busy_share = share_of(row->busy_ns, row->span_ns);
-    assert(row->busy_ns + row->idle_ns == row->span_ns);
+    row->kernel_ns += intervals_length(kernels);
+    row->kernel_window_ns += intervals_length_within(kernels, window.start_ns, window.end_ns);
+    row->computation_ns += intervals_length(&use->exposed[USE_COMPUTATION]);
+    row->exposed_communication_ns += intervals_length(&use->exposed[USE_COMMUNICATION]);
+    row->exposed_copies_ns += intervals_length(&use->exposed[USE_COPIES]);
+    row->communication_ns += intervals_length(&use->of[USE_COMMUNICATION]);
+    row->copies_ns += intervals_length(&use->of[USE_COPIES]);
+    row->memsets_ns += intervals_length(&use->of_work[GPU_MEMSET]);
+    row->nccl_ns += intervals_length(&use->of_work[GPU_NCCL]);
+    row->without_nccl_ns += intervals_length(&without_nccl);
+    row->exposed_nccl_ns += intervals_length_outside(&use->of_work[GPU_NCCL], &without_nccl);
     intervals_release(&without_nccl);
 }
 
-static void measure_efficiency(const struct gpu_query *query, struct gpu_row *row,
-                               const struct positions *work, const struct intervals *kernels,
-                               struct interval span)
+static struct interval window_of(const struct gpu_query *query, const struct gpu_row *row,
+                                 struct interval span)
 {
     struct interval window = query->of_whole ? query->windows[row->file] : span;
-    if (window.start_ns >= window.end_ns)
-        window = span;
+    return window.start_ns < window.end_ns ? window : span;
+}
+
+static void measure_shares(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
+                           struct interval window)
+{
+    row->busy_ns = row->computation_ns + row->exposed_communication_ns + row->exposed_copies_ns;
+    row->busy_share = share_of(row->busy_ns, row->span_ns);
+    assert(row->busy_ns + row->idle_ns == row->span_ns);
     struct kernel_averages averages = gpu_efficiency_average(query->events, work->at, work->count, window);
     row->window_ns = window.end_ns - window.start_ns;
-    row->kernel_window_ns = intervals_length_within(kernels, window.start_ns, window.end_ns);
     row->utilization = share_of(row->kernel_window_ns, row->window_ns);
     row->sm_efficiency = averages.sm_efficiency;
     row->occupancy = averages.occupancy;
@@ -157,70 +164,102 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
 
 /* ---- copies ---- */
 
-/* Add the copies of ROW, name by name. */
-static void add_copies(struct gpu_query *query, const struct gpu_row *row, const struct positions *work,
-                       const struct intervals *kernels)
+/* When copies of a name ran in the part of the time at hand, and until when those up to it. */
+struct copies_time {
+    struct intervals when;
+    int64_t until_ns;
+};
+
+struct copies_times {
+    VEC_OF(struct copies_time);
+};
+
+/* The copies of ROW that are called as E; FIRST: where those of the row begin. */
+static size_t copies_like(struct gpu_query *query, const struct gpu_row *row, size_t first, event_id e,
+                          struct copies_times *times)
 {
     const struct trace *trace = query->trace;
-    size_t first = query->gpu->copies.count;
-    VEC_OF(struct intervals) when = { 0 };
-    for (size_t i = 0; i < work->count; i++) {
-        event_id e = query->events->event[work->at[i]];
-        if (query->events->work[work->at[i]] != GPU_MEMCPY)
+    uint32_t *slot = &query->copies_slot[trace->name[e]];
+    if (*slot == 0) {
+        struct text name = { trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+        *VEC_PUSH(&query->gpu->copies) = (struct gpu_copies){ .key = row->key, .name = name };
+        *VEC_PUSH(times) = (struct copies_time){ .until_ns = INT64_MIN };
+        *slot = (uint32_t)(query->gpu->copies.count - first);
+    }
+    assert(*slot <= times->count); /* slots are 0 between rows */
+    return *slot - 1;
+}
+
+/* Add the copies of ROW in the part of the time that WALK is at, name by name; KERNELS ran then. */
+static void add_copies(struct gpu_query *query, const struct gpu_row *row, size_t first,
+                       const struct device_use_walk *walk, const struct intervals *kernels,
+                       struct copies_times *times)
+{
+    const struct trace *trace = query->trace;
+    for (size_t i = 0; i < times->count; i++) {
+        struct copies_time *time = &times->at[i];
+        intervals_clear(&time->when);
+        intervals_add(&time->when, walk->start_ns,
+                      time->until_ns < walk->end_ns ? time->until_ns : walk->end_ns);
+    }
+    for (size_t i = walk->first; i < walk->end; i++) {
+        event_id e = query->events->event[walk->at[i]];
+        if (query->events->work[walk->at[i]] != GPU_MEMCPY)
             continue;
-        uint32_t *slot = &query->copies_slot[trace->name[e]];
-        if (*slot == 0) {
-            struct text name = { trace_name(trace, e), names_length(trace->names, trace->name[e]) };
-            *VEC_PUSH(&query->gpu->copies) = (struct gpu_copies){ .key = row->key, .name = name };
-            *VEC_PUSH(&when) = (struct intervals){ 0 };
-            *slot = (uint32_t)when.count;
-        }
-        assert(*slot <= when.count && when.at); /* slots are 0 between calls */
-        struct gpu_copies *copies = &query->gpu->copies.at[first + *slot - 1];
+        size_t like = copies_like(query, row, first, e, times);
+        struct gpu_copies *copies = &query->gpu->copies.at[first + like];
+        struct copies_time *time = &times->at[like];
+        int64_t end_ns = trace_end_ns(trace, e);
         copies->count++;
         sum_add(&copies->bytes, trace_arg_or(trace, ARG_BYTES, e, 0));
-        copies->sum_ns += trace->dur_ns[e];
-        intervals_add(&when.at[*slot - 1], trace->start_ns[e], trace_end_ns(trace, e));
+        copies->sum_ns += trace_dur_ns(trace, e);
+        intervals_add(&time->when, trace_start_ns(trace, e), end_ns < walk->end_ns ? end_ns : walk->end_ns);
+        time->until_ns = end_ns > time->until_ns ? end_ns : time->until_ns;
     }
+    for (size_t i = 0; i < times->count; i++) {
+        intervals_merge(&times->at[i].when);
+        query->gpu->copies.at[first + i].union_ns += intervals_length(&times->at[i].when);
+        query->gpu->copies.at[first + i].exposed_ns += intervals_length_outside(&times->at[i].when, kernels);
+    }
+}
+
+static void forget_copies(struct gpu_query *query, const struct positions *work, struct copies_times *times)
+{
     for (size_t i = 0; i < work->count; i++)
-        query->copies_slot[trace->name[query->events->event[work->at[i]]]] = 0;
-    for (size_t i = 0; i < when.count; i++) {
-        intervals_merge(&when.at[i]);
-        query->gpu->copies.at[first + i].union_ns = intervals_length(&when.at[i]);
-        query->gpu->copies.at[first + i].exposed_ns = intervals_length_outside(&when.at[i], kernels);
-        intervals_release(&when.at[i]);
-    }
-    VEC_FREE(&when);
+        query->copies_slot[query->trace->name[query->events->event[work->at[i]]]] = 0;
+    for (size_t i = 0; i < times->count; i++)
+        intervals_release(&times->at[i].when);
+    VEC_FREE(times);
 }
 
 /* Add a row for WORK of DEVICE, of which there is some. */
 static void add_row(struct gpu_query *query, const struct gpu_device *device, uint32_t group,
                     const struct positions *work)
 {
-    const struct trace *trace = query->trace;
     struct gpu_row row = { .key = group_key(query->gpu->group, group), .file = device->file };
     const char *name = device->properties ? device->properties->name : NULL;
     if (name)
         row.name = (struct text){ name, strlen(name) };
-    struct device_use use = { 0 };
-    struct intervals kernels = { 0 };
     struct interval span;
-    for (size_t i = 0; i < work->count; i++) {
-        event_id e = query->events->event[work->at[i]];
-        device_use_add(&use, query->events->work[work->at[i]], trace->start_ns[e], trace_end_ns(trace, e));
-    }
-    device_use_finish(&use);
-    device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
-    row.kernel_ns = intervals_length(&kernels);
-    count_work(query, &row, work);
     find_gaps(query, &row, work, &span);
-    measure_use(&row, &use);
-    measure_efficiency(query, &row, work, &kernels, span);
-    row.streams = list_streams(query, work);
-    add_copies(query, &row, work, &kernels);
-    *VEC_PUSH(&query->rows) = row;
-    intervals_release(&kernels);
+    const struct interval window = window_of(query, &row, span);
+    const size_t first_copies = query->gpu->copies.count;
+    struct copies_times times = { 0 };
+    struct device_use use = { 0 };
+    struct device_use_walk walk = { .gpu = query->events, .at = work->at, .count = work->count };
+    while (device_use_next(&walk, &use)) {
+        struct intervals kernels = { 0 };
+        device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
+        add_use(&row, &use, &kernels, window);
+        add_copies(query, &row, first_copies, &walk, &kernels, &times);
+        intervals_release(&kernels);
+    }
     device_use_release(&use);
+    forget_copies(query, work, &times);
+    count_work(query, &row, work);
+    measure_shares(query, &row, work, window);
+    row.streams = list_streams(query, work);
+    *VEC_PUSH(&query->rows) = row;
 }
 
 /* ---- all rows ---- */

@@ -17,8 +17,8 @@ static struct interval find_operators_span(const struct trace *trace, uint32_t f
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         if (trace->kind[e] != EVENT_OP)
             continue;
-        if (trace->start_ns[e] < span.start_ns)
-            span.start_ns = trace->start_ns[e];
+        if (trace_start_ns(trace, e) < span.start_ns)
+            span.start_ns = trace_start_ns(trace, e);
         int64_t end_ns = trace_recorded_end_ns(trace, e);
         if (end_ns > span.end_ns)
             span.end_ns = end_ns;
@@ -150,7 +150,7 @@ struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, cons
         event_id e = gpu->event[positions[i]];
         if (!gpu_work_is_kernel(gpu->work[positions[i]]))
             continue;
-        int64_t start_ns = trace->start_ns[e], end_ns = trace_end_ns(trace, e);
+        int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         int64_t from_ns = start_ns > window.start_ns ? start_ns : window.start_ns;
         int64_t to_ns = end_ns < window.end_ns ? end_ns : window.end_ns;
         double within_ns = to_ns > from_ns ? (double)(to_ns - from_ns) : 0;

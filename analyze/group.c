@@ -108,7 +108,7 @@ static int64_t step_key(const struct group *group, event_id e)
 {
     const struct trace *trace = group->trace;
     const struct step *step =
-        step_list_at(group->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+        step_list_at(group->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e));
     return step ? step - group->steps->at : NO_KEY;
 }
 

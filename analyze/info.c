@@ -519,8 +519,8 @@ static struct interval *track_spans(const struct trace *trace)
         spans[t] = (struct interval){ INT64_MAX, INT64_MIN };
     for (event_id e = 0; e < trace->event_count; e++) {
         struct interval *span = &spans[trace->track[e]];
-        if (trace->start_ns[e] < span->start_ns)
-            span->start_ns = trace->start_ns[e];
+        if (trace_start_ns(trace, e) < span->start_ns)
+            span->start_ns = trace_start_ns(trace, e);
         int64_t end_ns = trace_recorded_end_ns(trace, e);
         if (end_ns > span->end_ns)
             span->end_ns = end_ns;

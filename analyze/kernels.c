@@ -150,7 +150,9 @@ static int compare_runs(const void *left, const void *right)
 /* Did A begin before B? Of kernels that begin together the first in the file did. */
 static bool ran_before(const struct trace *trace, event_id a, event_id b)
 {
-    return trace->start_ns[a] != trace->start_ns[b] ? trace->start_ns[a] < trace->start_ns[b] : a < b;
+    return trace_start_ns(trace, a) != trace_start_ns(trace, b)
+               ? trace_start_ns(trace, a) < trace_start_ns(trace, b)
+               : a < b;
 }
 
 /* ---- a row ---- */
@@ -192,7 +194,7 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
         const struct run *earliest = &runs[first];
         int64_t total_ns = 0;
         for (end = first; end < count && compare_shapes(&runs[first], &runs[end]) == 0; end++) {
-            total_ns += trace->dur_ns[runs[end].event];
+            total_ns += trace_dur_ns(trace, runs[end].event);
             if (ran_before(trace, runs[end].event, earliest->event))
                 earliest = &runs[end];
         }
@@ -218,7 +220,7 @@ static double average_of(const struct trace *trace, enum trace_arg arg, const st
         double value = arg_scan_decimal(&scan, runs[i].event);
         if (isnan(value))
             continue;
-        double weight = (double)trace->dur_ns[runs[i].event];
+        double weight = (double)trace_dur_ns(trace, runs[i].event);
         weighted += value * weight;
         weights += weight;
         sum += value;
@@ -297,7 +299,7 @@ static struct kernel_durations durations_of(struct kernel_query *query, const st
 {
     query->durations.count = 0;
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&query->durations) = query->trace->dur_ns[runs[i].event];
+        *VEC_PUSH(&query->durations) = trace_dur_ns(query->trace, runs[i].event);
     struct stats stats = stats_of(query->durations.at, count);
     return (struct kernel_durations){ .count = (int64_t)count,
                                       .total_ns = stats.sum,
@@ -484,7 +486,7 @@ const struct analysis analysis_kernels = {
     .description =
         "One row per kernel: how often it ran, its total, mean, median, shortest and longest time and their standard "
         "deviation; whether it uses tensor cores; the launch shape that took the most time; the operators that launch "
-        "it. Copies and memsets are no kernels: tpa transfers has them.\n\n"
+        "it. Copies and memsets are not kernels: tpa transfers has them.\n\n"
         "Kernels that were launched before recording began count like all others.",
     .schema = "tpa.kernels/1",
     .examples = {

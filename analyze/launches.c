@@ -106,13 +106,13 @@ static int compare_pairs(const void *left, const void *right)
 static void add_work(const struct trace *trace, struct launch *launch, event_id work)
 {
     int64_t end_ns = trace_end_ns(trace, work);
-    if (launch->first == EVENT_NONE || trace->start_ns[work] < trace->start_ns[launch->first])
+    if (launch->first == EVENT_NONE || trace_start_ns(trace, work) < trace_start_ns(trace, launch->first))
         launch->first = work;
     if (launch->operations == 0 || end_ns > launch->end_ns)
         launch->end_ns = end_ns;
     launch->operations++;
     launch->has_kernel = launch->has_kernel || trace->kind[work] == EVENT_KERNEL;
-    launch->work_ns += trace->dur_ns[work];
+    launch->work_ns += trace_dur_ns(trace, work);
 }
 
 /* The work of SELECTION whose call is known, by call. New array of *COUNT. */
@@ -190,14 +190,14 @@ static void find_launches_of_nothing(struct launch_query *query)
 static int64_t queue_ns(const struct trace *trace, const struct launch *launch)
 {
     int64_t waited_ns =
-        launch->operations ? trace->start_ns[launch->first] - trace_end_ns(trace, launch->call) : 0;
+        launch->operations ? trace_start_ns(trace, launch->first) - trace_end_ns(trace, launch->call) : 0;
     return waited_ns > 0 ? waited_ns : 0;
 }
 
 /* Did a kernel, or all of a graph with one, take less time than its launch? */
 static bool is_launch_bound(const struct trace *trace, const struct launch *launch)
 {
-    return launch->has_kernel && launch->work_ns < trace->dur_ns[launch->call];
+    return launch->has_kernel && launch->work_ns < trace_dur_ns(trace, launch->call);
 }
 
 /* ---- rows of launches ---- */
@@ -244,11 +244,11 @@ static void add_row(struct launches *launches, const struct trace *trace, unsign
         const struct launch *launch = &of[i];
         int64_t call_end_ns = trace_end_ns(trace, launch->call), waited_ns = queue_ns(trace, launch);
         int64_t end_ns = launch->operations && launch->end_ns > call_end_ns ? launch->end_ns : call_end_ns;
-        row.call_ns += trace->dur_ns[launch->call];
+        row.call_ns += trace_dur_ns(trace, launch->call);
         sum_add(&row.queue_ns, waited_ns);
         row.queued += waited_ns > 0;
         row.kernel_ns += launch->work_ns;
-        sum_add(&row.total_ns, end_ns - trace->start_ns[launch->call]);
+        sum_add(&row.total_ns, end_ns - trace_start_ns(trace, launch->call));
         with_work += launch->operations > 0;
         row.launch_bound += is_launch_bound(trace, launch);
     }
@@ -319,7 +319,8 @@ static struct queued *find_queued(const struct launch_query *query, size_t *coun
         const struct launch *launch = &query->found.at[i];
         if (launch->operations == 0)
             continue;
-        int64_t called_ns = trace->start_ns[launch->call], started_ns = trace->start_ns[launch->first];
+        int64_t called_ns = trace_start_ns(trace, launch->call),
+                started_ns = trace_start_ns(trace, launch->first);
         waits[(*count)++] = (struct queued){ trace->track[launch->first],
                                              called_ns < started_ns ? called_ns : started_ns, started_ns };
     }
@@ -438,13 +439,13 @@ static struct graph_row graph_of(const struct trace *trace, const struct launch 
     for (size_t i = 0; i < count; i++) {
         const struct launch *launch = &of[i];
         int64_t waited = queue_ns(trace, launch);
-        call_ns += trace->dur_ns[launch->call];
+        call_ns += trace_dur_ns(trace, launch->call);
         if (launch->operations == 0)
             continue;
         sum_add(&waited_ns, waited);
         queued += waited > 0;
         work_ns += launch->work_ns;
-        sum_add(&span_ns, launch->end_ns - trace->start_ns[launch->first]);
+        sum_add(&span_ns, launch->end_ns - trace_start_ns(trace, launch->first));
         if (with_work++ == 0 || launch->operations < row.min_operations)
             row.min_operations = launch->operations;
         if (launch->operations > row.max_operations)

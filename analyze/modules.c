@@ -2,7 +2,7 @@
  * modules.c - see modules.h.
  *
  * Each moment of a host thread belongs to the innermost frame, operator or call that was open, and so to one path (see
- * code_paths.h); each work of a device to the path it was launched from. All else is sums over the tree of paths, in
+ * code_paths.h); each operation of a device to the path it was launched from. All else is sums over the tree of paths, in
  * which parents come before their children.
  */
 #include "analyze/modules.h"
@@ -103,7 +103,7 @@ static int64_t *innermost_times(const struct calltree *tree)
         size_t depth = 0;
         for (uint32_t i = 0; i <= thread->count; i++) {
             node_id next = thread->first + i;
-            int64_t start_ns = i < thread->count ? trace->start_ns[tree->event[next]] : INT64_MAX;
+            int64_t start_ns = i < thread->count ? trace_start_ns(trace, tree->event[next]) : INT64_MAX;
             while (depth > 0 && at_ns < start_ns) {
                 int64_t end_ns = trace_end_ns(trace, tree->event[open[depth - 1]]);
                 int64_t until_ns = end_ns < start_ns ? end_ns : start_ns;
@@ -145,7 +145,7 @@ static bool work_is_held(const struct modules_query *query, const struct attribu
     uint32_t file = trace->tracks[trace->track[e]].file;
     return (!selection->tracks || selection->tracks[trace->track[e]]) &&
            (!selection->files || selection->files[file]) &&
-           selection_holds_time(selection, file, trace->start_ns[call == EVENT_NONE ? e : call]);
+           selection_holds_time(selection, file, trace_start_ns(trace, call == EVENT_NONE ? e : call));
 }
 
 /* Is there any work that counts? */
@@ -167,7 +167,7 @@ static void sum_devices(struct modules_query *query, event_id first, event_id en
             continue;
         struct code_place place = code_place_of_work(query->paths, launches, e);
         struct sums *sums = &query->self[place.path];
-        sums->device_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += trace->dur_ns[e];
+        sums->device_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += trace_dur_ns(trace, e);
         sums->operations++;
     }
 }

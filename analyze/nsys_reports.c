@@ -232,7 +232,8 @@ static bool has_category(const struct trace *trace, event_id e, const char *cate
 static bool take(const struct trace *trace, enum nsys_report report, event_id e, struct sample *sample)
 {
     struct nsys_row *row = &sample->key;
-    *sample = (struct sample){ .key = { .name = "", .second = "", .first = e }, .value = trace->dur_ns[e] };
+    *sample =
+        (struct sample){ .key = { .name = "", .second = "", .first = e }, .value = trace_dur_ns(trace, e) };
     switch (report) {
     case NSYS_API:
         set_name(row, whole_name(trace, e));
@@ -333,7 +334,7 @@ static void take_kern_exec(const struct trace *trace, struct samples *samples)
     while (next_pair(&joining, &call, &kernel)) {
         const struct track *thread = &trace->tracks[trace->track[call]];
         struct sample *sample = VEC_PUSH(samples);
-        int64_t begin = trace->start_ns[call], returned = trace_end_ns(trace, call),
+        int64_t begin = trace_start_ns(trace, call), returned = trace_end_ns(trace, call),
                 end = trace_end_ns(trace, kernel);
         *sample = (struct sample){
             .key = { .second = whole_name(trace, call),
@@ -343,9 +344,9 @@ static void take_kern_exec(const struct trace *trace, struct samples *samples)
                      .device = trace_arg_or(trace, ARG_DEVICE, kernel,
                                             trace->tracks[trace->track[kernel]].device) },
             .value = (end > returned ? end : returned) - begin,
-            .call = trace->dur_ns[call],
-            .queue = trace->start_ns[kernel] - returned,
-            .kernel = trace->dur_ns[kernel],
+            .call = trace_dur_ns(trace, call),
+            .queue = trace_start_ns(trace, kernel) - returned,
+            .kernel = trace_dur_ns(trace, kernel),
         };
         set_name(&sample->key, trace_name(trace, kernel));
         sample->key.second_len = call_length(sample->key.second);
@@ -450,14 +451,14 @@ static void take_projected(const struct trace *trace, struct samples *samples)
         bool again = last != EVENT_NONE && number == last_number && trace->track[last] == trace->track[call];
         if (call != last || launches.count == 0)
             *VEC_PUSH(&launches) = (struct launch){ trace->track[call],
-                                                    trace->start_ns[call],
+                                                    trace_start_ns(trace, call),
                                                     trace_end_ns(trace, call),
                                                     INT64_MAX,
                                                     INT64_MIN,
                                                     again };
         last_number = number;
         struct launch *launch = &launches.at[launches.count - 1];
-        int64_t start_ns = trace->start_ns[work], end_ns = trace_end_ns(trace, work);
+        int64_t start_ns = trace_start_ns(trace, work), end_ns = trace_end_ns(trace, work);
         launch->first_ns = start_ns < launch->first_ns ? start_ns : launch->first_ns;
         launch->last_ns = end_ns > launch->last_ns ? end_ns : launch->last_ns;
         last = call;
@@ -470,7 +471,7 @@ static void take_projected(const struct trace *trace, struct samples *samples)
             continue;
         struct projected range = { .range = e,
                                    .track = trace->track[e],
-                                   .start_ns = trace->start_ns[e],
+                                   .start_ns = trace_start_ns(trace, e),
                                    .end_ns = trace_end_ns(trace, e),
                                    .first_ns = INT64_MAX,
                                    .last_ns = INT64_MIN };
@@ -487,7 +488,7 @@ static void take_projected(const struct trace *trace, struct samples *samples)
                                             .first = range->range,
                                             .start_end = trace->flags[range->range] & EVENT_ASYNC },
                                    .value = range->last_ns - range->first_ns,
-                                   .range = trace->dur_ns[range->range],
+                                   .range = trace_dur_ns(trace, range->range),
                                    .operations = range->operations,
                                    .level = range->level,
                                    .children = range->children };

@@ -21,8 +21,8 @@
 #include <string.h>
 
 const struct trace_wants roofline_wants = {
-    .args =
-        GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS),
+    .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) |
+            WANT(CONCRETE_INPUTS) | WANT(FLOPS) | WANT(BYTES_ACCESSED),
 };
 
 /* clang-format off */
@@ -406,10 +406,10 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         if (!selection_holds_launched(selection, e, gpu->call[i]))
             continue;
         uint32_t d = gpu->device_of_track[trace->track[e]], call = roofline->calls.of_work[i];
-        roofline->devices.at[d].time_ns += trace->dur_ns[e];
+        roofline->devices.at[d].time_ns += trace_dur_ns(trace, e);
         if (call) {
             add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1],
-                          trace->dur_ns[e]);
+                          trace_dur_ns(trace, e));
             continue;
         }
         name_id name = roofline_name_of_work(trace, e, gpu->call[i], gpu->op[i]);
@@ -420,7 +420,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         }
         struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];
         rest->count++;
-        rest->time_ns += trace->dur_ns[e];
+        rest->time_ns += trace_dur_ns(trace, e);
     }
     finish_devices(roofline, sums);
     free(place);
@@ -445,8 +445,9 @@ static void add_to_step(const struct trace *trace, struct roofline_step *step, s
                         const struct roofline_call *call)
 {
     int64_t end_ns = trace_end_ns(trace, call->work);
-    sums->first_ns = sums->any && sums->first_ns < trace->start_ns[call->work] ? sums->first_ns
-                                                                               : trace->start_ns[call->work];
+    sums->first_ns = sums->any && sums->first_ns < trace_start_ns(trace, call->work)
+                         ? sums->first_ns
+                         : trace_start_ns(trace, call->work);
     sums->last_ns = sums->any && sums->last_ns > end_ns ? sums->last_ns : end_ns;
     sums->any = true;
     if (call->class != OP_MATRIX || call->covers || call->cost.flops == OP_UNKNOWN || call->cost.flops == 0)
@@ -478,7 +479,7 @@ static struct interval recording_of(const struct gpu_events *gpu, const struct s
             event_id e = gpu->event[gpu->devices[d].first + i];
             if (!selection_holds_launched(selection, e, gpu->call[gpu->devices[d].first + i]))
                 continue;
-            int64_t start_ns = gpu->trace->start_ns[e], end_ns = trace_end_ns(gpu->trace, e);
+            int64_t start_ns = trace_start_ns(gpu->trace, e), end_ns = trace_end_ns(gpu->trace, e);
             span.start_ns = start_ns < span.start_ns ? start_ns : span.start_ns;
             span.end_ns = end_ns > span.end_ns ? end_ns : span.end_ns;
         }
@@ -545,7 +546,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
             continue;
         event_id launch = call->call == EVENT_NONE ? call->op : call->call;
         uint32_t file = trace->tracks[trace->track[launch]].file;
-        const struct step *step = step_list_at(steps, file, trace->start_ns[launch]);
+        const struct step *step = step_list_at(steps, file, trace_start_ns(trace, launch));
         size_t at = step ? of_step[step - steps->at] : of_file[file];
         if (at != SIZE_MAX)
             add_to_step(trace, &roofline->steps.at[at], &sums[at], call);
@@ -723,14 +724,17 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         tell_answer(roofline, result);
     result_add_table(result, rows);
     if (roofline->calls.on_device) {
-        result_add_table(result, TABLE_OF_ROWS("totals", "Devices", device_columns, roofline->devices.at,
-                                               roofline->devices.count));
+        struct table *totals =
+            TABLE_OF_ROWS("totals", "Devices", device_columns, roofline->devices.at, roofline->devices.count);
+        struct table *peaks =
+            TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
+        totals->uncut = peaks->uncut = true;
+        result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));
         result_add_table(result, TABLE_OF_ROWS("not_modelled", "Not modelled", rest_columns,
                                                roofline->rest.at, roofline->rest.count));
-        result_add_table(
-            result, TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count));
+        result_add_table(result, peaks);
     }
     tell_oddities(roofline, result);
     roofline_free(roofline);
@@ -770,7 +774,6 @@ const struct analysis analysis_roofline = {
     ANALYSIS_DEFAULTS(defaults),
     .sorts = true,
     .captures = true,
-    .limited = "operators",
     .tables = { tables },
     .run = run_roofline,
     .section = "Roofline",

@@ -55,7 +55,7 @@ struct roofline_device {
     int64_t rated_ns;    /* of those of them whose time at the peak is known */
     int64_t at_peak_ns, won_ns;
     double share;    /* at_peak_ns of rated_ns */
-    int64_t slow_ns; /* works in calls below ROOFLINE_SLOW of the peak */
+    int64_t slow_ns; /* operations in calls below ROOFLINE_SLOW of the peak */
     double slow;     /* of time_ns */
 };
 

@@ -7,8 +7,10 @@
 #include "analyze/roofline_calls.h"
 
 #include "base/search.h"
+#include "facts/communication.h"
 #include "facts/copy_names.h"
 #include "facts/op_attended.h"
+#include "facts/features.h"
 #include "facts/gpu_events.h"
 #include "facts/graph_links.h"
 #include "trace/arg_scan.h"
@@ -59,6 +61,8 @@ name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id
     const struct graph_links *links = graph_links_of(trace);
     if (graph_link_is_work(links, work))
         return id_of_captured(links, trace->names, graph_link_name_id(links, work));
+    if (trace_framework(trace) == FRAMEWORK_XLA && (op == EVENT_NONE || trace->kind[op] == EVENT_OTHER))
+        return trace->name[work]; /* a whole program is launched at once, in functions of XLA */
     return trace->name[op != EVENT_NONE ? op : call != EVENT_NONE ? call : work];
 }
 
@@ -134,7 +138,7 @@ static struct serving serving_open(const struct trace *trace)
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_ANNOTATION && op_attended_parse(trace_name(trace, e), &attended))
             *VEC_PUSH(&serving.steps) =
-                (struct serving_step){ trace->tracks[trace->track[e]].file, trace->start_ns[e],
+                (struct serving_step){ trace->tracks[trace->track[e]].file, trace_start_ns(trace, e),
                                        trace_end_ns(trace, e), attended };
     if (serving.steps.count)
         qsort(serving.steps.at, serving.steps.count, sizeof *serving.steps.at, compare_steps);
@@ -148,12 +152,12 @@ static const struct serving_step *serving_step_at(const struct serving *serving,
     uint32_t file = trace->tracks[trace->track[e]].file;
     size_t i = 0;
     SEARCH(i, serving->steps.count,
-           serving->steps.at[i].file < file ||
-               (serving->steps.at[i].file == file && serving->steps.at[i].start_ns <= trace->start_ns[e]));
+           serving->steps.at[i].file < file || (serving->steps.at[i].file == file &&
+                                                serving->steps.at[i].start_ns <= trace_start_ns(trace, e)));
     if (i == 0)
         return NULL;
     const struct serving_step *step = &serving->steps.at[i - 1];
-    return step->file == file && trace->start_ns[e] < step->end_ns ? step : NULL;
+    return step->file == file && trace_start_ns(trace, e) < step->end_ns ? step : NULL;
 }
 
 /* ---- costs ---- */
@@ -312,6 +316,57 @@ static uint8_t words_of(const char *name)
     return (uint8_t)(WORDS_ASKED | (says_tf32(name) ? WORDS_TF32 : 0) | (within ? 0 : WORDS_NOT_WITHIN));
 }
 
+/* ---- what work records of itself ---- */
+
+/*
+ * Operations and bytes that work tells, as that of TPUs does. What holds other work (a loop) tells the sum of it,
+ * copies go from or to other memory, and a collective is bound by links: none of these counts. Operations are held to the matrix units in bfloat16, for which a TPU is built.
+ */
+struct told_works {
+    const struct trace *trace;
+    struct arg_scan flops, bytes;
+    bool *holds_others; /* by work of gpu_events; NULL: no work tells */
+};
+
+static struct told_works told_works_open(const struct trace *trace, const struct gpu_events *gpu)
+{
+    struct told_works told = { trace, arg_scan_of(trace, ARG_FLOPS), arg_scan_of(trace, ARG_BYTES_ACCESSED),
+                               NULL };
+    if (trace->args[ARG_FLOPS].count == 0 && trace->args[ARG_BYTES_ACCESSED].count == 0)
+        return told;
+    told.holds_others = mem_zalloc(gpu->count + 1, sizeof *told.holds_others);
+    uint32_t *last = mem_zalloc(trace->track_count + 1, sizeof *last); /* 1 + the work before, by track */
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        uint32_t *before = &last[trace->track[e]];
+        if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace_start_ns(trace, e))
+            told.holds_others[*before - 1] = true;
+        *before = (uint32_t)i + 1;
+    }
+    free(last);
+    return told;
+}
+
+/* The new call that work I is by itself, counted from 1; 0: it tells nothing. */
+static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
+{
+    static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
+    struct key_cost cost = { true, { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) } };
+    int64_t number;
+    if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
+        return 0;
+    if (arg_scan_get(&told->flops, e, &number) && number >= 0)
+        cost.cost.flops = number;
+    if (arg_scan_get(&told->bytes, e, &number) && number >= 0)
+        cost.cost.bytes = number;
+    if ((cost.cost.flops == OP_UNKNOWN && cost.cost.bytes == OP_UNKNOWN) ||
+        kernel_is_communication(trace_name(told->trace, e)))
+        return 0;
+    enum op_class class = cost.cost.flops > 0 ? OP_MATRIX : OP_MOVE;
+    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &cost, class);
+    return (uint32_t)calls->count;
+}
+
 /* What is known of a captured operator, by its place among those of the captures. */
 struct captured {
     enum name_state state; /* NAME_NOT_ASKED, NAME_PLAIN or NAME_MODELLED */
@@ -393,31 +448,36 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
     const struct gpu_events *gpu = gpu_events_of(trace);
     uint8_t *words = mem_zalloc(names_count(trace->names) + 1, sizeof *words);
     struct graph_works graphs = graph_works_open(calls, pricer);
+    struct told_works told = told_works_open(trace, gpu);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], op = gpu->op[i];
         bool in_graph = graph_link_is_work(graphs.links, e);
-        if ((!in_graph && (op == EVENT_NONE || index[op] == 0)) ||
-            !selection_holds_launched(selection, e, gpu->call[i]))
+        if (!selection_holds_launched(selection, e, gpu->call[i]))
             continue;
-        uint32_t place = in_graph ? call_of_graph_work(&graphs, e, gpu->call[i]) : index[op];
+        uint32_t place = in_graph           ? call_of_graph_work(&graphs, e, gpu->call[i])
+                         : op != EVENT_NONE ? index[op]
+                                            : 0;
+        if (!place)
+            place = call_of_told(&told, calls, i, e);
         if (!place)
             continue;
         struct roofline_call *call = &calls->at[place - 1];
         uint8_t *says = &words[trace->name[e]];
         if (*says == 0)
             *says = words_of(trace_name(trace, e));
-        if (call->works++ == 0 || trace->start_ns[e] < trace->start_ns[call->work]) {
+        if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
             call->device = gpu->device_of_track[trace->track[e]];
         }
-        call->time_ns += trace->dur_ns[e];
-        call->tf32_ns += *says & WORDS_TF32 ? trace->dur_ns[e] : 0;
+        call->time_ns += trace_dur_ns(trace, e);
+        call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
         /* A copy from or to elsewhere: the memory's bandwidth does not bound that, and nothing tells the link's. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
     }
     graph_works_release(&graphs);
+    free(told.holds_others);
     free(words);
 }
 
@@ -426,12 +486,12 @@ static void add_host_times(struct roofline_calls *calls, const struct calltree *
 {
     const struct trace *trace = calls->trace;
     for (size_t c = 0; c < calls->count; c++)
-        calls->at[c].time_ns = trace->dur_ns[calls->at[c].op];
+        calls->at[c].time_ns = trace_dur_ns(trace, calls->at[c].op);
     for (node_id n = 0; n < tree->count; n++) {
         uint32_t own = index[tree->event[n]];
         uint32_t around = tree->parent[n] == NODE_NONE ? 0 : index[tree->event[tree->parent[n]]];
         if (own && around && own != around)
-            calls->at[around - 1].time_ns -= trace->dur_ns[tree->event[n]];
+            calls->at[around - 1].time_ns -= trace_dur_ns(trace, tree->event[n]);
     }
 }
 

@@ -243,7 +243,7 @@ static bool add_ranges(const struct trace *trace, const char *name, struct inter
         if (trace->name[e] != id || !is_range(trace, e))
             continue;
         any = true;
-        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
                       trace_end_ns(trace, e));
     }
     merge_windows(trace, windows);
@@ -257,10 +257,10 @@ static bool unknown_range(const struct trace *trace, const char *name, struct tp
         if (trace->kind[e] == EVENT_ANNOTATION)
             suggest_consider(&near, names_text(trace->names, trace->name[e]));
     if (near.best)
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range and no annotation; did you mean %s?", name,
+        tpa_fail(err, TPA_NOWHERE, "'%s' is neither a time range nor an annotation; did you mean %s?", name,
                  near.best);
     else
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range, and no annotation has this name", name);
+        tpa_fail(err, TPA_NOWHERE, "'%s' is not a time range, and no annotation has this name", name);
     return tpa_hint(err, "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 
@@ -368,7 +368,7 @@ bool selection_holds_place(const struct selection *selection, event_id e)
     event_id call = selection->windows && event_is_launched(trace->kind[e])
                         ? attribution_call(attribution_of(trace), e)
                         : EVENT_NONE;
-    return holds_place(selection, e, trace->start_ns[call == EVENT_NONE ? e : call]);
+    return holds_place(selection, e, trace_start_ns(trace, call == EVENT_NONE ? e : call));
 }
 
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call)
@@ -379,5 +379,5 @@ bool selection_holds_work(const struct selection *selection, event_id work, even
 
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call)
 {
-    return holds_place(selection, work, selection->trace->start_ns[call == EVENT_NONE ? work : call]);
+    return holds_place(selection, work, trace_start_ns(selection->trace, call == EVENT_NONE ? work : call));
 }

@@ -8,6 +8,7 @@
 
 #include "analyze/many_rows.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include "base/stats.h"
 #include "base/sum.h"
 #include "facts/collective_names.h"
@@ -38,8 +39,8 @@ static struct step_list *ranges_called(const struct trace *trace, const char *na
         if (wanted[trace->name[e]] && !(trace->flags[e] & EVENT_POINT) &&
             (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
              trace->kind[e] == EVENT_OTHER))
-            *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0, trace->start_ns[e],
-                                               trace_end_ns(trace, e), e };
+            *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0,
+                                               trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     free(wanted);
     return ranges;
 }
@@ -151,7 +152,8 @@ static bool add_work(const struct steps_query *query, size_t at, struct interval
     event_id e = query->gpu->event[at];
     if (selection->tracks && !selection->tracks[trace->track[e]])
         return false;
-    intervals_add(&sets[part_of_work(query->gpu->work[at])], trace->start_ns[e], trace_end_ns(trace, e));
+    intervals_add(&sets[part_of_work(query->gpu->work[at])], trace_start_ns(trace, e),
+                  trace_end_ns(trace, e));
     return true;
 }
 
@@ -185,29 +187,66 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         enum step_part part = part_of_host_event(trace, query->asked, e);
         if (part != STEP_OTHER)
-            intervals_add(&sets[part], trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(&sets[part], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
 }
 
-/* Make the parts disjoint: each without those before it. STEP_OTHER stays empty. */
-static void separate_parts(struct intervals sets[STEP_PARTS])
+/* What each part took, without those before it, up to the moments at which steps begin or end. */
+struct part_times {
+    int64_t *moment_ns; /* ascending */
+    int64_t (*before_ns)[STEP_OTHER];
+    size_t count, known; /* moments; those that the walk has passed */
+    int64_t so_far_ns[STEP_OTHER];
+};
+
+static int compare_moments(const void *left, const void *right)
 {
-    struct intervals before = { 0 }, rest = { 0 };
-    for (size_t p = 0; p < STEP_OTHER; p++) {
-        intervals_merge(&sets[p]);
-        if (sets[p].count == 0)
-            continue;
-        intervals_subtract(&sets[p], &before, &rest);
-        struct intervals both = { 0 };
-        if (p + 1 < STEP_OTHER)
-            intervals_union(&before, &sets[p], &both);
-        intervals_release(&before);
-        before = both;
-        intervals_release(&sets[p]);
-        sets[p] = rest;
-        rest = (struct intervals){ 0 };
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* An intervals_visit. */
+static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t end_ns)
+{
+    struct part_times *times = context;
+    while (times->known < times->count && times->moment_ns[times->known] < end_ns) {
+        int64_t *before_ns = times->before_ns[times->known], moment_ns = times->moment_ns[times->known];
+        memcpy(before_ns, times->so_far_ns, sizeof times->so_far_ns);
+        before_ns[part] += moment_ns > start_ns ? moment_ns - start_ns : 0;
+        times->known++;
     }
-    intervals_release(&before);
+    times->so_far_ns[part] += end_ns - start_ns;
+}
+
+/* Those of the COUNT steps at FIRST, from SETS, which need not be merged. Release after use. */
+static struct part_times part_times_open(const struct device_step *first, size_t count,
+                                         struct intervals sets[STEP_PARTS])
+{
+    struct part_times times = { .count = 2 * count };
+    times.moment_ns = mem_alloc(mem_times(times.count + 1, sizeof *times.moment_ns));
+    times.before_ns = mem_alloc(mem_times(times.count + 1, sizeof *times.before_ns));
+    for (size_t i = 0; i < count; i++) {
+        times.moment_ns[2 * i] = first[i].start_ns;
+        times.moment_ns[2 * i + 1] = first[i].end_ns;
+    }
+    qsort(times.moment_ns, times.count, sizeof *times.moment_ns, compare_moments);
+    for (size_t p = 0; p < STEP_OTHER; p++)
+        intervals_merge(&sets[p]);
+    intervals_each(sets, STEP_OTHER, add_part_time, &times);
+    while (times.known < times.count)
+        memcpy(times.before_ns[times.known++], times.so_far_ns, sizeof times.so_far_ns);
+    return times;
+}
+
+static void part_times_release(struct part_times *times)
+{
+    free(times->moment_ns);
+    free(times->before_ns);
+}
+
+static const int64_t *before(const struct part_times *times, int64_t moment_ns)
+{
+    return times->before_ns[search_from(times->moment_ns, times->count, moment_ns)];
 }
 
 static void release_parts(struct intervals sets[STEP_PARTS])
@@ -221,7 +260,7 @@ static void release_parts(struct intervals sets[STEP_PARTS])
 typedef VEC_OF(struct step_row) step_rows;
 
 static struct step_row row_of(const struct trace *trace, const struct lane *lane,
-                              const struct device_step *step, const struct intervals sets[STEP_PARTS],
+                              const struct device_step *step, const struct part_times *times,
                               int64_t origin_ns)
 {
     struct step_row row = {
@@ -242,8 +281,8 @@ static struct step_row row_of(const struct trace *trace, const struct lane *lane
         row.name = (struct text){ trace_name(trace, step->event),
                                   names_length(trace->names, trace->name[step->event]) };
     int64_t left_ns = row.duration_ns;
-    for (size_t p = 0; p < STEP_OTHER; p++) {
-        row.part_ns[p] = intervals_length_within(&sets[p], step->start_ns, step->end_ns);
+    for (size_t p = 0; p < STEP_OTHER && step->start_ns < step->end_ns; p++) {
+        row.part_ns[p] = before(times, step->end_ns)[p] - before(times, step->start_ns)[p];
         left_ns -= row.part_ns[p];
     }
     assert(left_ns >= 0);
@@ -257,15 +296,17 @@ static bool is_asked_for(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Rows of LANE for all steps of its file. */
+/* Rows of LANE for all steps of its file; SETS is when each part went on. */
 static void add_rows(const struct steps_query *query, const struct lane *lane,
-                     const struct intervals sets[STEP_PARTS], step_rows *rows)
+                     struct intervals sets[STEP_PARTS], step_rows *rows)
 {
     int64_t origin_ns = trace_file_span(query->trace, lane->file).start_ns;
     size_t first, end = device_steps_of_file(query->steps, lane->file, &first);
+    struct part_times times = part_times_open(query->steps->at + first, end - first, sets);
     for (size_t i = first; i < end; i++)
         if (is_asked_for(query->selection, &query->steps->at[i]))
-            *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], sets, origin_ns);
+            *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
+    part_times_release(&times);
 }
 
 /* Rows for all steps, file by file. */
@@ -279,7 +320,6 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         struct intervals sets[STEP_PARTS] = { 0 };
         find_work(query, &whole, sets);
         find_host_parts(query, file, sets);
-        separate_parts(sets);
         add_rows(query, &whole, sets, rows);
         release_parts(sets);
     }
@@ -294,7 +334,6 @@ static void add_lane(const struct steps_query *query, const struct lane *lane,
         for (size_t p = 0; p < STEP_PARTS; p++)
             for (size_t i = 0; i < host[p].count; i++)
                 intervals_add(&sets[p], host[p].at[i].start_ns, host[p].at[i].end_ns);
-        separate_parts(sets);
         add_rows(query, lane, sets, rows);
     }
     release_parts(sets);

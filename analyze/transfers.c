@@ -149,11 +149,11 @@ static void add_part(struct transfer_row *row, struct copy_sums *sums, const str
         row->blocked_ns += part->blocked_ns;
         return;
     }
-    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace_dur_ns(trace, part->copy);
     row->count++;
     sum_add(&row->bytes, bytes);
     row->time_ns += time_ns;
-    intervals_add(&sums->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
+    intervals_add(&sums->when, trace_start_ns(trace, part->copy), trace_end_ns(trace, part->copy));
     if (bytes > 0 && time_ns > 0) {
         sum_add(&sums->timed_bytes, bytes);
         sums->timed_ns += time_ns;
@@ -207,7 +207,7 @@ static struct intervals *find_kernels(const struct gpu_events *gpu)
         const struct gpu_device *of = &gpu->devices[d];
         for (size_t i = of->first; i < of->first + of->count; i++)
             if (gpu_work_is_kernel(gpu->work[i]))
-                intervals_add(&kernels[d], gpu->trace->start_ns[gpu->event[i]],
+                intervals_add(&kernels[d], trace_start_ns(gpu->trace, gpu->event[i]),
                               trace_end_ns(gpu->trace, gpu->event[i]));
         intervals_merge(&kernels[d]);
     }
@@ -237,7 +237,7 @@ static void add_copies(struct transfers_query *query)
             continue;
         struct part part = part_of(query, wait->work);
         part.is_wait = true;
-        part.blocked_ns = trace->dur_ns[wait->call];
+        part.blocked_ns = trace_dur_ns(trace, wait->call);
         *VEC_PUSH(&parts) = part;
     }
     runs_sort(parts.at, parts.count, sizeof *parts.at, part_comes_behind, NULL);
@@ -257,23 +257,35 @@ static void add_copies(struct transfers_query *query)
 
 /* ---- stalls ---- */
 
+/* One advice, in no framework's words. */
+#define ALIKE(text) text, text, text
+
 static const struct {
-    const char *cause, *advice;
+    const char *cause, *advice[FRAMEWORKS];
 } causes[WAIT_KINDS] = {
-    [WAIT_SYNC_COPY] = { "synchronous copy", "copy from or to pinned memory with non_blocking=True" },
+    [WAIT_SYNC_COPY] = { "synchronous copy",
+                         { "copy from or to pinned memory with non_blocking=True",
+                           "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
+                           "copy from or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync" } },
     [WAIT_PAGEABLE_COPY] = { "pageable copy",
-                             "pin the host memory (pin_memory=True) and copy with non_blocking=True" },
-    [WAIT_FOR_COPY] = { "wait for a copy", "wait less often, and later: after more work has been launched" },
+                             { "pin the host memory (pin_memory=True) and copy with non_blocking=True",
+                               "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
+                               "pin the host memory (cudaMallocHost, hipHostMalloc), and copy asynchronously" } },
+    [WAIT_FOR_COPY] = { "wait for a copy",
+                        { ALIKE("wait less often, and later: after more work has been launched") } },
     [WAIT_FOR_KERNEL] = { "wait for kernels",
-                          "wait less often, or for an event instead of a stream or device" },
-    [WAIT_FOR_NOTHING] = { "empty wait", "nothing was left to wait for: it costs only itself" },
-    [WAIT_PINNING] = { "pinning", "pin memory once and use it again; let DataLoader(pin_memory=True) do it" },
+                          { ALIKE("wait less often, or for an event instead of a stream or device") } },
+    [WAIT_FOR_NOTHING] = { "empty wait", { ALIKE("nothing was left to wait for: it costs only itself") } },
+    [WAIT_PINNING] = { "pinning",
+                       { "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
+                         "pin memory once and use it again", "pin memory once and use it again" } },
 };
 
 /* A value that the host reads from the device: no pinning helps. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
-static const char *advice_for(enum host_wait_kind kind, const char *owner)
+static const char *advice_for(enum host_wait_kind kind, const char *owner, const char *call,
+                              enum trace_framework framework)
 {
     static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
                                            "aten::is_nonzero", "aten::equal",
@@ -282,7 +294,9 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner)
         for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
             if (strcmp(owner, readers[i]) == 0)
                 return read_advice;
-    return causes[kind].advice;
+    if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
+        return causes[WAIT_FOR_COPY].advice[framework];
+    return causes[kind].advice[framework];
 }
 
 /* A wait, and what makes its row. */
@@ -366,13 +380,13 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, row.op.at));
+    row.advice = as_text(advice_for(row.kind, row.op.at, row.call.at, trace_framework(trace)));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        int64_t dur_ns = trace->dur_ns[stalls[i].wait.call], launch_ns = query->transfers->launch_ns;
+        int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
         row.saving_ns += dur_ns > launch_ns ? dur_ns - launch_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;

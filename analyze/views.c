@@ -82,7 +82,8 @@ static bool takes(const void *context, event_id e)
         trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
         return false;
     return trace->tracks[trace->track[e]].file == taking->window->file &&
-           trace->start_ns[e] < taking->window->end_ns && trace_end_ns(trace, e) > taking->window->start_ns;
+           trace_start_ns(trace, e) < taking->window->end_ns &&
+           trace_end_ns(trace, e) > taking->window->start_ns;
 }
 
 static void name_track(struct buffer *out, const struct trace *trace, const struct track *track)
@@ -116,7 +117,8 @@ static void name_event(struct buffer *text, const struct trace *trace, event_id 
 
 static bool begins_in_host_window(const struct trace *trace, const struct window *window, event_id e)
 {
-    return trace->start_ns[e] >= window->host_start_ns && trace->start_ns[e] < window->host_end_ns;
+    return trace_start_ns(trace, e) >= window->host_start_ns &&
+           trace_start_ns(trace, e) < window->host_end_ns;
 }
 
 /* The frames of all calls that begin within the window; by node, FRAME_NONE for others. New, free with free(). */
@@ -145,9 +147,9 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
             frame_of[n] = flame_frame(flame, caller == FRAME_NONE ? root : caller, text->at, text->count);
             struct flame_frame *frame = &flame->frames.at[frame_of[n]];
             frame->count++;
-            frame->host_ns += trace->dur_ns[e];
+            frame->host_ns += trace_dur_ns(trace, e);
             if (caller == FRAME_NONE && root != FRAME_NONE)
-                flame->frames.at[root].host_ns += trace->dur_ns[e];
+                flame->frames.at[root].host_ns += trace_dur_ns(trace, e);
         }
     }
     return frame_of;
@@ -168,7 +170,7 @@ static void add_work(struct flame *flame, const struct calltree *tree, const fra
         name_event(text, trace, e);
         frame_id frame = flame_frame(flame, frame_of[node_of[call]], text->at, text->count);
         flame->frames.at[frame].count++;
-        flame->frames.at[frame].device_ns += trace->dur_ns[e];
+        flame->frames.at[frame].device_ns += trace_dur_ns(trace, e);
     }
     free(node_of);
 }

@@ -39,6 +39,23 @@ static bool choose_step(struct control *control, int64_t number, int64_t now_ns)
     return (wanted || control->settings->sample) && pace_step(&control->pace, number, now_ns) && wanted;
 }
 
+static void open_window(struct control *control, int64_t now_ns, const char *why)
+{
+    if (control->window_end - control->window_first == CONTROL_MOST_WINDOWS) {
+        control->window_lost_ns = control->windows[control->window_first++ % CONTROL_MOST_WINDOWS].end_ns;
+    }
+    control->windows[control->window_end++ % CONTROL_MOST_WINDOWS] =
+        (struct control_window){ now_ns, 0, why };
+}
+
+/* Until NOW all is recorded: while it goes off, only some. */
+static void close_window(struct control *control, int64_t now_ns)
+{
+    struct control_window *last = &control->windows[(control->window_end - 1) % CONTROL_MOST_WINDOWS];
+    if (control->window_end > control->window_first && last->end_ns == 0)
+        last->end_ns = now_ns;
+}
+
 /* Under the lock: make it so. WHY is reported when it goes on. */
 static void update(struct control *control, const char *why)
 {
@@ -49,15 +66,11 @@ static void update(struct control *control, const char *why)
     if (on) {
         if (control->first_on_ns == 0)
             control->first_on_ns = now;
-        if (control->window_count < CONTROL_MOST_WINDOWS)
-            control->windows[control->window_count++] = (struct control_window){ now, 0, why };
+        open_window(control, now, why);
         control->turn(true);
         atomic_store(&control->recording, true);
     } else {
-        struct control_window *last =
-            control->window_count ? &control->windows[control->window_count - 1] : NULL;
-        if (last && last->end_ns == 0)
-            last->end_ns = now; /* until here all is recorded: while it goes off, only some */
+        close_window(control, now);
         atomic_store(&control->recording, false);
         control->turn(false);
     }
@@ -66,14 +79,13 @@ static void update(struct control *control, const char *why)
 
 void control_init(struct control *control, const struct capture_settings *settings, void (*turn)(bool on))
 {
-    *control = (struct control){
-        .settings = settings,
-        .turn = turn,
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .paused = settings->paused,
-        .begun_ns = clock_now_ns(),
-        .step = -1,
-    };
+    memset(control, 0, sizeof *control);
+    control->settings = settings;
+    control->turn = turn;
+    pthread_mutex_init(&control->lock, NULL);
+    control->paused = settings->paused;
+    control->begun_ns = clock_now_ns();
+    control->step = -1;
     pace_init(&control->pace, settings);
     control->armed = settings->start_after_ns == 0;
     control->step_wanted = settings->sample == 0 && !wants_steps(control);
@@ -272,13 +284,23 @@ void control_end(struct control *control)
 
 size_t control_take_windows(struct control *control, struct control_window *windows, size_t count)
 {
+    size_t taken = 0;
     pthread_mutex_lock(&control->lock);
-    size_t taken = control->window_count < count ? control->window_count : count;
-    memcpy(windows, control->windows, taken * sizeof *windows);
+    size_t at = control->window_first;
+    for (; at < control->window_end && taken < count; at++)
+        windows[taken++] = control->windows[at % CONTROL_MOST_WINDOWS];
     bool keeps_last = taken > 0 && windows[taken - 1].end_ns == 0;
-    size_t gone = taken - keeps_last;
-    control->window_count -= gone;
-    memmove(control->windows, control->windows + gone, control->window_count * sizeof *windows);
+    control->window_first = at - keeps_last;
     pthread_mutex_unlock(&control->lock);
     return taken;
+}
+
+bool control_lost_windows(struct control *control, int64_t since_ns)
+{
+    pthread_mutex_lock(&control->lock);
+    bool lost = control->window_lost_ns > since_ns;
+    if (lost)
+        control->window_lost_ns = 0;
+    pthread_mutex_unlock(&control->lock);
+    return lost;
 }

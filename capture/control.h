@@ -20,7 +20,8 @@ struct control_window {
     const char *why;          /* what switched it on; a constant */
 };
 
-enum { CONTROL_MOST_WINDOWS = 256 };
+/* The last so many are kept until they are taken: those of a ring when it is written, which may be in hours. */
+enum { CONTROL_MOST_WINDOWS = 16384 };
 
 /* Why the ring of --ring is to be written. What ended just now is in it only when the device is done with it. */
 enum { CONTROL_WRITE_AFTER_NS = 500000000 };
@@ -46,8 +47,10 @@ struct control {
     bool step_wanted;         /* by --steps and --sample */
     struct pace pace;
     struct control_write write;
-    struct control_window windows[CONTROL_MOST_WINDOWS]; /* not taken yet; the last may be open */
-    size_t window_count;
+    struct control_window
+        windows[CONTROL_MOST_WINDOWS]; /* not taken yet, number N at N % most; the last may be open */
+    size_t window_first, window_end;   /* numbers: the oldest kept, and behind the last */
+    int64_t window_lost_ns; /* when the last one ended for which there was no room; 0: there was for all */
 };
 
 void control_init(struct control *control, const struct capture_settings *settings, void (*turn)(bool on));
@@ -89,7 +92,13 @@ int64_t control_step(struct control *control);
 /* Switch off for good, and end the last window. */
 void control_end(struct control *control);
 
-/* What was recorded since the last call, up to COUNT windows; the open one comes again when it has ended. */
+/*
+ * What was recorded since the last call, the oldest first, up to COUNT windows; call again until fewer come. The open
+ * one comes again when it has ended.
+ */
 size_t control_take_windows(struct control *control, struct control_window *windows, size_t count);
+
+/* Did windows that ended after SINCE go missing, for lack of room? True once. */
+bool control_lost_windows(struct control *control, int64_t since_ns);
 
 #endif

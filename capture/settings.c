@@ -271,6 +271,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
         .kinds = CAPTURE_ALL_KINDS,
         .first_step = 1,
         .memory_bytes = CAPTURE_DEFAULT_MEMORY,
+        .rank = capture_rank_read(),
     };
     const char *bad = NULL;
     size_t bad_len = 0;
@@ -326,10 +327,16 @@ static long first_number(const char *const *names)
     return -1;
 }
 
-/* A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have ranks. */
+/*
+ * A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have ranks.
+ * The shell of an interactive job is a step in name only, with one of the last numbers.
+ */
 static bool is_in_slurm_step(void)
 {
-    return capture_variable("SLURM_STEP_ID") != NULL;
+    static const char *const step[] = { "SLURM_STEP_ID", NULL };
+    enum { FIRST_SPECIAL_STEP = 0x7ffffff0 };
+    long number = first_number(step);
+    return number >= 0 && number < FIRST_SPECIAL_STEP;
 }
 
 struct capture_rank capture_rank_read(void)

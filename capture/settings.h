@@ -33,6 +33,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: unknown. */
+struct capture_rank {
+    long rank, local_rank, world_size;
+};
+struct capture_rank capture_rank_read(void);
+
 struct capture_settings {
     char output[PATH_MAX];
     uint32_t kinds; /* bits of enum capture_kind */
@@ -51,6 +57,8 @@ struct capture_settings {
     size_t memory_bytes;
     char cupti[PATH_MAX];  /* "": look for it */
     char report[PATH_MAX]; /* "": to stderr */
+    struct capture_rank
+        rank; /* as it was at the begin: the program may change its environment, on any thread */
 };
 
 enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20, CAPTURE_LEAST_RING = 16 << 20 };
@@ -90,11 +98,5 @@ bool capture_settings_agree(const struct capture_settings *settings, char *why, 
  */
 bool capture_settings_differ(const char *pattern); /* has it a letter but %%? */
 bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size);
-
-/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: unknown. */
-struct capture_rank {
-    long rank, local_rank, world_size;
-};
-struct capture_rank capture_rank_read(void);
 
 #endif

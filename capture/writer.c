@@ -251,25 +251,11 @@ static void flush_log(struct writer *writer)
     }
     writer_add_clock(writer);
     if (!writer->recent)
-        writer_add_windows(writer);
+        writer_add_windows(writer, 0, NULL);
     writer_add_drops(writer);
     writer_add_notes(writer);
     host_log_flush(writer->host_log);
     writer->translator.failed |= !tpafile_writer_flush(writer->translator.log);
-}
-
-/* The time in which all was recorded that the ring holds: it began SINCE, unless recording was switched on later. */
-static void add_ring_windows(struct writer *writer, int64_t since_ns, const char *why)
-{
-    struct control_window windows[CONTROL_MOST_WINDOWS];
-    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
-    int64_t now = clock_now_ns();
-    for (size_t i = 0; i < count; i++) {
-        int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
-        int64_t end = windows[i].end_ns != 0 ? windows[i].end_ns : now;
-        if (end > start)
-            writer_add_window(writer, start, end, why);
-    }
 }
 
 /* Write what the ring holds, and say WHY. */
@@ -278,7 +264,7 @@ static void write_ring(struct writer *writer, const char *why)
     flush_cupti(writer, false);
     collect(writer);
     int64_t since_ns = recent_write(writer->recent);
-    add_ring_windows(writer, since_ns, why);
+    writer_add_windows(writer, since_ns, why);
     writer->ring_writes++;
     notes_add("ring_written", "the last %.1f s are written: %s", (double)(clock_now_ns() - since_ns) / 1e9,
               why);

@@ -92,11 +92,11 @@ void writer_add_process(struct writer *writer);
 /* What the clocks show now. */
 void writer_add_clock(struct writer *writer);
 
-/* One time in which all was recorded: from START to END, for which reason. */
-void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why);
-
-/* The windows of writer->control that have ended. */
-void writer_add_windows(struct writer *writer);
+/*
+ * The times in which all was recorded, for the reason for which it was switched on: those of writer->control that have
+ * ended. Of a ring, which has all SINCE then, also the one that lasts, and all with RING_WHY; else that is NULL.
+ */
+void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why);
 
 /* What was lost since the last call. */
 void writer_add_drops(struct writer *writer);

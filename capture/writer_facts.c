@@ -64,7 +64,6 @@ void writer_add_process(struct writer *writer)
             size_t used = strlen(kinds);
             snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? "," : "", capture_kinds[i].word);
         }
-    struct capture_rank rank = capture_rank_read();
     int64_t values[TPAFILE_PROCESS_FIELDS_END] = {
         [TPAFILE_PROCESS_PID] = getpid(),
         [TPAFILE_PROCESS_PARENT] = getppid(),
@@ -72,9 +71,9 @@ void writer_add_process(struct writer *writer)
         [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
         [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
         [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
-        [TPAFILE_PROCESS_RANK] = known(rank.rank),
-        [TPAFILE_PROCESS_LOCAL_RANK] = known(rank.local_rank),
-        [TPAFILE_PROCESS_WORLD_SIZE] = known(rank.world_size),
+        [TPAFILE_PROCESS_RANK] = known(writer->settings->rank.rank),
+        [TPAFILE_PROCESS_LOCAL_RANK] = known(writer->settings->rank.local_rank),
+        [TPAFILE_PROCESS_WORLD_SIZE] = known(writer->settings->rank.world_size),
         [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
         [TPAFILE_PROCESS_DRIVER_VERSION] = writer->told_cupti && writer->told_cupti->driver_version
                                                ? writer->told_cupti->driver_version
@@ -91,7 +90,7 @@ void writer_add_process(struct writer *writer)
     add(writer, TPAFILE_PROCESS, values);
 }
 
-void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
+static void add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
 {
     int64_t values[TPAFILE_WINDOW_FIELDS_END] = {
         [TPAFILE_WINDOW_START] = start_ns,
@@ -101,13 +100,26 @@ void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, 
     add(writer, TPAFILE_WINDOW, values);
 }
 
-void writer_add_windows(struct writer *writer)
+void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why)
 {
-    struct control_window windows[CONTROL_MOST_WINDOWS];
-    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
-    for (size_t i = 0; i < count; i++)
-        if (windows[i].end_ns != 0)
-            writer_add_window(writer, windows[i].start_ns, windows[i].end_ns, windows[i].why);
+    struct control_window windows[64];
+    size_t most = sizeof windows / sizeof *windows, count = most;
+    int64_t now = clock_now_ns();
+    while (count == most) {
+        count = control_take_windows(writer->control, windows, most);
+        for (size_t i = 0; i < count; i++) {
+            int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
+            int64_t end = windows[i].end_ns == 0 && ring_why ? now : windows[i].end_ns;
+            if (end >= start)
+                add_window(writer, start, end, ring_why ? ring_why : windows[i].why);
+        }
+    }
+    if (control_lost_windows(writer->control, since_ns))
+        notes_add(
+            "windows_lost",
+            "recording was switched on more than %d times between two writes of the log, which lacks the first "
+            "of these times",
+            CONTROL_MOST_WINDOWS);
 }
 
 void writer_add_notes(struct writer *writer)

@@ -37,9 +37,10 @@ static bool find_use(const struct chart_question *question, const struct gpu_eve
         event_id e = gpu->event[i];
         if (!selection_holds_work(question->selection, e, gpu->call[i]))
             continue;
-        span->start_ns = trace->start_ns[e] < span->start_ns ? trace->start_ns[e] : span->start_ns;
+        span->start_ns =
+            trace_start_ns(trace, e) < span->start_ns ? trace_start_ns(trace, e) : span->start_ns;
         span->end_ns = trace_end_ns(trace, e) > span->end_ns ? trace_end_ns(trace, e) : span->end_ns;
-        device_use_add(use, gpu->work[i], trace->start_ns[e], trace_end_ns(trace, e));
+        device_use_add(use, gpu->work[i], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
     device_use_finish(use);
     return span->start_ns < span->end_ns;

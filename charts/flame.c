@@ -183,8 +183,11 @@ static void add_boxes(struct chart *chart, const struct flame *flame)
                                                     .y = 3,
                                                     .low = 1 });
     if (narrow || deep)
-        chart->note = arena_printf(&chart->arena, "%zu boxes are too narrow and %zu too deep to be drawn",
-                                   narrow, deep);
+        chart->note =
+            deep ? arena_printf(&chart->arena, "%zu boxes are too narrow and %zu too deep to be drawn",
+                                narrow, deep)
+                 : arena_printf(&chart->arena, "%zu box%s too narrow to be drawn", narrow,
+                                narrow == 1 ? " is" : "es are");
     buffer_release(&name);
 }
 
@@ -262,12 +265,12 @@ static box_id *add_calls(struct flame *flame, const struct trace *trace, const s
         box_id parent = tree->parent[n] == NODE_NONE ? ROOT : box[tree->parent[n]];
         box[n] = find_box(flame, parent, frame[trace->name[e]], (enum event_kind)trace->kind[e]);
         if (with_times)
-            sum_add(&flame->boxes.at[box[n]].time_ns, trace->dur_ns[e]);
+            sum_add(&flame->boxes.at[box[n]].time_ns, trace_dur_ns(trace, e));
     }
     return box;
 }
 
-/* Works, and their times in all boxes around the calls that launched them. */
+/* Operations, and their times in all boxes around the calls that launched them. */
 static void add_works(struct flame *flame, const struct trace_frames *frames, const struct calltree *tree,
                       const box_id *box, const name_id *frame)
 {
@@ -284,7 +287,7 @@ static void add_works(struct flame *flame, const struct trace_frames *frames, co
         box_id around = by != EVENT_NONE && node[by] != NODE_NONE ? box[node[by]] : ROOT;
         box_id id = find_box(flame, around, frame[trace->name[e]], kind);
         for (; id != ROOT; id = flame->boxes.at[id].parent)
-            sum_add(&flame->boxes.at[id].time_ns, trace->dur_ns[e]);
+            sum_add(&flame->boxes.at[id].time_ns, trace_dur_ns(trace, e));
     }
     free(node);
 }

@@ -44,10 +44,10 @@ static bool add_device(const struct chart_question *question, struct picture *pi
     bool reserves = false;
     for (uint32_t i = device->first; i < device->first + device->count; i++) {
         const struct memory_record *record = &records->at[i];
-        if (!selection_holds_time(question->selection, device->file, trace->start_ns[record->event]))
+        if (!selection_holds_time(question->selection, device->file, trace_start_ns(trace, record->event)))
             continue;
         size_t row = table_add_row(table);
-        table_set_int(table, row, COLUMN_TIME, trace->start_ns[record->event] - origin_ns);
+        table_set_int(table, row, COLUMN_TIME, trace_start_ns(trace, record->event) - origin_ns);
         table_set_int(table, row, COLUMN_ALLOCATED, record->allocated);
         if (record->reserved >= 0)
             table_set_int(table, row, COLUMN_RESERVED, record->reserved);
@@ -78,7 +78,7 @@ static bool add_device(const struct chart_question *question, struct picture *pi
                                                    .table = table,
                                                    .y = COLUMN_ALLOCATED });
     event_id op = records->at[peak].owner;
-    chart_add_label(chart, (double)(trace->start_ns[records->at[peak].event] - origin_ns),
+    chart_add_label(chart, (double)(trace_start_ns(trace, records->at[peak].event) - origin_ns),
                     (double)records->at[peak].allocated,
                     op == EVENT_NONE ? "(no operator)" : trace_name(trace, op));
     return true;

@@ -14,11 +14,11 @@ struct chain_row {
 
 static const struct table_column chain_columns[] = {
     COLUMN(struct chain_row, label, "chain", "Chain", TABLE_NAME,
-           "its works, in few words, and how often it occurs"),
-    COLUMN(struct chain_row, work_ns, "work", "Works", TABLE_NS,
-           "durations of the works, of all occurrences"),
+           "its operations, in few words, and how often it occurs"),
+    COLUMN(struct chain_row, work_ns, "work", "Operations", TABLE_NS,
+           "durations of the operations, of all occurrences"),
     COLUMN(struct chain_row, gaps_ns, "gaps", "Idle between them", TABLE_NS,
-           "from the end of a work to the next"),
+           "from the end of an operation to the next"),
 };
 
 struct cause_row {
@@ -27,10 +27,11 @@ struct cause_row {
 };
 
 static const struct table_column cause_columns[] = {
-    COLUMN(struct cause_row, label, "run", "Run", TABLE_NAME, "from which work to which, and how many works"),
-    COLUMN(struct cause_row, work_ns, "work", "Works", TABLE_NS, "durations of the works"),
+    COLUMN(struct cause_row, label, "run", "Run", TABLE_NAME,
+           "from which operation to which, and how many operations"),
+    COLUMN(struct cause_row, work_ns, "work", "Operations", TABLE_NS, "durations of the works"),
     COLUMN(struct cause_row, host_ns, "host", "Idle: launched late", TABLE_NS,
-           "idle time before works launched late"),
+           "idle time before operations launched late"),
     COLUMN(struct cause_row, device_ns, "device", "Idle: queued", TABLE_NS,
            "idle time although work was queued"),
     COLUMN(struct cause_row, late_ns, "unknown", "Idle: launch unknown", TABLE_NS,
@@ -64,13 +65,13 @@ static void add_chains(struct picture *picture, const struct sequences *sequence
     size_t count = sequences->repeats.count;
     if (count == 0)
         return;
-    struct chart *chart = open_chart(picture, "chains", "Chains of works that repeat");
+    struct chart *chart = open_chart(picture, "chains", "Chains of operations that repeat");
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("chains", NULL, chain_columns, (struct chain_row *)NULL, 0));
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct repeat_row *row = &sequences->repeats.at[i];
         struct chain_row chain = { as_text(arena_printf(&chart->arena, "%" PRId64 " x %s", row->count,
-                                                        row->works.at ? row->works.at : "(works)")),
+                                                        row->works.at ? row->works.at : "(operations)")),
                                    row->work_ns, row->gaps_ns };
         table_add_rows(table, &chain, 1, sizeof chain);
     }
@@ -87,14 +88,14 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     size_t count = sequences->runs.count;
     if (count == 0)
         return;
-    struct chart *chart =
-        open_chart(picture, "short_works", "Short works in a row, and why the device is idle between them");
+    struct chart *chart = open_chart(picture, "short_works",
+                                     "Short operations in a row, and why the device is idle between them");
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
     bool any[5] = { false };
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct run_row *row = &sequences->runs.at[i];
-        struct cause_row run = { as_text(arena_printf(&chart->arena, "%" PRId64 " works, %s to %s",
+        struct cause_row run = { as_text(arena_printf(&chart->arena, "%" PRId64 " operations, %s to %s",
                                                       row->works, row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
                                  row->work_ns, row->host_ns, row->device_ns, row->late_ns };
@@ -120,13 +121,13 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     add_chains(picture, sequences, question->bars);
     add_runs(picture, sequences, question->bars);
     sequences_free(sequences);
-    return chart_is_drawn(picture, err, "no works repeat, and no short ones follow each other");
+    return chart_is_drawn(picture, err, "no operations repeat, and no short ones follow each other");
 }
 
 const struct chart_type chart_type_sequences = {
     .name = "sequences",
     .title = "Sequences",
-    .help = "chains of works that repeat and short works in a row: work, and idle time between",
+    .help = "chains of operations that repeat and short operations in a row: work, and idle time between",
     .wants = { &sequences_wants },
     .needs = FEATURE_GPU,
     .draw = draw,

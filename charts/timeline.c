@@ -50,7 +50,7 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
 
 static const enum chart_color path_colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_BLUE,  [PART_COMMUNICATION] = CHART_VERMILION,
-    [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_OLIVE,
+    [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_GREEN,
     [PART_OPERATOR] = CHART_SKY, [PART_CALL] = CHART_ORANGE,
     [PART_LAUNCH] = CHART_OLIVE, [PART_STREAM] = CHART_PURPLE,
     [PART_EVENT] = CHART_PURPLE, [PART_SYNC] = CHART_ORANGE,
@@ -231,7 +231,7 @@ static bool takes(const void *context, event_id e)
 
 static int64_t weight_of_call(const struct timeline_making *making, event_id e, uint32_t kind)
 {
-    int64_t own_ns = making->trace->dur_ns[e];
+    int64_t own_ns = trace_dur_ns(making->trace, e);
     if (kind == SPAN_TORCH)
         return own_ns / 4;
     if (making->launched_ns && (int64_t)making->launched_ns[e] * 2 > own_ns)
@@ -259,8 +259,8 @@ static void take_thread(struct timeline_making *making, const struct calltree *t
                                                   .event = e,
                                                   .call = TIMELINE_NO_EVENT,
                                                   .operation = EVENT_NONE,
-                                                  .start_ns = trace->start_ns[e],
-                                                  .dur_ns = trace->dur_ns[e],
+                                                  .start_ns = trace_start_ns(trace, e),
+                                                  .dur_ns = trace_dur_ns(trace, e),
                                                   .weight = weight_of_call(making, e, kind) });
         else
             making->timeline->left_out++;
@@ -324,7 +324,7 @@ static void find_launched(struct timeline_making *making)
         return;
     making->launched_ns = mem_zalloc(trace->event_count, sizeof *making->launched_ns);
     for (size_t i = 0; i < gpu->count; i++) {
-        float ns = (float)trace->dur_ns[gpu->event[i]];
+        float ns = (float)trace_dur_ns(trace, gpu->event[i]);
         event_id by[2] = { gpu->call[i], gpu->op[i] };
         for (int k = 0; k < 2; k++)
             if (by[k] != EVENT_NONE && ns > making->launched_ns[by[k]])

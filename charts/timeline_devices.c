@@ -53,7 +53,7 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
         uint16_t row = 0;
         if (!holds_work(making, i))
             continue;
-        while (row < STREAM_ROWS - 1 && end_ns[row] > trace->start_ns[e])
+        while (row < STREAM_ROWS - 1 && end_ns[row] > trace_start_ns(trace, e))
             row++;
         if (trace_end_ns(trace, e) > end_ns[row])
             end_ns[row] = trace_end_ns(trace, e);
@@ -65,9 +65,9 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
                                     .event = e,
                                     .call = gpu->call[i] == EVENT_NONE ? TIMELINE_NO_EVENT : gpu->call[i],
                                     .operation = gpu->op[i],
-                                    .start_ns = trace->start_ns[e],
-                                    .dur_ns = trace->dur_ns[e],
-                                    .weight = weight_of(trace->dur_ns[e]) });
+                                    .start_ns = trace_start_ns(trace, e),
+                                    .dur_ns = trace_dur_ns(trace, e),
+                                    .weight = weight_of(trace_dur_ns(trace, e)) });
     }
 }
 
@@ -123,7 +123,7 @@ static void fill_busy(struct timeline_making *making, size_t strip, const struct
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = making->gpu->event[i];
         if (holds_work(making, i))
-            intervals_add(&of[kind_of_work(making, i)], making->trace->start_ns[e] + shift_ns,
+            intervals_add(&of[kind_of_work(making, i)], trace_start_ns(making->trace, e) + shift_ns,
                           trace_end_ns(making->trace, e) + shift_ns);
     }
     for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++) {
@@ -195,10 +195,11 @@ static void fill_thread(struct timeline_making *making, const struct calltree *t
     int64_t shift_ns = making->shift_ns[track->file];
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
-        int64_t own_ns = trace->dur_ns[e] - inner_ns[n];
+        int64_t own_ns = trace_dur_ns(trace, e) - inner_ns[n];
         if (own_ns > 0)
             timeline_fill_strip(making->timeline, strip, timeline_kind_of(making, e),
-                                trace->start_ns[e] + shift_ns, trace_end_ns(trace, e) + shift_ns, own_ns);
+                                trace_start_ns(trace, e) + shift_ns, trace_end_ns(trace, e) + shift_ns,
+                                own_ns);
     }
 }
 
@@ -211,7 +212,7 @@ static void add_thread_strips(struct timeline_making *making)
     int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
     for (size_t n = 0; n < tree->count; n++)
         if (tree->parent[n] != NODE_NONE)
-            inner_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
+            inner_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
     for (uint32_t file = 0; file < trace->file_count && file < MOST_STRIPS; file++) {
         const struct calltree_thread *busiest = NULL;
         for (size_t t = 0; t < tree->thread_count; t++)

@@ -99,7 +99,7 @@ static void add_levels(struct timeline_making *making, const struct memory_recor
     size_t series = timeline_add_series(making->timeline, title);
     for (uint32_t i = device->first; i < device->first + device->count; i++)
         timeline_set_series(making->timeline, series,
-                            trace->start_ns[records->at[i].event] + making->shift_ns[device->file],
+                            trace_start_ns(trace, records->at[i].event) + making->shift_ns[device->file],
                             records->at[i].allocated);
 }
 

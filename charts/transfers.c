@@ -35,7 +35,7 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
     struct table *groups[GROUPS] = { NULL };
     for (event_id e = 0; e < trace->event_count; e++) {
         int64_t bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, 0) : 0;
-        if (bytes <= 0 || trace->dur_ns[e] <= 0 || !selection_holds(question->selection, e))
+        if (bytes <= 0 || trace_dur_ns(trace, e) <= 0 || !selection_holds(question->selection, e))
             continue;
         struct copy_kind kind =
             copy_kind_with(kinds[trace->name[e]], trace_arg_text(trace, ARG_COPY_MEMORY, e));
@@ -44,7 +44,7 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
             *group = chart_add_table(chart, table_open("copies", NULL, columns, 2));
         size_t row = table_add_row(*group);
         table_set_int(*group, row, 0, bytes);
-        table_set_number(*group, row, 1, (double)bytes / (double)trace->dur_ns[e]);
+        table_set_number(*group, row, 1, (double)bytes / (double)trace_dur_ns(trace, e));
     }
     size_t used = 0;
     for (size_t g = 0; g < GROUPS; g++)

@@ -86,7 +86,9 @@ static void put_process(struct buffer *out, const struct trace_file *file)
         }
         PUT(out, "},\n");
     }
-    put_told(out, file, "recorded by", file->producer == PRODUCER_TPA ? "tpa capture" : NULL);
+    bool is_told = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
+                   file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
+    put_told(out, file, "recorded by", is_told ? trace_producer_name(file->producer) : NULL);
     put_told(out, file, "host_name", file->host_name);
     put_told(out, file, "trace_id", file->trace_id);
     put_told(out, file, "traceName", file->trace_name);

@@ -287,7 +287,7 @@ struct result *cmd_analysis_answer(const char *name, const char *options, const 
     struct result *result = NULL;
     if (options_parse(command->options, args, split_words(line, words), words, &operands, err)) {
         if (operands.count || operands.help_wanted)
-            tpa_fail(err, TPA_NOWHERE, "'%s' is no option of tpa %s",
+            tpa_fail(err, TPA_NOWHERE, "'%s' is not an option of tpa %s",
                      operands.count ? operands.at[0] : "--help", name);
         else
             result = answer_to(args, trace, err);

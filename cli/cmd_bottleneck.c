@@ -105,6 +105,16 @@ static bool ends_in(const char *name, const char *ending)
     return len > tail && strcmp(name + len - tail, ending) == 0;
 }
 
+/* Where ranks were recorded, the process that was started is their launcher, and they are what is looked at. */
+static void leave_out_launcher(char **paths, size_t *count)
+{
+    if (*count < 2 || !strstr(paths[0], "/main.") || !strstr(paths[*count - 1], "/rank"))
+        return;
+    free(paths[0]);
+    (*count)--;
+    memmove(paths, paths + 1, *count * sizeof *paths);
+}
+
 static void find_files(struct recording *recording)
 {
     DIR *folder = opendir(recording->folder);
@@ -128,6 +138,8 @@ static void find_files(struct recording *recording)
         qsort(recording->traces.at, recording->traces.count, sizeof *recording->traces.at, by_name);
     if (recording->texts.count > 1)
         qsort(recording->texts.at, recording->texts.count, sizeof *recording->texts.at, by_name);
+    leave_out_launcher(recording->profiles.at, &recording->profiles.count);
+    leave_out_launcher(recording->traces.at, &recording->traces.count);
 }
 
 /* Remove the recorder, and the rest too where the folder is ours. Python may have left compiled files in it. */
@@ -327,7 +339,7 @@ static bool tell_verdict(const struct invocation *call, const struct recording *
     return has_device;
 }
 
-static void tell_all(const struct invocation *call, const struct recording *recording)
+static void tell_all(const struct invocation *call, struct recording *recording)
 {
     const struct bottleneck_args *args = call->args;
     char limit[32];
@@ -360,9 +372,11 @@ static void tell_all(const struct invocation *call, const struct recording *reco
         tell_answer("Python functions, by their own time",
                     (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
                     recording->profiles.at, 1);
-    if (args->report && recording->traces.count)
+    if (args->report && recording->traces.count) {
+        char *folder[] = { recording->folder }; /* two traces would be compared */
         tell_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
-                    recording->traces.at, recording->traces.count);
+                    recording->traces.count == 1 ? recording->traces.at : folder, 1);
+    }
     if (args->report && !recording->traces.count)
         fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);
     if (!recording->is_ours)

@@ -131,20 +131,20 @@ static bool check_pace(const struct capture_args *args, struct tpa_error *err)
     struct capture_settings read = { .ring_bytes = (size_t)args->ring_bytes };
     char why[160];
     if (args->sample && !capture_read_sample(args->sample, &read.sample)) {
-        tpa_fail(err, TPA_NOWHERE, "--sample %s is no share of the steps", args->sample);
+        tpa_fail(err, TPA_NOWHERE, "--sample %s is not a share of the steps", args->sample);
         return tpa_hint(err, "--sample 1/50 records one step in 50");
     }
     if (args->window && !capture_read_window(args->window, &read.window_ns, &read.period_ns)) {
-        tpa_fail(err, TPA_NOWHERE, "--window %s is no length and a longer period", args->window);
+        tpa_fail(err, TPA_NOWHERE, "--window %s is not a length with a longer period", args->window);
         return tpa_hint(
             err, "--window 2s/60s records two seconds in every minute; whole numbers with ms, s, min or h");
     }
     if (args->budget && !capture_read_budget(args->budget, &read.budget)) {
-        tpa_fail(err, TPA_NOWHERE, "--budget %s is no share of the time", args->budget);
+        tpa_fail(err, TPA_NOWHERE, "--budget %s is not a share of the time", args->budget);
         return tpa_hint(err, "--budget 1%% is a hundredth of the time");
     }
     if (args->slow && !capture_read_slow(args->slow, &read.slow)) {
-        tpa_fail(err, TPA_NOWHERE, "--slow %s is no number above 1", args->slow);
+        tpa_fail(err, TPA_NOWHERE, "--slow %s is not a number above 1", args->slow);
         return tpa_hint(err, "--slow 1.5x: half as long again as the median");
     }
     if (args->ring_bytes > 0 && args->ring_bytes < CAPTURE_LEAST_RING) {
@@ -162,7 +162,7 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
     const char *bad;
     size_t bad_len;
     if (!capture_settings_expand(args->output, getpid(), path, sizeof path)) {
-        tpa_fail(err, TPA_NOWHERE, "--output %s is no name for a file", args->output);
+        tpa_fail(err, TPA_NOWHERE, "--output %s is not a name for a file", args->output);
         return tpa_hint(
             err, "%%p, %%h, %%r and %%l stand for process, host, rank and rank on the host, %%%% for a "
                  "percent sign");

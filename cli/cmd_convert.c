@@ -378,13 +378,14 @@ static bool write_form(const struct convert_form *form, const struct input *inpu
     return output_file_commit(&file, err);
 }
 
-static void tell(const struct convert_form *form, const struct convert_args *args,
+static void tell(const struct convert_form *form, const struct convert_args *args, bool of_snapshot,
                  const struct buffer *summary)
 {
+    const char *next = of_snapshot && form->next_of_snapshot ? form->next_of_snapshot : form->next;
     fwrite(summary->at, 1, summary->count, stderr);
     if (args->path && strcmp(args->path, "-") != 0) {
         fputs("next: ", stderr);
-        fprintf(stderr, form->next, args->path);
+        fprintf(stderr, next, args->path);
         fputc('\n', stderr);
     }
 }
@@ -470,11 +471,12 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct input input = { .ingested = &ingested };
     struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
-    bool fine = read_input(call, args, form, &input, &summary, err) &&
-                convert_input(call, form, &input, &summary, notices, err);
+    bool fine = read_input(call, args, form, &input, &summary, err);
+    bool of_snapshot = ingested.snapshots.of.count > 0; /* which are gone once they are written */
+    fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
         output_tell_notices(notices); /* on stderr, as standard output may be the file */
-        tell(form, args, &summary);
+        tell(form, args, of_snapshot, &summary);
     }
     buffer_release(&summary);
     result_free(notices);

@@ -67,7 +67,7 @@ static const struct opt diff_opts[] = {
     OPT_TIME(0, "min-change", struct diff_args, min_change_ns, "TIME",
              "a change per step smaller than TIME is no change, e.g. 50us"),
     OPT_FLAG(0, "strip-dirs", struct diff_args, strip_dirs,
-             "Python profiles: name files without their directories; what is then the same adds up"),
+             "Python profiles: drop directories from file names; functions that become identical are merged"),
     OPT_GROUP("Gates"),
     OPT_LIST(
         'g', "gate", struct diff_args, gates, "GATE",
@@ -418,7 +418,7 @@ const struct command cmd_diff = {
         "tpa diff baseline.json optimized.json",
         "tpa diff --tree --first-step baseline.json optimized.json  # place by place in the call trees",
         "tpa diff --base a1.json.gz a2.json.gz --new b1.json.gz b2.json.gz --gate 5%",
-        "tpa diff before.prof after.prof  # Python profiles; memory snapshots go alike",
+        "tpa diff before.prof after.prof  # Python profiles; memory snapshots work the same way",
         "tpa diff before/ after/  # directories of facts: two jobs of many ranks",
         "tpa diff --by kernel --format md baseline.json optimized.json  # for a pull request",
         "tpa diff --gate 5% --format junit -o gates.xml baseline.json optimized.json",

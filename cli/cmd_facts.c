@@ -3,22 +3,31 @@
 #include "cli/fleet_map.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"
+#include "fleet/slice_file.h"
 #include "base/source.h"
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct facts_args {
-    const char *path, *job, *step_range;
-    uint64_t jobs, max_ratio;
+    const char *path, *apart, *job, *step_range;
+    uint64_t slices, jobs, max_ratio;
     bool progress;
 };
 
-static const struct facts_args facts_defaults = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true };
+static const struct facts_args facts_defaults = { .slices = 64,
+                                                  .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
+                                                  .progress = true };
 
 static const struct opt facts_opts[] = {
     OPT_GROUP("Facts"),
     OPT_FILE('o', "output", struct facts_args, path, "FILE",
              "write to FILE, which appears whole or not at all"),
     OPT_TEXT(0, "job", struct facts_args, job, "NAME", "name of the job: facts of other jobs are kept apart"),
+    OPT_FILE(
+        0, "apart", struct facts_args, apart, "FOLDER",
+        "write collectives to files in FOLDER, which is new: all ranks of one go to files of equal name"),
+    OPT_COUNT(0, "slices", struct facts_args, slices, 1, 100000, "N", "so many files at most"),
     OPT_GROUP("Input"),
     OPT_TEXT(0, "step-range", struct facts_args, step_range, "REGEX",
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
@@ -34,7 +43,7 @@ static bool write_facts(const struct facts_args *args, const struct facts *facts
 {
     struct output_file file;
     if (!args->path && isatty(STDOUT_FILENO)) {
-        tpa_fail(err, TPA_NOWHERE, "facts are no text for a terminal");
+        tpa_fail(err, TPA_NOWHERE, "facts are binary, and this is a terminal");
         return tpa_hint(err, "-o rank0.facts writes them to a file");
     }
     if (!output_file_open(&file, args->path, err))
@@ -44,6 +53,41 @@ static bool write_facts(const struct facts_args *args, const struct facts *facts
     tpa_fail_errno(err, "cannot write the facts");
     output_file_discard(&file);
     return false;
+}
+
+static bool write_slice(const struct slicing *slicing, size_t number, const char *path, struct tpa_error *err)
+{
+    struct output_file file;
+    if (!output_file_open(&file, path, err))
+        return false;
+    if (slicing_save(slicing, number, file.stream))
+        return output_file_commit(&file, err);
+    tpa_fail_errno(err, "cannot write the collectives");
+    output_file_discard(&file);
+    return false;
+}
+
+/* Write the collectives of FACTS to files apart, and take them out. */
+static bool put_apart(const struct facts_args *args, struct facts *facts, struct tpa_error *err)
+{
+    if (mkdir(args->apart, 0777) != 0) {
+        tpa_fail_errno(err, "cannot make the folder");
+        return tpa_in_file(err, args->apart);
+    }
+    struct slicing *slicing = slicing_open(facts, (size_t)args->slices);
+    bool good = true;
+    for (size_t i = 0; i < args->slices && good; i++) {
+        char *path = NULL;
+        if (!slicing_has(slicing, i))
+            continue;
+        if (asprintf(&path, "%s/slice%05zu.facts", args->apart, i) < 0)
+            mem_out_of_memory(strlen(args->apart));
+        good = write_slice(slicing, i, path, err);
+        free(path);
+    }
+    slicing_free(slicing);
+    facts->tables[FACTS_COLLECTIVES].count = 0;
+    return good;
 }
 
 static int facts_main(const struct invocation *call, struct tpa_error *err)
@@ -64,6 +108,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
             "facts",
             map.failures.count, map.files);
     }
+    good = good && (!args->apart || put_apart(args, map.facts, err));
     good = good && write_facts(args, map.facts, err);
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;

@@ -51,11 +51,14 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
                              .max_ratio = args->max_ratio,
                              .step_range = args->step_range,
                              .job = args->job,
-                             .progress = args->progress };
+                             .progress = args->progress,
+                             .apart = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
+    struct fleet_slices slices = { map.facts, map.slices.at, map.slices.count };
+    struct fleet *fleet = good ? fleet_open_apart(map.facts, slices.count ? &slices : NULL, err) : NULL;
+    good = fleet != NULL;
     if (good) {
         struct result *result = result_open("tpa.fleet/1");
-        struct fleet *fleet = fleet_open(map.facts);
         struct output_args output = args->output;
         output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);

@@ -245,7 +245,7 @@ static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct
         !nightly_may_keep("gpu", args->gpu, err))
         return false;
     if (args->time && !moment_parse(args->time, time_ns)) {
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no point in time", args->time);
+        tpa_fail(err, TPA_NOWHERE, "'%s' is not a point in time", args->time);
         return tpa_hint(err, "2026-11-20, or 2026-11-20T03:00:00Z");
     }
     return true;

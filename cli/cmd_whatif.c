@@ -152,7 +152,7 @@ static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_er
     if (gate->is_share ? quantity_parse_share(text, len, &gate->share)
                        : quantity_parse_time(text, len, &gate->time_ns))
         return true;
-    tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is no time and no share", text);
+    tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is neither a time nor a share", text);
     return tpa_hint(err, "write 100ms, the most that a step may take, or 5%%, the least that it must gain");
 }
 
@@ -257,8 +257,9 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
         work_of[graph->gpu->event[i]] = (uint32_t)i;
     for (event_id e = 0; e < moved.event_count; e++)
         move_event(whatif->replay, work_of, e, &start_ns[e], &dur_ns[e]);
-    moved.start_ns = start_ns;
-    moved.dur_ns = dur_ns;
+    struct packed_block *plain = packed_plain(moved.event_count);
+    moved.start_ns = (struct packed){ plain, start_ns };
+    moved.dur_ns = (struct packed){ plain, dur_ns };
     moved.flow_count = 0;
 
     struct convert_args convert = { .path = args->output.path, .load = args->load };
@@ -272,6 +273,7 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
         fine = output_file_commit(&file, err);
     }
     buffer_release(&summary);
+    free(plain);
     free(start_ns);
     free(dur_ns);
     free(work_of);

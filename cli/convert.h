@@ -54,11 +54,12 @@ struct convert_form {
     /* The same of memory SNAPSHOTS; where NULL and there is write_trace, they are written as a trace: see as_trace.h. */
     bool (*write_snapshots)(const struct snapshots *snapshots, const struct convert_args *args, FILE *out,
                             struct buffer *summary, struct tpa_error *err);
-    bool marks_path;   /* can add the critical path of a trace */
-    bool no_snapshots; /* what write_trace makes of them would tell nothing */
-    bool is_timeline;  /* ranks share one axis of time */
-    bool packs;        /* the output may be packed: the endings may be followed by .gz and .zst */
-    const char *next;  /* what to do with the file: a format with one %s, its path */
+    bool marks_path;              /* can add the critical path of a trace */
+    bool no_snapshots;            /* what write_trace makes of them would tell nothing */
+    bool is_timeline;             /* ranks share one axis of time */
+    bool packs;                   /* the output may be packed: the endings may be followed by .gz and .zst */
+    const char *next;             /* what to do with the file: a format with one %s, its path */
+    const char *next_of_snapshot; /* the same where it was a memory snapshot; NULL: the same */
 };
 
 /* All that a trace can hold, for convert_form.wants. */

@@ -337,10 +337,11 @@ static void fill_event(const struct output *output, enum column_source source, e
     int64_t base_ns = trace->files[file].base_ns, time_ns = 0;
     bool there;
     switch (source) {
-    case START: arrow_add_int(out, trace->start_ns[e] + output->shift_ns[file]); break;
-    case DURATION: add_integer(out, !(trace->flags[e] & EVENT_POINT), trace->dur_ns[e]); break;
+    case START: arrow_add_int(out, trace_start_ns(trace, e) + output->shift_ns[file]); break;
+    case DURATION: add_integer(out, !(trace->flags[e] & EVENT_POINT), trace_dur_ns(trace, e)); break;
     case TIME:
-        there = trace->files[file].has_base && !__builtin_add_overflow(base_ns, trace->start_ns[e], &time_ns);
+        there = trace->files[file].has_base &&
+                !__builtin_add_overflow(base_ns, trace_start_ns(trace, e), &time_ns);
         add_integer(out, there, time_ns);
         break;
     default: arrow_add_bool(out, trace->flags[e] & EVENT_UNFINISHED); break;

@@ -378,10 +378,10 @@ static void put_event(const struct chrome_output *output, struct buffer *out, ev
     const struct trace *trace = output->trace;
     uint8_t flags = trace->flags[e];
     char phase = phase_of(output, e);
-    begin_event(output, out, e, phase, trace->start_ns[e]);
+    begin_event(output, out, e, phase, trace_start_ns(trace, e));
     if (phase == 'X' && !(flags & EVENT_NO_DURATION)) {
         PUT(out, ",\"dur\":");
-        put_microseconds(out, trace->dur_ns[e]);
+        put_microseconds(out, trace_dur_ns(trace, e));
     }
     if (phase == 'i')
         PUT(out, ",\"s\":\"t\"");
@@ -442,7 +442,7 @@ static void put_arrow_end(const struct chrome_output *output, struct buffer *out
     buffer_printf(out, "{\"ph\":\"%c\",\"id\":%" PRIu64 ",\"cat\":\"ac2g\",\"name\":\"ac2g\"", phase, id);
     put_place(output, out, trace->track[e]);
     PUT(out, ",\"ts\":");
-    put_microseconds(out, trace->start_ns[e] + output->shift_ns[file]);
+    put_microseconds(out, trace_start_ns(trace, e) + output->shift_ns[file]);
     buffer_puts(out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 

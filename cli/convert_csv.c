@@ -129,10 +129,10 @@ static void put_event(const struct csv_output *output, struct buffer *out, event
     buffer_putc(out, ',');
     buffer_add(out, name->at, name->len);
     buffer_putc(out, ',');
-    exact_add_integer(out, trace->start_ns[e] + output->shift_ns[trace->tracks[track].file]);
+    exact_add_integer(out, trace_start_ns(trace, e) + output->shift_ns[trace->tracks[track].file]);
     buffer_putc(out, ',');
     if (!(trace->flags[e] & EVENT_POINT)) /* a point has no duration, rather than one of zero */
-        exact_add_integer(out, trace->dur_ns[e]);
+        exact_add_integer(out, trace_dur_ns(trace, e));
     buffer_puts(out, trace->flags[e] & EVENT_UNFINISHED ? ",true" : ",false");
     for (size_t i = 0; i < output->arg_count; i++) {
         int64_t value;

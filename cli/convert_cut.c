@@ -41,7 +41,7 @@ static struct touching list_touching(const struct trace *trace, const bool *even
     for (event_id e = 0; e < trace->event_count; e++)
         if (events[e] && has_flow[trace->track[e]])
             *VEC_PUSH(&touching) =
-                (struct touched){ trace->track[e], trace->start_ns[e], trace_end_ns(trace, e) };
+                (struct touched){ trace->track[e], trace_start_ns(trace, e), trace_end_ns(trace, e) };
     runs_sort(touching.at, touching.count, sizeof *touching.at, begins_later, NULL);
     for (size_t i = 1; i < touching.count; i++)
         if (touching.at[i].track == touching.at[i - 1].track &&

@@ -170,7 +170,7 @@ static void add_cpu_time(struct trace_stacks *stacks, const struct calltree *tre
 {
     const struct trace *trace = stacks->trace;
     for (node_id n = 0; n < tree->count; n++) {
-        int64_t dur_ns = trace->dur_ns[tree->event[n]];
+        int64_t dur_ns = trace_dur_ns(trace, tree->event[n]);
         add_own_time(stacks, stack[n], dur_ns);
         if (tree->parent[n] != NODE_NONE)
             add_own_time(stacks, stack[tree->parent[n]], -dur_ns);
@@ -193,7 +193,7 @@ static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tre
                               ? stack[node[by]]
                               : find_stack(stacks, STACK_NONE, (uint32_t)trace->track_count);
         stack_id id = find_stack(stacks, parent, stacks->frame_of[trace->name[e]]);
-        add_own_time(stacks, id, trace->dur_ns[e]);
+        add_own_time(stacks, id, trace_dur_ns(trace, e));
     }
     free(node);
     attribution_free(launches);
@@ -309,7 +309,7 @@ static void summarize(const struct trace_stacks *stacks, const struct calltree *
     buffer_printf(summary, "%zu stacks of %s time, %.3f s in all\n", count, gpu ? "GPU" : "CPU",
                   (double)whole_ns / 1e9);
     if (tree->overlaps)
-        buffer_printf(summary, "%zu events begin within a call and end after it; they are no part of it\n",
+        buffer_printf(summary, "%zu events begin within a call and end after it; they are not part of it\n",
                       tree->overlaps);
 }
 
@@ -350,4 +350,5 @@ const struct convert_form convert_folded = {
     .write_profile = write_folded,
     .write_snapshots = convert_snapshot_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
+    .next_of_snapshot = "flamegraph.pl --countname bytes %s > flame.svg",
 };

@@ -156,8 +156,8 @@ static size_t find_last(const struct collectives *all, const size_t *members, si
         uint32_t file = all->places[all->at[members[i]].place].file,
                  of_last = all->places[all->at[last].place].file;
         several |= file != of_last;
-        if (all->trace->start_ns[all->at[members[i]].event] + base_ns[file] >
-            all->trace->start_ns[all->at[last].event] + base_ns[of_last])
+        if (trace_start_ns(all->trace, all->at[members[i]].event) + base_ns[file] >
+            trace_start_ns(all->trace, all->at[last].event) + base_ns[of_last])
             last = members[i];
     }
     return several ? last : SIZE_MAX;
@@ -184,12 +184,12 @@ static void add_arrow(struct arrows *arrows, const struct trace *trace, event_id
 {
     uint32_t from_file = trace->tracks[trace->track[from]].file,
              to_file = trace->tracks[trace->track[to]].file;
-    int64_t begin_ns = trace->start_ns[from], at_ns = begin_ns + base_ns[from_file] - base_ns[to_file];
+    int64_t begin_ns = trace_start_ns(trace, from), at_ns = begin_ns + base_ns[from_file] - base_ns[to_file];
     if (at_ns > trace_end_ns(trace, to)) {
         arrows->backward++;
         return;
     }
-    at_ns = at_ns > trace->start_ns[to] ? at_ns : trace->start_ns[to];
+    at_ns = at_ns > trace_start_ns(trace, to) ? at_ns : trace_start_ns(trace, to);
     int64_t id = arrows->first_id + (int64_t)(arrows->count / 2);
     *VEC_PUSH(arrows) =
         (struct trace_flow){ .id = id, .ts_ns = begin_ns, .track = trace->track[from], .phase = 's' };

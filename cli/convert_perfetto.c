@@ -116,10 +116,12 @@ static void number_processes(struct perfetto_output *output)
     free(taken);
 }
 
-static bool same_process(const struct track *a, const struct track *b)
-{
-    return a->file == b->file && a->pid == b->pid && a->pid_text == b->pid_text;
-}
+/* What a process is told apart by. */
+struct process_key {
+    int64_t pid;
+    uint32_t file;
+    name_id pid_text;
+};
 
 /* The processes of the host; of each file the one with most events takes its streams. */
 static void find_processes(struct perfetto_output *output, const bool *has_samples)
@@ -128,6 +130,7 @@ static void find_processes(struct perfetto_output *output, const bool *has_sampl
     output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
     output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
     uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
+    struct names *keys = names_open();
     output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
     for (track_id t = 0; t < trace->track_count; t++)
         output->is_empty[t] = trace->tracks[t].event_count == 0 && !has_samples[t];
@@ -135,24 +138,25 @@ static void find_processes(struct perfetto_output *output, const bool *has_sampl
         output->process_of[t] = UINT32_MAX;
         if (is_stream(trace, t) || output->is_empty[t])
             continue;
-        uint32_t place = 0;
-        while (place < output->processes.count &&
-               !same_process(&trace->tracks[output->processes.at[place].track], &trace->tracks[t]))
-            place++;
+        const struct track *track = &trace->tracks[t];
+        struct process_key key = { track->pid, track->file, track->pid_text };
+        uint32_t place = names_add(keys, (const char *)&key, sizeof key);
         if (place == output->processes.count)
             *VEC_PUSH(&output->processes) =
-                (struct process){ .track = t, .file = trace->tracks[t].file, .uuid = place + 1 };
+                (struct process){ .track = t, .file = track->file, .uuid = place + 1 };
         output->process_of[t] = place;
         events[place] += trace->tracks[t].event_count;
     }
-    for (uint32_t f = 0; f < trace->file_count; f++) {
+    for (uint32_t f = 0; f < trace->file_count; f++)
         output->host_of[f] = UINT32_MAX;
-        for (uint32_t i = 0; i < output->processes.count; i++)
-            if (output->processes.at[i].file == f &&
-                trace->tracks[output->processes.at[i].track].kind == TRACK_THREAD &&
-                (output->host_of[f] == UINT32_MAX || events[i] > events[output->host_of[f]]))
-                output->host_of[f] = i;
+    for (uint32_t i = 0; i < output->processes.count; i++) {
+        const struct process *process = &output->processes.at[i];
+        uint32_t *host = &output->host_of[process->file];
+        if (trace->tracks[process->track].kind == TRACK_THREAD &&
+            (*host == UINT32_MAX || events[i] > events[*host]))
+            *host = i;
     }
+    names_free(keys);
     free(events);
     number_processes(output);
 }
@@ -498,7 +502,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
 {
     const struct trace *trace = output->trace;
     event_id e = mark->event;
-    int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace->start_ns[e];
+    int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace_start_ns(trace, e);
     size_t packet = wire_open(out, 1);
     wire_put_number(out, 8, ts_ns + output->shift_ns[file_of(output, trace->track[e])]);
     wire_put_number(out, 10, 1);
@@ -558,26 +562,18 @@ static void put_value(struct buffer *out, uint32_t uuid, int64_t ts_ns, double v
 static void find_counters(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
-    size_t names = names_count(trace->texts) + 1;
-    uint32_t *last =
-        mem_zalloc(names, sizeof *last); /* by name: the counter of this name seen last, plus 1 */
+    struct names *keys = names_open();
     output->counter_of = mem_alloc(mem_times(trace->sample_count + 1, sizeof *output->counter_of));
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
-        uint32_t place = last[sample->counter];
-        if (!place || output->counters.at[place - 1].track != sample->track) {
-            for (place = 1; place <= output->counters.count; place++)
-                if (output->counters.at[place - 1].name == sample->counter &&
-                    output->counters.at[place - 1].track == sample->track)
-                    break;
-            if (place > output->counters.count)
-                *VEC_PUSH(&output->counters) =
-                    (struct counter){ sample->counter, sample->track, output->next_uuid++ };
-            last[sample->counter] = place;
-        }
-        output->counter_of[i] = place - 1;
+        uint32_t key[] = { sample->counter, sample->track };
+        uint32_t place = names_add(keys, (const char *)key, sizeof key);
+        if (place == output->counters.count)
+            *VEC_PUSH(&output->counters) =
+                (struct counter){ sample->counter, sample->track, output->next_uuid++ };
+        output->counter_of[i] = place;
     }
-    free(last);
+    names_free(keys);
 }
 
 static uint32_t parent_of(const struct perfetto_output *output, track_id track)
@@ -634,7 +630,7 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
         close_descriptor(out, packet, descriptor);
         for (uint32_t i = device->first; i < device->first + device->count; i++) {
             const struct memory_record *record = &output->memory->at[i];
-            put_value(out, uuid, trace->start_ns[record->event] + output->shift_ns[file], 0,
+            put_value(out, uuid, trace_start_ns(trace, record->event) + output->shift_ns[file], 0,
                       record->allocated, false);
         }
     }

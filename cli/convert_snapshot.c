@@ -115,15 +115,15 @@ static void put_entry(struct buffer *out, const struct place *place, const struc
                   entry_action_names[entries->action[e]], entries->addr[e], entries->size[e]);
     if (entries->time_us[e] != SNAPSHOT_NO_TIME)
         buffer_printf(out, "%" PRId64, entries->time_us[e]);
-    const struct snapshot_pool *pool = &snapshot->pools.at[entries->pool[e]];
+    const struct snapshot_pool *pool = &snapshot->pools.at[column_at(&entries->pool, e)];
     buffer_printf(out, ",%" PRId64 ",\"(%" PRId64 ", %" PRId64 ")\",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-                  snapshot->streams.at[entries->stream[e]], pool->a, pool->b, walk->allocated, walk->active,
-                  walk->reserved);
-    put_name(out, snapshot->names, entries->category[e]);
+                  snapshot->streams.at[column_at(&entries->stream, e)], pool->a, pool->b, walk->allocated,
+                  walk->active, walk->reserved);
+    put_name(out, snapshot->names, column_at(&entries->category, e));
     buffer_putc(out, ',');
-    put_name(out, snapshot->names, entries->compile_context[e]);
+    put_name(out, snapshot->names, column_at(&entries->compile_context, e));
     buffer_putc(out, ',');
-    put_name(out, snapshot->names, entries->user_metadata[e]);
+    put_name(out, snapshot->names, column_at(&entries->user_metadata, e));
     buffer_putc(out, ',');
     if (entries->stack[e] != STACK_NONE) {
         const char *line = place->lines[entries->stack[e]];

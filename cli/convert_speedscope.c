@@ -70,12 +70,13 @@ static bool takes_frame(const void *context, event_id e)
 static int64_t start_of(const struct timeline_output *output, node_id n)
 {
     event_id e = output->tree->event[n];
-    return output->trace->start_ns[e] + output->shift_ns[output->trace->tracks[output->trace->track[e]].file];
+    return trace_start_ns(output->trace, e) +
+           output->shift_ns[output->trace->tracks[output->trace->track[e]].file];
 }
 
 static int64_t end_of(const struct timeline_output *output, node_id n)
 {
-    return start_of(output, n) + output->trace->dur_ns[output->tree->event[n]];
+    return start_of(output, n) + trace_dur_ns(output->trace, output->tree->event[n]);
 }
 
 static void put_event(const struct timeline_output *output, struct buffer *out, char type, node_id n,

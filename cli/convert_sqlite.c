@@ -5,8 +5,10 @@
  */
 #include "cli/convert.h"
 
+#include "cli/output_file.h"
 #include "cli/timeline.h"
 #include "sql/trace_sql.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,20 +18,20 @@ static const char *no_functions(size_t index)
     return NULL;
 }
 
-static bool copy(const char *path, FILE *out, struct tpa_error *err)
+/* All that is in the file FD, whatever was read of it. */
+static bool copy(int fd, FILE *out, struct tpa_error *err)
 {
-    FILE *in = fopen(path, "rb");
     char bytes[1 << 16];
-    size_t count;
-    bool good = in != NULL;
-    while (good && (count = fread(bytes, 1, sizeof bytes, in)) > 0)
-        good = fwrite(bytes, 1, count, out) == count;
-    good = good && !ferror(in);
-    if (!good)
-        tpa_fail_errno(err, "cannot copy the database");
-    if (in)
-        fclose(in);
-    return good;
+    off_t at = 0;
+    ssize_t got;
+    bool good = true;
+    while (good && (got = pread(fd, bytes, sizeof bytes, at)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        good = got > 0 && fwrite(bytes, 1, (size_t)got, out) == (size_t)got;
+        at += good ? got : 0;
+    }
+    return good || tpa_fail_errno(err, "cannot copy the database");
 }
 
 static bool export_to(const struct trace *trace, const char *path, struct tpa_error *err)
@@ -53,15 +55,14 @@ static bool write_sqlite(const struct trace *trace, const struct convert_args *a
     const char *folder = getenv("TMPDIR");
     struct buffer path = { 0 };
     buffer_printf(&path, "%s/tpa-sqlite-XXXXXX", folder && *folder ? folder : "/tmp");
-    int fd = mkstemp(path.at);
+    int fd = output_file_make_temporary(path.at);
     bool good = fd >= 0 || tpa_fail_errno(err, "cannot make a file for SQLite in %s",
                                           folder && *folder ? folder : "/tmp");
-    good = good && export_to(trace, path.at, err) && copy(path.at, out, err);
-    if (fd >= 0) {
+    good = good && export_to(trace, path.at, err) && copy(fd, out, err);
+    if (fd >= 0)
         close(fd);
-        unlink(path.at);
-    }
-    buffer_release(&path);
+    if (fd < 0 || output_file_remove_temporary(path.at))
+        buffer_release(&path);
     buffer_printf(summary, "%zu events in a SQLite database\n", trace->event_count);
     timeline_tell_apart(summary, trace);
     return good;

@@ -117,4 +117,5 @@ const struct convert_form convert_tpa = {
     .write_actions = write_actions,
     .wants = CONVERT_WANTS_ALL,
     .next = "tpa top %s",
+    .next_of_snapshot = "tpa memory %s",
 };

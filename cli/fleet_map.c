@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"
+#include "fleet/slice_file.h"
 #include "ingest/formats.h"
 #include <dirent.h>
 #include <errno.h>
@@ -103,19 +104,6 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
 
 /* ---- one file ---- */
 
-static bool read_whole(struct source *source, struct buffer *out, struct tpa_error *err)
-{
-    enum { PIECE = 1 << 18 };
-    char *piece = mem_alloc(PIECE);
-    int64_t got;
-    while ((got = source_read(source, piece, PIECE, err)) > 0)
-        buffer_add(out, piece, (size_t)got);
-    free(piece);
-    if (got == 0 && source_damage(source))
-        return tpa_fail(err, (int64_t)out->count, "%s", source_damage(source));
-    return got == 0;
-}
-
 static bool may_read(const struct source_id *file, struct tpa_error *err)
 {
     return output_file_spares(file->device, file->inode, err);
@@ -141,34 +129,84 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
     return !empty || tpa_fail(err, TPA_NOWHERE, "the trace holds no events");
 }
 
-/* Is PATH a regular file of facts? Then they are read into FACTS. False, too, where ERR says why they cannot be. */
-static bool read_facts(const struct fleet_map *map, const char *path, struct facts *facts,
-                       struct tpa_error *err)
+enum facts_kind { NO_FACTS, WHOLE_FACTS, FACTS_APART };
+
+/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, is no facts. */
+static bool find_kind(const struct fleet_map *map, const char *path, enum facts_kind *kind,
+                      struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
     struct stat about;
+    *kind = NO_FACTS;
     if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
-        return false; /* a pipe can be read but once */
+        return true;
     struct source *source = source_open(path, &limits, err);
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, err) : 0;
-    bool is_facts = len && facts_look_like(bytes, len);
-    if (is_facts) {
-        struct buffer whole = { 0 };
-        if (read_whole(source, &whole, err))
-            facts_read(facts, whole.at, whole.count, err);
-        buffer_release(&whole);
-    }
+    if (len && facts_look_like(bytes, len))
+        *kind = slice_file_is(source) ? FACTS_APART : WHOLE_FACTS;
     source_free(source);
-    return is_facts && !err->failed;
+    return !err->failed;
 }
 
-/* The facts of PATH, a trace or facts, into FACTS. */
-static bool gather_path(const struct fleet_map *map, const char *path, unsigned workers, struct facts *facts,
-                        struct tpa_error *err)
+/* Is PATH a file of facts? Then they are read into FACTS, or it is noted where it holds collectives alone. False, too, where ERR says why they cannot be. */
+static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
-    return read_facts(map, path, facts, err) ||
-           (!err->failed && gather_trace(map, path, workers, facts, err)) || tpa_in_file(err, path);
+    struct source_limits limits = { .max_ratio = map->max_ratio };
+    enum facts_kind kind;
+    if (!find_kind(map, path, &kind, err) || kind == NO_FACTS)
+        return false;
+    if (kind == FACTS_APART) {
+        *VEC_PUSH(&map->slices) = mem_strdup(path);
+        return true;
+    }
+    struct source *source = source_open(path, &limits, err);
+    bool good = source && facts_read(map->facts, source, err);
+    source_free(source);
+    return good;
+}
+
+/* ---- collectives in files apart ---- */
+
+static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_error *err)
+{
+    struct source *source = source_open(path, &(struct source_limits){ .max_ratio = map->max_ratio }, err);
+    bool good = source && slice_merge(map->facts, source, err);
+    source_free(source);
+    return good || tpa_in_file(err, path);
+}
+
+/* Rows of a recording that is not there would be of nobody, and no row may be there twice. */
+static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
+{
+    struct fleet_job all;
+    int64_t told = 0;
+    facts_finish(map->facts);
+    fleet_job_of_all(&all, map->facts);
+    for (size_t m = 0; m < all.members.count; m++) {
+        int64_t here = (int64_t)all.members.at[m].count[FACTS_COLLECTIVES];
+        int64_t wanted = slice_collectives_of(&all, &all.members.at[m]);
+        told += here <= wanted ? here : 0;
+    }
+    fleet_job_release(&all);
+    return told == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
+           tpa_fail(
+               err, TPA_NOWHERE,
+               "the files apart hold collectives of recordings whose facts are not given, or one is given twice");
+}
+
+/* Bring collectives that are in files apart to the facts, where they are to be there. */
+static bool settle_slices(struct fleet_map *map, struct tpa_error *err)
+{
+    if (map->slices.count && map->facts->tables[FACTS_RECORDINGS].count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "this file holds collectives alone");
+        tpa_hint(err, "give the facts that they are of, too: what tpa facts --apart wrote with -o");
+        return tpa_in_file(err, map->slices.at[0]);
+    }
+    bool good = true;
+    for (size_t i = 0; i < map->slices.count && good && !map->apart; i++)
+        good = merge_slice(map, map->slices.at[i], err);
+    return good && (map->apart || map->slices.count == 0 || check_collectives(map, err));
 }
 
 /* ---- a process for each ---- */
@@ -193,7 +231,7 @@ static void run_child(const struct fleet_map *map, const struct child *child)
 {
     struct facts *facts = facts_open();
     struct tpa_error err = { 0 };
-    bool good = gather_path(map, child->path->name, 1, facts, &err);
+    bool good = gather_trace(map, child->path->name, 1, facts, &err) || tpa_in_file(&err, child->path->name);
     if (good) {
         facts_finish(facts);
         good = facts_save(facts, child->file) ||
@@ -221,6 +259,15 @@ static bool start(const struct fleet_map *map, struct child *child, const struct
     return false;
 }
 
+/* Add the facts that were written to BYTES. */
+static bool read_bytes(struct facts *facts, const struct buffer *bytes, struct tpa_error *err)
+{
+    struct source *source = source_open_memory(bytes->at, bytes->count, "facts", err);
+    bool good = source && facts_read(facts, source, err);
+    source_free(source);
+    return good;
+}
+
 static void tell_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
 {
     struct buffer text = { 0 };
@@ -238,8 +285,11 @@ static void take(struct fleet_map *map, struct child *child, int status)
     struct buffer bytes = { 0 };
     char piece[1 << 16];
     rewind(child->file);
-    for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
-        buffer_add(&bytes, piece, got);
+    do {
+        clearerr(child->file);
+        for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
+            buffer_add(&bytes, piece, got);
+    } while (ferror(child->file) && errno == EINTR);
     fclose(child->file);
     if (WIFSIGNALED(status)) {
         tpa_fail(&err, TPA_NOWHERE, "the process that read it was ended by signal %d", WTERMSIG(status));
@@ -247,7 +297,7 @@ static void take(struct fleet_map *map, struct child *child, int status)
         memcpy(&err, bytes.at, sizeof err);
     } else if (WEXITSTATUS(status) != 0) {
         tpa_fail(&err, TPA_NOWHERE, "the process that read it ended with status %d", WEXITSTATUS(status));
-    } else if (facts_read(map->facts, bytes.at, bytes.count, &err)) {
+    } else if (read_bytes(map->facts, &bytes, &err)) {
         buffer_release(&bytes);
         child->pid = 0;
         return;
@@ -265,7 +315,7 @@ static void take(struct fleet_map *map, struct child *child, int status)
 static bool take_facts(struct fleet_map *map, const struct path *path)
 {
     struct tpa_error err = { 0 };
-    bool good = read_facts(map, path->name, map->facts, &err);
+    bool good = read_facts(map, path->name, &err);
     if (err.failed)
         tell_error(map, path->name, &err);
     return good || err.failed;
@@ -317,17 +367,19 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
 /* With one file there is nothing to do at once but within it. */
 static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
+    if (read_facts(map, path, err))
+        return true;
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
-    bool good = gather_path(map, path, (unsigned)map->jobs, facts, err);
+    bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
     if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
-        good = facts_read(map->facts, bytes.at, bytes.count, err);
+        good = read_bytes(map->facts, &bytes, err);
     }
     buffer_release(&bytes);
     facts_free(facts);
-    return good;
+    return good || tpa_in_file(err, path);
 }
 
 static size_t processors(void)
@@ -351,15 +403,17 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
         good = map_by_processes(map, &files, jobs, err);
     if (map->failures.count)
         qsort(map->failures.at, map->failures.count, sizeof *map->failures.at, compare_failures);
-    if (good && map->facts->tables[FACTS_RECORDINGS].count == 0 && map->failures.count == 0) {
+    bool nothing = map->facts->tables[FACTS_RECORDINGS].count == 0 && map->slices.count == 0;
+    if (good && nothing && map->failures.count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
         good = tpa_in_file(err, operands[0]);
-    } else if (good && map->facts->tables[FACTS_RECORDINGS].count == 0) {
+    } else if (good && nothing) {
         good = tpa_fail(err, TPA_NOWHERE, "%s", map->failures.at[0].reason);
         if (map->failures.count > 1)
             tpa_hint(err, "none of the %zu files could be read; this is the first", map->failures.count);
         tpa_in_file(err, map->failures.at[0].path);
     }
+    good = good && settle_slices(map, err);
     facts_finish(map->facts);
     for (size_t i = 0; i < files.at.count; i++)
         free(files.at.at[i].name);
@@ -374,6 +428,9 @@ void fleet_map_release(struct fleet_map *map)
         free(map->failures.at[i].reason);
     }
     VEC_FREE(&map->failures);
+    for (size_t i = 0; i < map->slices.count; i++)
+        free(map->slices.at[i]);
+    VEC_FREE(&map->slices);
     facts_free(map->facts);
     map->facts = NULL;
 }

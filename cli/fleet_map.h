@@ -30,10 +30,12 @@ struct fleet_map {
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */
     const char *job;        /* name of the job; NULL: not recorded */
     bool progress;          /* show it on a terminal */
+    bool apart;             /* leave collectives that are in files apart (slice_file.h) there */
     /* What is answered: */
     struct facts *facts;                   /* finished */
     size_t files;                          /* that were looked at */
     VEC_OF(struct fleet_failure) failures; /* by path */
+    VEC_OF(char *) slices;                 /* the paths of such files */
 };
 
 /*

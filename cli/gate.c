@@ -66,7 +66,7 @@ static void about(struct gate *gate, size_t figure)
 
 static bool not_a_gate(const char *text, struct tpa_error *err)
 {
-    tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
+    tpa_fail(err, TPA_NOWHERE, "'%s' is not a gate", text);
     return tpa_hint(
         err,
         "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "

@@ -286,7 +286,7 @@ int nightly_prune(const struct nightly_args *args, struct tpa_error *err)
 {
     struct store_prune what = { .label = args->label, .keep = args->keep, .run = (int64_t)args->run };
     if (args->before && !moment_parse(args->before, &what.before_ns)) {
-        tpa_fail(err, TPA_NOWHERE, "'%s' is no point in time", args->before);
+        tpa_fail(err, TPA_NOWHERE, "'%s' is not a point in time", args->before);
         tpa_hint(err, "2026-11-20, or 2026-11-20T03:00:00Z");
         return EXIT_TROUBLE;
     }

@@ -18,7 +18,7 @@ static int64_t begin_of(const struct trace *trace, const struct trace_file *file
     int64_t first_ns = INT64_MAX;
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         bool counts = trace->kind[e] != EVENT_SPAN && !(trace->flags[e] & EVENT_POINT);
-        first_ns = counts && trace->start_ns[e] < first_ns ? trace->start_ns[e] : first_ns;
+        first_ns = counts && trace_start_ns(trace, e) < first_ns ? trace_start_ns(trace, e) : first_ns;
     }
     if (first_ns == INT64_MAX ||
         (file->has_base && __builtin_add_overflow(file->base_ns, first_ns, &first_ns)))

@@ -107,8 +107,13 @@ static void put_projected(const struct nsys_row *row, FILE *out)
     fprintf(out, ",%s,%" PRId64 ",%" PRId64 ",%zu,", style_of(row), row->of.total, row->range_total,
             row->of.count);
     put_figures(&row->of, out);
-    fprintf(out, ",%" PRId64 ",%.1f,%.1f,%.1f", row->operations,
-            (double)row->operations / (double)row->of.count, row->mean_level, row->mean_children);
+    const double means[] = { (double)row->operations / (double)row->of.count, row->mean_level,
+                             row->mean_children };
+    fprintf(out, ",%" PRId64, row->operations);
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
+        fputc(',', out);
+        put_rounded(means[i], 1, out);
+    }
 }
 
 static void put_row(enum nsys_report report, const struct nsys_row *row, int64_t total, FILE *out)

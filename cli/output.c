@@ -196,7 +196,7 @@ static bool check_terminal(const struct printer *printer, const struct output_fi
 {
     if (!printer->binary || !isatty(fileno(file->stream)))
         return true;
-    tpa_fail(err, TPA_NOWHERE, "--format %s is no text, and this is a terminal", printer->name);
+    tpa_fail(err, TPA_NOWHERE, "--format %s is binary, and this is a terminal", printer->name);
     return tpa_hint(err, "name a file with -o FILE, or send it to a program");
 }
 

@@ -130,6 +130,26 @@ static void forget(const char *path)
             half_files[i] = NULL;
 }
 
+int output_file_make_temporary(char *path)
+{
+    /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
+    remember(path);
+    int fd = mkstemp(path);
+    if (fd == -1)
+        forget(path);
+    else if (is_dying)
+        unlink(path);
+    return fd;
+}
+
+bool output_file_remove_temporary(const char *path)
+{
+    if (unlink(path) != 0)
+        return false;
+    forget(path);
+    return true;
+}
+
 static void release(struct output_file *file)
 {
     forget(file->temporary);
@@ -161,13 +181,9 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     file->temporary = mem_alloc(len + sizeof ending);
     memcpy(file->temporary, file->path, len);
     memcpy(file->temporary + len, ending, sizeof ending);
-    /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
-    remember(file->temporary);
-    int fd = mkstemp(file->temporary);
+    int fd = output_file_make_temporary(file->temporary);
     if (fd == -1)
         return false;
-    if (is_dying)
-        unlink(file->temporary);
     if (fchmod(fd, mode) == 0 && (file->stream = fdopen(fd, "w")))
         return true;
     int code = errno;
@@ -252,7 +268,12 @@ static bool open_descriptor(struct output_file *file, int fd, const char *path, 
         file->stream = stdout;
         return true;
     }
-    int flags = fcntl(fd, F_GETFL), copy = flags == -1 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int flags = fcntl(fd, F_GETFL);
+    if (flags != -1 && (flags & O_ACCMODE) == O_RDONLY) {
+        tpa_fail(err, TPA_NOWHERE, "cannot write this file: it is open for reading only");
+        return tpa_in_file(err, path);
+    }
+    int copy = flags == -1 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     file->stream = copy == -1 ? NULL : fdopen(copy, flags & O_APPEND ? "a" : "w");
     if (file->stream) {
         file->path = mem_strdup(path);

@@ -50,6 +50,14 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err);
 void output_file_discard(struct output_file *file);
 
 /*
+ * A file for a command's own use, whose name ends in XXXXXX as mkstemp() has it, open for reading and writing; -1 and errno
+ * when there can be none. It is removed by the second, or where the program ends before that. PATH is borrowed until it is
+ * removed: false when that failed, and is tried once more when the program ends.
+ */
+int output_file_make_temporary(char *path);
+bool output_file_remove_temporary(const char *path);
+
+/*
  * PATH (NULL: none) is where the output will go. No input may be that file: when all is read, the result would take its
  * place. Is FILE, or what lies at a path, that file? Then false and ERR.
  */

@@ -86,7 +86,7 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
     }
     for (event_id e = 0; e < trace->event_count && ends.count; e++)
         if (trace->kind[e] == EVENT_OP)
-            *VEC_PUSH(&begins) = (struct begin_at){ trace->track[e], e, trace->start_ns[e] };
+            *VEC_PUSH(&begins) = (struct begin_at){ trace->track[e], e, trace_start_ns(trace, e) };
     if (begins.count)
         qsort(begins.at, begins.count, sizeof *begins.at, compare_begins);
     if (ends.count)

@@ -21,9 +21,9 @@ static bool comes_after(const void *context, const void *left, const void *right
 {
     const struct trace *trace = context;
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] > trace->start_ns[b];
-    return trace->dur_ns[a] < trace->dur_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
 static void add_mark(struct perfetto_plan *plan, event_id e, uint32_t uuid, enum perfetto_mark_type type)
@@ -51,7 +51,7 @@ static struct open_lane *choose_lane(struct perfetto_plan *plan, struct lanes *l
 {
     size_t tried = lanes->count < MOST_LANES_TRIED ? lanes->count : MOST_LANES_TRIED;
     for (size_t i = 0; i < tried; i++) {
-        end_until(plan, &lanes->at[i], plan->trace->start_ns[e]);
+        end_until(plan, &lanes->at[i], trace_start_ns(plan->trace, e));
         if (fits(plan, &lanes->at[i], e))
             return &lanes->at[i];
     }

@@ -236,7 +236,7 @@ int64_t *timeline_last_moments(const struct trace *trace)
         last_ns[f] = INT64_MIN;
         for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
             bool open = trace->flags[e] & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
-            int64_t end_ns = trace->start_ns[e] + (open ? 0 : trace->dur_ns[e]);
+            int64_t end_ns = trace_start_ns(trace, e) + (open ? 0 : trace_dur_ns(trace, e));
             last_ns[f] = end_ns > last_ns[f] ? end_ns : last_ns[f];
         }
     }

@@ -97,7 +97,7 @@ void measure_names(const struct measuring *measuring)
             continue;
         event_id began = event_on_device(trace->kind[e]) ? attribution_call(measuring->launches, e) : e;
         tallies_add(&tallies, trace->name[e], trace->tracks[trace->track[e]].file, began != EVENT_NONE,
-                    began != EVENT_NONE ? trace->start_ns[began] : 0, trace->dur_ns[e], 1);
+                    began != EVENT_NONE ? trace_start_ns(trace, began) : 0, trace_dur_ns(trace, e), 1);
     }
     tallies_finish(&tallies, "rows", "Time by name, on the host and on devices, from start to end", 0);
 }
@@ -158,16 +158,16 @@ static void add_host_times(const struct measuring *measuring, const struct modul
     const struct calltree *tree = modules->tree;
     int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
     for (size_t n = 0; n < tree->count; n++)
-        self_ns[n] = trace->dur_ns[tree->event[n]];
+        self_ns[n] = trace_dur_ns(trace, tree->event[n]);
     for (size_t n = 0; n < tree->count && !inclusive; n++)
         if (tree->parent[n] != NODE_NONE)
-            self_ns[tree->parent[n]] -= trace->dur_ns[tree->event[n]];
+            self_ns[tree->parent[n]] -= trace_dur_ns(trace, tree->event[n]);
     struct tallies tallies;
     tallies_open(&tallies, measuring);
     for (size_t n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
-        tallies_add(&tallies, trace->name[e], trace->tracks[trace->track[e]].file, true, trace->start_ns[e],
-                    self_ns[n], 1);
+        tallies_add(&tallies, trace->name[e], trace->tracks[trace->track[e]].file, true,
+                    trace_start_ns(trace, e), self_ns[n], 1);
     }
     tallies_finish(&tallies, "modules",
                    inclusive ? "Time on the host, by module, with the modules in it"
@@ -187,10 +187,10 @@ static void add_device_times(const struct measuring *measuring, const struct mod
         event_id e = measuring->gpu->event[i], call = attribution_call(measuring->launches, e);
         if (call == EVENT_NONE)
             continue;
-        node_id node = module_at(modules, trace->track[call], trace->start_ns[call]);
+        node_id node = module_at(modules, trace->track[call], trace_start_ns(trace, call));
         for (; node != NODE_NONE; node = inclusive ? tree->parent[node] : NODE_NONE)
             tallies_add(&tallies, trace->name[tree->event[node]], trace->tracks[trace->track[call]].file,
-                        true, trace->start_ns[call], trace->dur_ns[e], 1);
+                        true, trace_start_ns(trace, call), trace_dur_ns(trace, e), 1);
     }
     tallies_finish(&tallies, "modules_on_device", "Time on devices of what they launched, by module",
                    MODULE_PREFIX);

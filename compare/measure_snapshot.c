@@ -40,7 +40,7 @@ static void add_blocks(struct measures *measures, const struct memory_replay *re
         uint32_t line = life_name(&lines, i);
         *VEC_PUSH(&measures->blocks) = (struct measure_block){
             .device = replay->device->device,
-            .addr = life->addr,
+            .addr = memory_replay_address(replay, i),
             .bytes = life->size,
             .stack = life->stack == STACK_NONE ? NAME_NONE : stacks[life->stack],
             .line = names_add(measures->block_texts, names_text(lines.names, line),

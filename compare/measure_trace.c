@@ -123,7 +123,7 @@ static const struct {
 static void find_use(const struct gpu_events *gpu, const struct gpu_device *device, struct device_use *use)
 {
     for (size_t i = device->first; i < device->first + device->count; i++)
-        device_use_add(use, gpu->work[i], gpu->trace->start_ns[gpu->event[i]],
+        device_use_add(use, gpu->work[i], trace_start_ns(gpu->trace, gpu->event[i]),
                        trace_end_ns(gpu->trace, gpu->event[i]));
     device_use_finish(use);
 }

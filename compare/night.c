@@ -277,15 +277,25 @@ static void hash_text(XXH3_state_t *state, const char *text)
     XXH3_128bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
+/* TIMES, a column, of the events of FILE. */
+static void hash_times(XXH3_state_t *state, const struct packed *times, const struct trace_file *file)
+{
+    for (size_t done = 0; done < file->event_count;) {
+        int64_t some_ns[PACKED_VALUES];
+        size_t count = 0;
+        while (count < PACKED_VALUES && done < file->event_count)
+            some_ns[count++] = packed_value(times, file->first_event + done++);
+        XXH3_128bits_update(state, some_ns, count * sizeof *some_ns);
+    }
+}
+
 void night_hash_trace(struct night_hash *hash, const struct trace *trace)
 {
     for (size_t f = 0; f < trace->file_count; f++) {
         const struct trace_file *file = &trace->files[f];
         XXH3_state_t *state = open_state();
-        XXH3_128bits_update(state, trace->start_ns + file->first_event,
-                            file->event_count * sizeof *trace->start_ns);
-        XXH3_128bits_update(state, trace->dur_ns + file->first_event,
-                            file->event_count * sizeof *trace->dur_ns);
+        hash_times(state, &trace->start_ns, file);
+        hash_times(state, &trace->dur_ns, file);
         for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
             XXH3_128bits_update(state, trace_name(trace, e), names_length(trace->names, trace->name[e]));
         fold(hash, state);

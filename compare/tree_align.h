@@ -1,5 +1,5 @@
 /*
- * tree_align.h - which node of one work tree is which of the other: as many as can be, exactly.
+ * tree_align.h - which node of one operation tree is which of the other: as many as can be, exactly.
  *
  *     struct tree_aligner *aligner = tree_aligner_open(before, after);    // finished and numbered
  *     tree_align_all(aligner);

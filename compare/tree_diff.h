@@ -58,7 +58,7 @@ struct tree_match_row {
 struct tree_diff {
     struct tree_sum sums[TREE_LABELS];
     int64_t device_ns[2];
-    int64_t outside[2], outside_ns[2];      /* works in no tree */
+    int64_t outside[2], outside_ns[2];      /* operations in no tree */
     int64_t fused, split, renamed, wrapped; /* matches of each sort */
     size_t steps[2];
     size_t cut_lists; /* that were too long to be aligned exactly */

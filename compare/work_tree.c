@@ -134,7 +134,7 @@ static bool takes_operator(const void *context, event_id e)
         adding->names_steps[trace->name[e]])
         return false;
     return !adding->only_steps ||
-           step_at(adding, trace->tracks[trace->track[e]].file, trace->start_ns[e]) != WORK_NONE;
+           step_at(adding, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e)) != WORK_NONE;
 }
 
 static uint32_t add_node(struct work_tree *tree, const struct work_node *node, struct work_order order)
@@ -153,7 +153,7 @@ static bool thread_is_later(const void *context, const void *left, const void *r
     uint32_t x = trace->tracks[a->track].file, y = trace->tracks[b->track].file;
     if (x != y)
         return x > y;
-    return trace->start_ns[calls->event[a->first]] > trace->start_ns[calls->event[b->first]];
+    return trace_start_ns(trace, calls->event[a->first]) > trace_start_ns(trace, calls->event[b->first]);
 }
 
 /* A node for each thread of CALLS and one for each operator, in its order. */
@@ -181,9 +181,9 @@ static void add_operators(struct adding *adding, const struct calltree *calls)
             calls->parent[n] == NODE_NONE ? adding->thread_of[track] : adding->first_node + calls->parent[n];
         add_node(tree,
                  &(struct work_node){ name_of(adding, e), WORK_OPERATOR, parent,
-                                      step_at(adding, trace->tracks[track].file, trace->start_ns[e]),
-                                      .size = 1, .host_ns = trace->dur_ns[e] },
-                 (struct work_order){ trace->start_ns[e], trace->start_ns[e] });
+                                      step_at(adding, trace->tracks[track].file, trace_start_ns(trace, e)),
+                                      .size = 1, .host_ns = trace_dur_ns(trace, e) },
+                 (struct work_order){ trace_start_ns(trace, e), trace_start_ns(trace, e) });
     }
     tree->operators += calls->count;
 }
@@ -200,7 +200,7 @@ static uint32_t place_of(const struct adding *adding, const struct calltree *cal
     SEARCH(t, calls->thread_count, calls->threads[t].track < track);
     if (t == calls->thread_count || calls->threads[t].track != track)
         return WORK_NONE;
-    node_id open = calltree_open_at(calls, skips, &calls->threads[t], trace->start_ns[call]);
+    node_id open = calltree_open_at(calls, skips, &calls->threads[t], trace_start_ns(trace, call));
     return open == NODE_NONE ? adding->thread_of[track] : adding->first_node + open;
 }
 
@@ -210,19 +210,19 @@ static void add_work(struct adding *adding, const struct calltree *calls, const 
     const struct trace *trace = adding->trace;
     event_id call = attribution_call(adding->launches, e);
     event_id when = call == EVENT_NONE ? e : call;
-    uint32_t step = step_at(adding, trace->tracks[trace->track[when]].file, trace->start_ns[when]);
+    uint32_t step = step_at(adding, trace->tracks[trace->track[when]].file, trace_start_ns(trace, when));
     if (adding->only_steps && step == WORK_NONE)
         return;
     uint32_t parent = call == EVENT_NONE ? WORK_NONE : place_of(adding, calls, skips, call);
     if (parent == WORK_NONE) {
         tree->outside++;
-        tree->outside_ns += trace->dur_ns[e];
+        tree->outside_ns += trace_dur_ns(trace, e);
         return;
     }
     add_node(tree,
              &(struct work_node){ name_of(adding, e), WORK_LAUNCHED, parent, step, .size = 1, .works = 1,
-                                  .device_ns = trace->dur_ns[e] },
-             (struct work_order){ trace->start_ns[call], trace->start_ns[e] });
+                                  .device_ns = trace_dur_ns(trace, e) },
+             (struct work_order){ trace_start_ns(trace, call), trace_start_ns(trace, e) });
     tree->works++;
 }
 

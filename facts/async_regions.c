@@ -31,7 +31,7 @@ bool region_was_open(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = file_of(trace, e);
     return trace->flags[e] & EVENT_UNFINISHED ||
-           (file->has_window && trace->start_ns[e] <= file->window_end_ns &&
+           (file->has_window && trace_start_ns(trace, e) <= file->window_end_ns &&
             trace_end_ns(trace, e) > file->window_end_ns);
 }
 
@@ -56,7 +56,7 @@ static int64_t end_of_window(const struct trace *trace, event_id e)
     int64_t end_ns = trace_end_ns(trace, e);
     if (!file->has_window || end_ns <= file->window_end_ns)
         return end_ns;
-    return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+    return file->window_end_ns > trace_start_ns(trace, e) ? file->window_end_ns : trace_start_ns(trace, e);
 }
 
 /* An event that is on the stack. */
@@ -73,13 +73,13 @@ static void end_regions(struct open_regions *regions, const struct calltree *tre
     VEC_OF(struct frame) stack = { 0 };
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
-        while (stack.count && stack.at[stack.count - 1].least_ns < trace->start_ns[e])
+        while (stack.count && stack.at[stack.count - 1].least_ns < trace_start_ns(trace, e))
             stack.count--;
         const struct frame *around = stack.count ? &stack.at[stack.count - 1] : NULL;
         if (is_region(trace, e) && region_was_open(trace, e)) {
             int64_t end_ns = around ? around->end_ns : end_of_window(trace, e);
             *VEC_PUSH(regions) = (struct open_region){ e, end_ns };
-        } else if (trace->dur_ns[e] > 0) {
+        } else if (trace_dur_ns(trace, e) > 0) {
             int64_t end_ns = trace_end_ns(trace, e);
             int64_t least_ns = around && around->least_ns < end_ns ? around->least_ns : end_ns;
             *VEC_PUSH(&stack) = (struct frame){ end_ns, least_ns };

@@ -55,8 +55,8 @@ static void link_thread(struct process_calls *process, const struct calltree *tr
     VEC_OF(event_id) open = { 0 };
     node_id end = thread->first + thread->count;
     for (node_id first = thread->first, next; first < end; first = next) {
-        int64_t start_ns = trace->start_ns[tree->event[first]];
-        for (next = first; next < end && trace->start_ns[tree->event[next]] == start_ns; next++)
+        int64_t start_ns = trace_start_ns(trace, tree->event[first]);
+        for (next = first; next < end && trace_start_ns(trace, tree->event[next]) == start_ns; next++)
             if (!event_is_call(trace->kind[tree->event[next]]))
                 *VEC_PUSH(&open) = tree->event[next];
         while (open.count && trace_end_ns(trace, open.at[open.count - 1]) < start_ns)
@@ -104,17 +104,20 @@ struct id_census {
     uint64_t equal, different; /* ids to the event's own correlation */
     uint64_t calls_without;    /* calls that have no id */
     bool short_words;          /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
+    bool has_mtia;             /* calls are of MTIA's runtime */
     bool operators_have_ids;
     struct number_table calls, operators; /* of all its processes; operators only where ids link */
 };
 
 /*
- * A file of PyTorch some of whose calls lack an id leaves out the key where there is no operator. If all of them do, and
- * its operators have ids, no call belongs to any (MTIA).
+ * A file of PyTorch some of whose calls lack an id leaves out the key where there is no operator. Where all of them do, and
+ * its operators have ids, nothing but nesting links them (the CUPTI backend of 2.15 writes such files); calls of MTIA, which
+ * Kineto never links, belong to none.
  */
 static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
-    bool links_none = is_torch && census->calls_without && census->operators_have_ids && census->equal == 0;
+    bool links_none = is_torch && census->has_mtia && census->calls_without && census->operators_have_ids &&
+                      census->equal == 0;
     if (census->different || links_none) {
         file->links = LINKS_BY_ID;
         file->generation = census->short_words ? 1 : census->calls_without ? 4 : 3;
@@ -133,8 +136,12 @@ static inline bool can_have_id(enum event_kind kind)
 static void take_census(const struct trace *trace, struct id_census *files, bool *holds_numbers)
 {
     bool *short_words = mem_zalloc(trace->category_count + 1, sizeof *short_words);
-    for (size_t i = 0; i < trace->category_count; i++)
-        short_words[i] = strcasecmp(names_text(trace->texts, trace->categories[i].text), "runtime") == 0;
+    bool *of_mtia = mem_zalloc(trace->category_count + 1, sizeof *of_mtia);
+    for (size_t i = 0; i < trace->category_count; i++) {
+        const char *category = names_text(trace->texts, trace->categories[i].text);
+        short_words[i] = strcasecmp(category, "runtime") == 0;
+        of_mtia[i] = strncasecmp(category, "mtia_", 5) == 0;
+    }
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -145,6 +152,7 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
             bool has_id = arg_scan_get(&ids, e, &id);
             bool has_correlation = arg_scan_get(&correlations, e, &correlation);
             file->short_words |= short_words[trace->category[e]];
+            file->has_mtia |= of_mtia[trace->category[e]];
             if (!has_id)
                 file->calls_without += event_is_call(kind);
             else if (has_correlation && id == correlation)
@@ -162,6 +170,7 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
         }
     }
     free(short_words);
+    free(of_mtia);
 }
 
 /* The operators and annotations that have ids, of those files where ids link. */

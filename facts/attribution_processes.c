@@ -133,7 +133,7 @@ static event_id explaining_call(const struct attribution *launches, size_t proce
     const struct trace *trace = launches->trace;
     const struct number_table *calls = &launches->processes[process].calls;
     int64_t at = number_table_find(calls, correlation), id;
-    if (at < 0 || trace->start_ns[calls->events[at]] > trace->start_ns[e])
+    if (at < 0 || trace_start_ns(trace, calls->events[at]) > trace_start_ns(trace, e))
         return EVENT_NONE;
     bool of_other =
         external_id && trace_arg(trace, ARG_EXTERNAL_ID, calls->events[at], &id) && id != *external_id;
@@ -177,7 +177,7 @@ static void index_calls(const struct attribution *launches, struct file_launches
         struct arg_scan scan = arg_scan_of(trace, ARG_CORRELATION);
         for (size_t i = 0; i < table->count; i++) {
             event_id e = table->events[i];
-            struct shared_call call = { .start_ns = trace->start_ns[e], .process = p, .event = e };
+            struct shared_call call = { .start_ns = trace_start_ns(trace, e), .process = p, .event = e };
             arg_scan_get(&scan, e, &call.number);
             if (number_table_find(table, call.number) != (int64_t)i)
                 continue;
@@ -212,7 +212,7 @@ static event_id best_explanation(const struct attribution *launches, const struc
 {
     const struct shared_call *best = NULL;
     struct shared_call key = { .number = correlation,
-                               .start_ns = launches->trace->start_ns[e] }; /* of process 0 */
+                               .start_ns = trace_start_ns(launches->trace, e) }; /* of process 0 */
     for (int has_id = 0; has_id < (external_id ? 2 : 1); has_id++) {
         key.has_id = has_id;
         key.id = has_id ? *external_id : 0;

@@ -48,7 +48,7 @@ static bool takes_part(const void *context, event_id e)
     enum event_kind kind = trace->kind[e];
     return asked->count && (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
-           is_around(asked, trace->start_ns[e], trace_end_ns(trace, e));
+           is_around(asked, trace_start_ns(trace, e), trace_end_ns(trace, e));
 }
 
 static bool starts_after(const void *context, const void *left, const void *right)
@@ -137,7 +137,7 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
     struct callers *callers = mem_zalloc(1, sizeof *callers);
     struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace->start_ns[calls[i]];
+        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
     for (track_id t = 0; t < trace->track_count; t++)
         runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
     callers->trace = trace;
@@ -235,10 +235,10 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
         is_asked[trace->track[moments[i]]] = true;
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_PYTHON && is_asked[trace->track[e]])
-            *VEC_PUSH(&all) = (struct beginning){ trace->track[e], e, SIZE_MAX, trace->start_ns[e] };
+            *VEC_PUSH(&all) = (struct beginning){ trace->track[e], e, SIZE_MAX, trace_start_ns(trace, e) };
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&all) =
-            (struct beginning){ trace->track[moments[i]], moments[i], i, trace->start_ns[moments[i]] };
+            (struct beginning){ trace->track[moments[i]], moments[i], i, trace_start_ns(trace, moments[i]) };
     runs_sort(all.at, all.count, sizeof *all.at, begins_later, NULL);
 
     struct begun users = { 0 }, torchs = { 0 };

@@ -266,7 +266,7 @@ static node_id forward_of(const struct maker *maker, event_id e)
     track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
     if (track == TRACK_NONE)
         track = maker->forwards.at[first].track;
-    struct forward key = { file, sequence, track, trace->start_ns[e], NODE_NONE };
+    struct forward key = { file, sequence, track, trace_start_ns(trace, e), NODE_NONE };
     size_t before = forwards_before(maker, &key);
     if (before == first || maker->forwards.at[before - 1].track != track)
         return NODE_NONE;
@@ -302,7 +302,7 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
         if (first_backward[n] == NODE_NONE && trace->kind[e] == EVENT_OP &&
             trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
             *VEC_PUSH(&maker->forwards) =
-                (struct forward){ file_of(trace, e), sequence, trace->track[e], trace->start_ns[e], n };
+                (struct forward){ file_of(trace, e), sequence, trace->track[e], trace_start_ns(trace, e), n };
     }
     if (maker->forwards.count)
         qsort(maker->forwards.at, maker->forwards.count, sizeof *maker->forwards.at, compare_forwards);
@@ -437,15 +437,20 @@ void code_paths_free(struct code_paths *paths)
     free(paths);
 }
 
-/* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
-static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
+/* NULL: nothing of TRACK nests. */
+static const struct calltree_thread *thread_of(const struct code_paths *paths, track_id track)
 {
     const struct calltree *tree = paths->tree;
     size_t i;
     SEARCH(i, tree->thread_count, tree->threads[i].track < track);
-    if (i == tree->thread_count || tree->threads[i].track != track)
-        return NODE_NONE;
-    return calltree_open_at(tree, paths->skips, &tree->threads[i], moment_ns);
+    return i < tree->thread_count && tree->threads[i].track == track ? &tree->threads[i] : NULL;
+}
+
+/* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
+static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
+{
+    const struct calltree_thread *thread = thread_of(paths, track);
+    return thread ? calltree_open_at(paths->tree, paths->skips, thread, moment_ns) : NODE_NONE;
 }
 
 static struct code_place place_of_node(const struct code_paths *paths, node_id n)
@@ -460,11 +465,28 @@ struct code_place code_place_at(const struct code_paths *paths, track_id track, 
     return place_of_node(paths, node_at(paths, track, ns));
 }
 
+int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t ns)
+{
+    const struct calltree *tree = paths->tree;
+    const struct calltree_thread *thread = thread_of(paths, track);
+    int64_t until_ns = INT64_MAX;
+    if (!thread)
+        return until_ns;
+    const event_id *events = tree->event + thread->first;
+    size_t i;
+    SEARCH(i, thread->count, trace_start_ns(paths->trace, events[i]) <= ns);
+    if (i < thread->count)
+        until_ns = trace_start_ns(paths->trace, events[i]);
+    node_id node = calltree_open_at(tree, paths->skips, thread, ns);
+    int64_t end_ns = node == NODE_NONE ? until_ns : trace_end_ns(paths->trace, tree->event[node]);
+    return end_ns < until_ns ? end_ns : until_ns;
+}
+
 struct code_place code_place_of(const struct code_paths *paths, event_id e)
 {
     if (paths->node[e] != NODE_NONE)
         return place_of_node(paths, paths->node[e]);
-    return code_place_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
+    return code_place_at(paths, paths->trace->track[e], trace_start_ns(paths->trace, e));
 }
 
 static struct code_place place_of_captured(const struct code_paths *paths, event_id e)

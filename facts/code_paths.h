@@ -76,6 +76,10 @@ struct code_place code_place_of(const struct code_paths *paths, event_id e);
 /* Where the thread of TRACK was at NS, on the clock of its file. */
 struct code_place code_place_at(const struct code_paths *paths, track_id track, int64_t ns);
 
+/* Until when it was there: the next time after NS at which a frame, an operator or a call of TRACK begins or the innermost ends;
+ * INT64_MAX: for ever. */
+int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t ns);
+
 /* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. Work
  * of a graph, where a capture was given (graph_links.h): where that launched it. */
 struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,

@@ -315,7 +315,7 @@ static void find_last_by_duration(struct collective_match *match, const struct c
     int64_t longest_ns = INT64_MIN;
     match->transfer_ns = INT64_MAX;
     for (size_t i = 0; i < match->count; i++) {
-        int64_t dur_ns = all->trace->dur_ns[all->at[members[i]].event];
+        int64_t dur_ns = trace_dur_ns(all->trace, all->at[members[i]].event);
         if (dur_ns < match->transfer_ns) {
             match->transfer_ns = dur_ns;
             match->last = members[i];
@@ -334,7 +334,7 @@ static void find_last_by_start(struct collective_match *match, const struct coll
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[members[i]];
-        int64_t start_ns = absolute(all, one, all->trace->start_ns[one->event]);
+        int64_t start_ns = absolute(all, one, trace_start_ns(all->trace, one->event));
         if (start_ns > last_ns) {
             last_ns = start_ns;
             match->last = members[i];
@@ -344,7 +344,7 @@ static void find_last_by_start(struct collective_match *match, const struct coll
             match->earliest = members[i];
         }
     }
-    match->transfer_ns = all->trace->dur_ns[all->at[match->last].event];
+    match->transfer_ns = trace_dur_ns(all->trace, all->at[match->last].event);
 }
 
 /* How long ONE of MATCH waited for the last. */
@@ -352,11 +352,11 @@ static int64_t wait_of(const struct collectives *all, const struct collective_ma
                        const struct collective *one)
 {
     const struct collective *last = &all->at[match->last];
-    int64_t dur_ns = all->trace->dur_ns[one->event], waited_ns;
+    int64_t dur_ns = trace_dur_ns(all->trace, one->event), waited_ns;
     if (!match->one_clock)
         return dur_ns - match->transfer_ns;
-    if (__builtin_sub_overflow(absolute(all, last, all->trace->start_ns[last->event]),
-                               absolute(all, one, all->trace->start_ns[one->event]), &waited_ns))
+    if (__builtin_sub_overflow(absolute(all, last, trace_start_ns(all->trace, last->event)),
+                               absolute(all, one, trace_start_ns(all->trace, one->event)), &waited_ns))
         return dur_ns;
     return waited_ns < dur_ns ? waited_ns : dur_ns;
 }
@@ -394,7 +394,7 @@ static bool ended_together(const struct collective_matches *matches, const struc
             __builtin_sub_overflow(absolute(all, one, trace_end_ns(all->trace, one->event)), clock_ns,
                                    &end_ns))
             return true;
-        int64_t dur_ns = all->trace->dur_ns[one->event];
+        int64_t dur_ns = trace_dur_ns(all->trace, one->event);
         shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;

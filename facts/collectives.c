@@ -409,7 +409,7 @@ static void fill_device(const struct gpu_events *gpu, size_t device, struct coll
             continue;
         place->work[place->work_count++] = e;
         if (gpu->work[i] != GPU_MEMCPY)
-            intervals_add(&place->computation, trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(&place->computation, trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
     index_computation(place);
     index_work(trace, place);
@@ -453,7 +453,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
         event_id e = tree->event[n];
         uint32_t file = file_of(trace, e);
         if (!calls[n] && wanted[file] && !(facts_of(search, trace->name[e]) & FACT_COMMUNICATES))
-            *VEC_PUSH(&works) = (struct host_work){ file, e, trace->start_ns[e] };
+            *VEC_PUSH(&works) = (struct host_work){ file, e, trace_start_ns(trace, e) };
     }
     if (works.count)
         qsort(works.at, works.count, sizeof *works.at, compare_host_work);
@@ -466,7 +466,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
         for (size_t i = first; i < end; i++) {
             event_id e = works.at[i].event;
             place->work[place->work_count++] = e;
-            intervals_add(&place->computation, trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(&place->computation, trace_start_ns(trace, e), trace_end_ns(trace, e));
         }
     }
     VEC_FREE(&works);
@@ -509,7 +509,7 @@ static void find_all(struct search *search)
     struct place_and_start *order = mem_alloc(mem_times(all->count + 1, sizeof *order));
     struct collective *sorted = mem_alloc(mem_times(all->count + 1, sizeof *sorted));
     for (size_t i = 0; i < all->count; i++)
-        order[i] = (struct place_and_start){ all->at[i].place, trace->start_ns[all->at[i].event], i };
+        order[i] = (struct place_and_start){ all->at[i].place, trace_start_ns(trace, all->at[i].event), i };
     if (all->count)
         qsort(order, all->count, sizeof *order, compare_places);
     for (size_t i = 0; i < all->count; i++)
@@ -577,7 +577,7 @@ void collectives_free(struct collectives *all)
 
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one)
 {
-    return all->trace->start_ns[one->launch == EVENT_NONE ? one->event : one->launch];
+    return trace_start_ns(all->trace, one->launch == EVENT_NONE ? one->event : one->launch);
 }
 
 /* Time before MOMENT in which PLACE computed. */

@@ -47,7 +47,7 @@ static void need_span(const struct trace *trace, const struct trace_file *file, 
         for (int all = 0; all < 2; all++) {
             if (!is_span && !all)
                 continue;
-            if (first[all] == EVENT_NONE || trace->start_ns[e] < trace->start_ns[first[all]])
+            if (first[all] == EVENT_NONE || trace_start_ns(trace, e) < trace_start_ns(trace, first[all]))
                 first[all] = e;
             if (last[all] == EVENT_NONE ||
                 trace_recorded_end_ns(trace, e) > trace_recorded_end_ns(trace, last[all]))

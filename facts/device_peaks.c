@@ -23,33 +23,38 @@
 static const struct {
     const char *name;
     double fp4, fp8, int8, fp16, bf16, tf32, fp64_matrix, fp32, fp64, bandwidth;
+    int pcie;
     const char *source;
 } devices[] = {
-    /*                     fp4      fp8      int8     fp16    bf16    tf32   fp64m  fp32   fp64   GB/s */
-    { "GB200",             10000,   5000,    5000,    2500,   2500,   1250,  40,    80,    40,    8000, NVIDIA_GB200 },
-    { "B200",              9000,    4500,    4500,    2250,   2250,   1125,  37,    75,    37,    7700, NVIDIA_BLACKWELL },
-    { "GH200 144G",        0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4900, NVIDIA_GH200 },
-    { "GH200",             0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4000, NVIDIA_GH200 },
-    { "H200 NVL",          0,       1671,    1671,    835.5,  835.5,  417.5, 60,    60,    30,    4800, NVIDIA_H200 },
-    { "H200",              0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4800, NVIDIA_H200 },
-    { "H100 NVL",          0,       1671,    1671,    835.5,  835.5,  417.5, 60,    60,    30,    3900, NVIDIA_HOPPER },
-    { "H100 PCIe",         0,       1513,    1513,    756,    756,    378,   51.2,  51.2,  25.6,  2000, NVIDIA_HOPPER },
-    { "H100",              0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  3350, NVIDIA_HOPPER },
-    { "A100-SXM4-80GB",    0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   2039, NVIDIA_A100 },
-    { "A100 80GB PCIe",    0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   1935, NVIDIA_A100 },
-    { "A100",              0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   1555, NVIDIA_A100 },
-    { "V100-PCIE",         0,       0,       0,       112,    0,      0,     0,     14,    7,     900,  NVIDIA_V100 },
-    { "V100",              0,       0,       0,       125,    0,      0,     0,     15.7,  7.8,   900,  NVIDIA_V100 },
-    { "Tesla T4",          0,       0,       130,     65,     0,      0,     0,     8.1,   0,     320,  "NVIDIA T4 data sheet" },
-    { "NVIDIA L40S",       0,       733,     733,     362.05, 362.05, 183,   0,     91.6,  0,     864,  "NVIDIA L40S data sheet" },
-    { "NVIDIA L4",         0,       242.5,   242.5,   121,    121,    60,    0,     30.3,  0,     300,  "NVIDIA L4 data sheet" },
-    { "MI355X",            10066.3, 5033.2,  5033.2,  2516.6, 2516.6, 0,     78.6,  157.3, 78.6,  8000, "AMD Instinct MI355X data sheet" },
-    { "MI325X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  6000, "AMD Instinct MI325X data sheet" },
-    { "MI300X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  5300, AMD_CDNA3 },
-    { "MI300A",            0,       1961.2,  1961.2,  980.6,  980.6,  490.3, 122.6, 122.6, 61.3,  5300, "AMD Instinct MI300A data sheet" },
-    { "MI250X",            0,       0,       191.5,   191.5,  191.5,  0,     47.85, 23.95, 23.95, 1638.4, "AMD Instinct MI250X data sheet, half of it" },
-    { "MI250",             0,       0,       181.05,  181.05, 181.05, 0,     45.25, 22.65, 22.65, 1638.4, "AMD Instinct MI250 data sheet, half of it" },
-    { "MI210",             0,       0,       181,     181,    181,    0,     45.3,  22.6,  22.6,  1638.4, "AMD Instinct MI210 data sheet" },
+    /*                     fp4      fp8      int8     fp16    bf16    tf32   fp64m  fp32   fp64   GB/s   PCIe */
+    { "GB200",             10000,   5000,    5000,    2500,   2500,   1250,  40,    80,    40,    8000, 0, NVIDIA_GB200 },
+    { "B200",              9000,    4500,    4500,    2250,   2250,   1125,  37,    75,    37,    7700, 5, NVIDIA_BLACKWELL },
+    { "GH200 144G",        0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4900, 0, NVIDIA_GH200 },
+    { "GH200",             0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4000, 0, NVIDIA_GH200 },
+    { "H200 NVL",          0,       1671,    1671,    835.5,  835.5,  417.5, 60,    60,    30,    4800, 5, NVIDIA_H200 },
+    { "H200",              0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  4800, 5, NVIDIA_H200 },
+    { "H100 NVL",          0,       1671,    1671,    835.5,  835.5,  417.5, 60,    60,    30,    3900, 5, NVIDIA_HOPPER },
+    { "H100 PCIe",         0,       1513,    1513,    756,    756,    378,   51.2,  51.2,  25.6,  2000, 5, NVIDIA_HOPPER },
+    { "H100",              0,       1979,    1979,    989.4,  989.4,  494.7, 66.9,  66.9,  33.5,  3350, 5, NVIDIA_HOPPER },
+    { "A100-SXM4-80GB",    0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   2039, 4, NVIDIA_A100 },
+    { "A100 80GB PCIe",    0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   1935, 4, NVIDIA_A100 },
+    { "A100",              0,       0,       624,     312,    312,    156,   19.5,  19.5,  9.7,   1555, 4, NVIDIA_A100 },
+    { "V100-PCIE",         0,       0,       0,       112,    0,      0,     0,     14,    7,     900,   3, NVIDIA_V100 },
+    { "V100",              0,       0,       0,       125,    0,      0,     0,     15.7,  7.8,   900,   3, NVIDIA_V100 },
+    { "Tesla T4",          0,       0,       130,     65,     0,      0,     0,     8.1,   0,     320,   3, "NVIDIA T4 data sheet" },
+    { "NVIDIA L40S",       0,       733,     733,     362.05, 362.05, 183,   0,     91.6,  0,     864,   4, "NVIDIA L40S data sheet" },
+    { "NVIDIA L4",         0,       242.5,   242.5,   121,    121,    60,    0,     30.3,  0,     300,   4, "NVIDIA L4 data sheet" },
+    { "TPU v6 Lite",       0,       0,       1836,    0,      918,    0,     0,     0,     0,     1638, 0, "Google Cloud TPU v6e documentation" },
+    { "TPU v5 Lite",       0,       0,       393,     0,      197,    0,     0,     0,     0,     819,  0, "Google Cloud TPU v5e documentation" },
+    { "TPU v5",            0,       0,       918,     0,      459,    0,     0,     0,     0,     2765, 0, "Google Cloud TPU v5p documentation" },
+    { "TPU v4",            0,       0,       275,     0,      275,    0,     0,     0,     0,     1228, 0, "Google Cloud TPU v4 documentation" },
+    { "MI355X",            10066.3, 5033.2,  5033.2,  2516.6, 2516.6, 0,     78.6,  157.3, 78.6,  8000, 5, "AMD Instinct MI355X data sheet" },
+    { "MI325X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  6000, 5, "AMD Instinct MI325X data sheet" },
+    { "MI300X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  5300, 5, AMD_CDNA3 },
+    { "MI300A",            0,       1961.2,  1961.2,  980.6,  980.6,  490.3, 122.6, 122.6, 61.3,  5300, 5, "AMD Instinct MI300A data sheet" },
+    { "MI250X",            0,       0,       191.5,   191.5,  191.5,  0,     47.85, 23.95, 23.95, 1638.4, 4, "AMD Instinct MI250X data sheet, half of it" },
+    { "MI250",             0,       0,       181.05,  181.05, 181.05, 0,     45.25, 22.65, 22.65, 1638.4, 4, "AMD Instinct MI250 data sheet, half of it" },
+    { "MI210",             0,       0,       181,     181,    181,    0,     45.3,  22.6,  22.6,  1638.4, 4, "AMD Instinct MI210 data sheet" },
 };
 /* clang-format on */
 
@@ -69,6 +74,7 @@ bool device_peaks_find(const char *name, struct device_peaks *peaks)
         for (size_t r = 0; r < PEAK_RATES; r++)
             peaks->flops[r] = rates[r] * 1e12;
         peaks->bandwidth = devices[i].bandwidth * 1e9;
+        peaks->pcie = devices[i].pcie;
         peaks->source = devices[i].source;
         return true;
     }
@@ -120,7 +126,7 @@ bool device_peaks_override(struct device_peaks *peaks, const char *text, struct 
         double *place = place_of(peaks, at, name_len);
         double value = name_len < len ? rate_of(at + name_len + 1, len - name_len - 1) : 0;
         if (!place || value == 0) {
-            tpa_fail(err, TPA_NOWHERE, "'%.*s' is no peak", (int)len, at);
+            tpa_fail(err, TPA_NOWHERE, "'%.*s' is not a peak", (int)len, at);
             return tpa_hint(err,
                             "say TYPE=RATE, such as bf16=989T,hbm=3.35T; the types are fp4, fp8, int8, fp16, "
                             "bf16, tf32, fp64_matrix, fp32, fp64 and hbm, the bandwidth of the memory");

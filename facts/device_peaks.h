@@ -19,6 +19,7 @@
 struct device_peaks {
     double flops[PEAK_RATES]; /* per second; 0: not known, or the device does not compute so */
     double bandwidth;         /* of its memory, bytes per second; 0: not known */
+    int pcie;                 /* generation of the link to its host; 0: not known, or another kind of link */
     const char *source;       /* the data sheet */
 };
 

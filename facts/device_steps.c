@@ -24,9 +24,9 @@ static size_t step_of_call(const struct trace *trace, const struct step_list *ra
         return SIZE_MAX;
     uint32_t file = trace->tracks[trace->track[call]].file;
     const struct step *step = last < ranges->count ? &ranges->at[last] : NULL;
-    if (!step || step->file != file || trace->start_ns[call] < step->start_ns ||
-        trace->start_ns[call] >= step->end_ns)
-        step = step_list_at(ranges, file, trace->start_ns[call]);
+    if (!step || step->file != file || trace_start_ns(trace, call) < step->start_ns ||
+        trace_start_ns(trace, call) >= step->end_ns)
+        step = step_list_at(ranges, file, trace_start_ns(trace, call));
     return step && trace_end_ns(trace, call) <= step->end_ns ? (size_t)(step - ranges->at) : SIZE_MAX;
 }
 
@@ -43,8 +43,8 @@ static void match_work(const struct step_list *ranges, const struct gpu_events *
             continue;
         last = step_of[i];
         struct launched *of = &launched[step_of[i]];
-        if (of->count == 0 || trace->start_ns[e] < of->first_start_ns)
-            of->first_start_ns = trace->start_ns[e];
+        if (of->count == 0 || trace_start_ns(trace, e) < of->first_start_ns)
+            of->first_start_ns = trace_start_ns(trace, e);
         if (of->count == 0 || trace_end_ns(trace, e) > of->last_end_ns)
             of->last_end_ns = trace_end_ns(trace, e);
         of->count++;
@@ -64,7 +64,7 @@ static int64_t end_before_first(const struct gpu_events *gpu, const size_t *step
         if (device->file != first->file)
             continue;
         for (size_t i = device->first; i < device->first + device->count; i++) {
-            if (trace->start_ns[gpu->event[i]] >= launched->first_start_ns)
+            if (trace_start_ns(trace, gpu->event[i]) >= launched->first_start_ns)
                 break;
             int64_t work_end_ns = trace_end_ns(trace, gpu->event[i]);
             if (step_of[i] == SIZE_MAX && work_end_ns < launched->first_start_ns)

@@ -43,3 +43,44 @@ void device_use_release(struct device_use *use)
         intervals_release(&use->exposed[i]);
     }
 }
+
+static void clear(struct device_use *use)
+{
+    for (int work = 0; work < GPU_WORKS; work++)
+        intervals_clear(&use->of_work[work]);
+    for (int i = 0; i < DEVICE_USES; i++) {
+        intervals_clear(&use->of[i]);
+        intervals_clear(&use->exposed[i]);
+    }
+}
+
+/* A part ends where the work behind it begins. Its sets stay in the cache. */
+bool device_use_next(struct device_use_walk *walk, struct device_use *use)
+{
+    enum { PART = 4096 };
+    const struct trace *trace = walk->gpu->trace;
+    if (walk->end == walk->count)
+        return false;
+    clear(use);
+    walk->first = walk->end;
+    walk->end = walk->count - walk->first > PART ? walk->first + PART : walk->count;
+    walk->start_ns = trace_start_ns(trace, walk->gpu->event[walk->at[walk->first]]);
+    walk->end_ns =
+        walk->end < walk->count ? trace_start_ns(trace, walk->gpu->event[walk->at[walk->end]]) : INT64_MAX;
+    for (int work = 0; walk->first && work < GPU_WORKS; work++)
+        device_use_add(use, (uint8_t)work, walk->start_ns,
+                       walk->until_ns[work] < walk->end_ns ? walk->until_ns[work] : walk->end_ns);
+    for (size_t i = walk->first; i < walk->end; i++) {
+        uint8_t work = walk->gpu->work[walk->at[i]];
+        event_id e = walk->gpu->event[walk->at[i]];
+        int64_t end_ns = trace_end_ns(trace, e);
+        device_use_add(use, work, trace_start_ns(trace, e), end_ns < walk->end_ns ? end_ns : walk->end_ns);
+        if (i == 0) /* nothing ran until then */
+            for (int any = 0; any < GPU_WORKS; any++)
+                walk->until_ns[any] = walk->start_ns;
+        if (end_ns > walk->until_ns[work])
+            walk->until_ns[work] = end_ns;
+    }
+    device_use_finish(use);
+    return true;
+}

@@ -3,7 +3,7 @@
  *
  *     struct device_use use = { 0 };
  *     for (...)
- *         device_use_add(&use, gpu->work[at], trace->start_ns[e], trace_end_ns(trace, e));
+ *         device_use_add(&use, gpu->work[at], trace_start_ns(trace, e), trace_end_ns(trace, e));
  *     device_use_finish(&use);
  *     int64_t exposed_ns = intervals_length(&use.exposed[USE_COMMUNICATION]);
  *     device_use_release(&use);
@@ -40,5 +40,26 @@ void device_use_finish(struct device_use *use);
 void device_use_unite(const struct device_use *use, unsigned works, struct intervals *out);
 
 void device_use_release(struct device_use *use);
+
+/*
+ * Work in order of its start, part by part of the time: who adds up lengths needs no memory for the moments of all of it.
+ *
+ *     struct device_use_walk walk = { .gpu = gpu, .at = positions, .count = count };
+ *     while (device_use_next(&walk, &use))
+ *         exposed_ns += intervals_length(&use.exposed[USE_COMMUNICATION]);
+ *     device_use_release(&use);
+ */
+struct device_use_walk {
+    const struct gpu_events *gpu;
+    const uint32_t *at; /* positions in gpu->event, by start */
+    size_t count;
+    /* Of the part at hand: the work that begins in it, and its bounds. What is still running then goes on in the next. */
+    size_t first, end;
+    int64_t start_ns, end_ns;
+    int64_t until_ns[GPU_WORKS]; /* the last end of the work up to here */
+};
+
+/* Let USE, which is finished, be of the next part of WALK. False: there is none. */
+bool device_use_next(struct device_use_walk *walk, struct device_use *use);
 
 #endif

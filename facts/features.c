@@ -60,16 +60,16 @@ static const struct {
     { PRODUCER_JAX, FEATURE_GPU, "profile with jax.profiler.trace() on a machine with a GPU or TPU" },
     { PRODUCER_JAX, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of jax.profiler.ProfileOptions" },
     { PRODUCER_JAX, FEATURE_MEMORY, "call jax.profiler.save_device_memory_profile(), which writes a file of its own" },
-    { PRODUCER_JAX, FEATURE_SHAPES, "XLA's profiler has no option" },
-    { PRODUCER_JAX, FEATURE_STACKS, "profile with python_tracer_level=1 of jax.profiler.ProfileOptions" },
+    { PRODUCER_JAX, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
+    { PRODUCER_JAX, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_JAX, FEATURE_STEPS, "mark each iteration with jax.profiler.StepTraceAnnotation" },
     { PRODUCER_JAX, FEATURE_ANNOTATIONS, "mark what matters with jax.profiler.TraceAnnotation" },
     { PRODUCER_TENSORFLOW, FEATURE_EVENTS, "run the model between tf.profiler.experimental.start() and stop(): the trace is empty" },
     { PRODUCER_TENSORFLOW, FEATURE_OPS, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
     { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
-    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "XLA's profiler has no option" },
-    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "profile with python_tracer_level=1 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
+    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
     { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
 };
@@ -82,6 +82,18 @@ const char *trace_feature_recipe(const struct trace *trace, enum trace_feature f
         if (recipes[i].producer == producer && recipes[i].feature == feature)
             return recipes[i].recipe;
     return features[index_of(feature)].recipe;
+}
+
+enum trace_framework trace_framework(const struct trace *trace)
+{
+    switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
+    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
+    case PRODUCER_JAX:
+    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    default:
+        return trace->event_count && memchr(trace->kind, EVENT_OP, trace->event_count) ? FRAMEWORK_TORCH
+                                                                                       : FRAMEWORK_NONE;
+    }
 }
 
 /* What a name tells by itself. */
@@ -156,8 +168,8 @@ static unsigned find_features(const struct trace *trace)
         found |= features_of_kind[trace->kind[e]].always |
                  (features_of_kind[trace->kind[e]].by_name & of_name[trace->name[e]]);
     free(of_name);
-    if (trace->args[ARG_INPUT_DIMS].count > 0)
-        found |= FEATURE_SHAPES;
+    if (trace->args[ARG_INPUT_DIMS].count > 0 || trace->args[ARG_FLOPS].count > 0)
+        found |= FEATURE_SHAPES; /* or what is made of them */
     if (has_text(trace, ARG_CALL_STACK) || has_text(trace, ARG_MODULE_HIERARCHY))
         found |= FEATURE_STACKS;
     if (has_collectives(trace))

@@ -37,13 +37,20 @@ enum trace_feature {
 };
 
 /* The arguments that must have been read for all of it to be seen. */
-#define FEATURE_WANTS (WANT(INPUT_DIMS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
+#define FEATURE_WANTS                                                                                        \
+    (WANT(INPUT_DIMS) | WANT(FLOPS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
 
 /* The features that TRACE has, as bits. */
 unsigned trace_features(const struct trace *trace);
 
 /* "memory events". FEATURE is one bit. */
 const char *trace_feature_name(enum trace_feature feature);
+
+/* What the program was written with, in whose words advice is given: PyTorch; XLA (JAX, TensorFlow); CUDA or HIP themselves. */
+enum trace_framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
+
+/* Of the first file of TRACE. What tells no framework is PyTorch's where operators are recorded. */
+enum trace_framework trace_framework(const struct trace *trace);
 
 /* What to do to have them: "profile with profile_memory=True", or what the program that wrote TRACE calls it. */
 const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature);

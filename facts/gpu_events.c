@@ -68,7 +68,7 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
 static bool starts_after(const void *context, const void *a, const void *b)
 {
     const struct trace *trace = context;
-    return trace->start_ns[*(const event_id *)a] > trace->start_ns[*(const event_id *)b];
+    return trace_start_ns(trace, *(const event_id *)a) > trace_start_ns(trace, *(const event_id *)b);
 }
 
 /* ---- kinds of work ---- */

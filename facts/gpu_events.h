@@ -5,7 +5,7 @@
  *     for (size_t d = 0; d < gpu->device_count; d++)
  *         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
  *             if (gpu->work[i] == GPU_MEMCPY)
- *                 copies_ns += trace->dur_ns[gpu->event[i]];
+ *                 copies_ns += trace_dur_ns(trace, gpu->event[i]);
  *
  * Work is what occupies a device: kernels, copies, memsets. Work whose launch is not in the file is there like any
  * other. Device 0 of one file is not device 0 of another: ranks have devices of their own.

@@ -109,7 +109,7 @@ static bool is_later(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    return trace->start_ns[a] > trace->start_ns[b];
+    return trace_start_ns(trace, a) > trace_start_ns(trace, b);
 }
 
 /* The calls that TAKES, by start. New; free with free(). */
@@ -142,10 +142,10 @@ static void find_captures(struct adding *adding)
         track_id track = trace->track[e];
         if (adding->sorts[trace->name[e]] == CALL_CAPTURE_BEGIN && !open[track]) {
             *VEC_PUSH(&adding->spans) =
-                (struct body_span){ track, trace->tracks[track].file, trace->start_ns[e], INT64_MAX };
+                (struct body_span){ track, trace->tracks[track].file, trace_start_ns(trace, e), INT64_MAX };
             open[track] = (uint32_t)adding->spans.count;
         } else if (adding->sorts[trace->name[e]] == CALL_CAPTURE_END && open[track]) {
-            adding->spans.at[open[track] - 1].end_ns = trace->start_ns[e];
+            adding->spans.at[open[track] - 1].end_ns = trace_start_ns(trace, e);
             open[track] = 0;
         }
     }
@@ -224,7 +224,7 @@ static event_id operator_around(const struct adding *adding, event_id call)
     }
     if (low == tree->thread_count || tree->threads[low].track != trace->track[call])
         return EVENT_NONE;
-    node_id node = calltree_open_at(tree, adding->skips, &tree->threads[low], trace->start_ns[call]);
+    node_id node = calltree_open_at(tree, adding->skips, &tree->threads[low], trace_start_ns(trace, call));
     return node == NODE_NONE ? EVENT_NONE : tree->event[node];
 }
 
@@ -273,7 +273,7 @@ static bool lies_in(const struct adding *adding, const struct body_span *span, e
     const struct trace *trace = adding->trace;
     track_id track = trace->track[call];
     return (span->track == TRACK_NONE ? trace->tracks[track].file == span->file : track == span->track) &&
-           trace->start_ns[call] >= span->start_ns && trace->start_ns[call] < span->end_ns;
+           trace_start_ns(trace, call) >= span->start_ns && trace_start_ns(trace, call) < span->end_ns;
 }
 
 /* Calls by the spans of their track, or file: each span looks at its own alone. */
@@ -288,15 +288,15 @@ static bool add_body(struct adding *adding, const struct body_span *span, const 
     size_t from = 0, high = count;
     while (from < high) { /* the first that begins in the span */
         size_t middle = from + (high - from) / 2;
-        if (trace->start_ns[calls[middle]] < span->start_ns)
+        if (trace_start_ns(trace, calls[middle]) < span->start_ns)
             from = middle + 1;
         else
             high = middle;
     }
-    for (size_t i = from; i < count && trace->start_ns[calls[i]] < span->end_ns; i++) {
+    for (size_t i = from; i < count && trace_start_ns(trace, calls[i]) < span->end_ns; i++) {
         event_id call = calls[i];
         track_id track = trace->track[call];
-        if (!lies_in(adding, span, call) || trace->start_ns[call] < busy_until_ns[track])
+        if (!lies_in(adding, span, call) || trace_start_ns(trace, call) < busy_until_ns[track])
             continue;
         busy_until_ns[track] = trace_end_ns(trace, call);
         event_id around = operator_around(adding, call), e = around == EVENT_NONE ? call : around;

@@ -72,12 +72,12 @@ static bool is_launched_later(const void *context, const void *left, const void 
     const struct trace *trace = context;
     const struct replayed *a = left, *b = right;
     if (a->call != b->call)
-        return trace->start_ns[a->call] != trace->start_ns[b->call]
-                   ? trace->start_ns[a->call] > trace->start_ns[b->call]
+        return trace_start_ns(trace, a->call) != trace_start_ns(trace, b->call)
+                   ? trace_start_ns(trace, a->call) > trace_start_ns(trace, b->call)
                    : a->call > b->call;
     if (a->track != b->track)
         return a->track > b->track;
-    return trace->start_ns[a->work] > trace->start_ns[b->work];
+    return trace_start_ns(trace, a->work) > trace_start_ns(trace, b->work);
 }
 
 static void find_works(struct matching *matching)
@@ -94,7 +94,7 @@ static void find_works(struct matching *matching)
         *VEC_PUSH(&matching->works) = (struct replayed){ call, e, trace->track[e] };
         matching->links->launch_of[e] = 1;
         matching->links->works++;
-        matching->links->works_ns += trace->dur_ns[e];
+        matching->links->works_ns += trace_dur_ns(trace, e);
     }
     free(is_graph);
     runs_sort(matching->works.at, matching->works.count, sizeof *matching->works.at, is_launched_later,
@@ -290,8 +290,8 @@ static bool starts_later(const void *context, const void *left, const void *righ
     const struct ordering *ordering = context;
     const struct replayed *works = ordering->matching->works.at + ordering->replay->first;
     const struct trace *trace = ordering->matching->trace;
-    return trace->start_ns[works[*(const uint32_t *)left].work] >
-           trace->start_ns[works[*(const uint32_t *)right].work];
+    return trace_start_ns(trace, works[*(const uint32_t *)left].work) >
+           trace_start_ns(trace, works[*(const uint32_t *)right].work);
 }
 
 /* The operations of REPLAY that have no node, in order of start over all streams. Release after use. */
@@ -443,7 +443,7 @@ static void take_launch(struct matching *matching, size_t work, uint32_t launch)
     event_id e = matching->works.at[work].work;
     links->launch_of[e] = 2 + launch;
     links->matched++;
-    links->matched_ns += matching->trace->dur_ns[e];
+    links->matched_ns += trace_dur_ns(matching->trace, e);
 }
 
 static void take(struct matching *matching, const struct replay *replay, size_t body_index)
@@ -685,12 +685,18 @@ void graph_links_tell(const struct graph_links *links, struct result *result)
     }
     struct buffer time = { 0 };
     quantity_show_rounded_time(&time, (double)links->works_ns);
-    result_add_notice(
-        result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
-        "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
-        "of the sizes that were captured, which padding makes larger than the request%s",
-        links->matched, links->works, time.at,
-        links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+    if (links->matched)
+        result_add_notice(
+            result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
+            "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
+            "of the sizes that were captured, which padding makes larger than the request%s",
+            links->matched, links->works, time.at,
+            links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+    else
+        result_add_notice(result, "graph_works", 0, NULL, TPA_NOWHERE,
+                          "none of the %zu operations of graphs (%s) is known by the capture: they are "
+                          "called " GRAPH_UNMATCHED,
+                          links->works, time.at);
     buffer_release(&time);
     if (links->by_place)
         result_add_notice(

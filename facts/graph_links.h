@@ -30,7 +30,7 @@
 
 #define GRAPH_LINKS_WANTS (ATTRIBUTION_WANTS | WANT(GRAPH_ID) | WANT(GRAPH_NODE_ID))
 
-/* How works that were not matched are called. */
+/* How operations that were not matched are called. */
 #define GRAPH_UNMATCHED "(graph)"
 
 struct graph_links {

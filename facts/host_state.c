@@ -37,7 +37,7 @@ static void add_events(struct host_state *host, const struct trace *trace)
                                     ? &host->overhead[trace->tracks[trace->track[e]].file]
                                     : NULL;
         if (set)
-            intervals_add(set, trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(set, trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
     free(of_call);
     free(of_region);
@@ -49,7 +49,7 @@ static void add_waits(struct host_state *host, const struct trace *trace)
     for (size_t i = 0; i < waits->count; i++)
         if (waits->at[i].kind != WAIT_PINNING)
             intervals_add(&host->threads[trace->track[waits->at[i].call]].in[HOST_WAITING],
-                          trace->start_ns[waits->at[i].call], trace_end_ns(trace, waits->at[i].call));
+                          trace_start_ns(trace, waits->at[i].call), trace_end_ns(trace, waits->at[i].call));
 }
 
 /* Make the sets of THREAD disjoint: each without the overhead and those before it. */

@@ -80,8 +80,8 @@ static void find_calls(struct question *question, const unsigned char *sorts, st
                 add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
             } else if (sorts[trace->name[e]] == CALL_SYNC) {
                 *VEC_PUSH(&question->sync_calls) = e;
-                intervals_add(&question->syncing[trace->tracks[trace->track[e]].file], trace->start_ns[e],
-                              trace_end_ns(trace, e));
+                intervals_add(&question->syncing[trace->tracks[trace->track[e]].file],
+                              trace_start_ns(trace, e), trace_end_ns(trace, e));
             }
         } else if (trace->kind[e] == EVENT_SYNC) {
             event_id call = attribution_call(question->launches, e);
@@ -110,8 +110,8 @@ static void sort_ends(struct question *question)
             continue;
         *VEC_PUSH(&question->ended[file]) = (struct ended){
             .end_ns = end_ns,
-            .start_ns = trace->start_ns[e],
-            .launched_ns = call == EVENT_NONE ? INT64_MIN : trace->start_ns[call],
+            .start_ns = trace_start_ns(trace, e),
+            .launched_ns = call == EVENT_NONE ? INT64_MIN : trace_start_ns(trace, call),
             .event = e,
         };
     }
@@ -148,7 +148,7 @@ static bool is_synced(const struct trace *trace, const struct synced *synced, si
 static event_id waited_for(const struct question *question, event_id call)
 {
     const struct trace *trace = question->trace;
-    int64_t start_ns = trace->start_ns[call], end_ns = trace_end_ns(trace, call);
+    int64_t start_ns = trace_start_ns(trace, call), end_ns = trace_end_ns(trace, call);
     size_t synced_count;
     const struct synced *synced = synced_by(question, call, &synced_count);
     const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
@@ -221,7 +221,7 @@ static void drop_repeats(const struct trace *trace, struct host_waits *waits)
         const struct host_wait *wait = &waits->at[i];
         if (kept == 0 || waits->at[kept - 1].call != wait->call)
             waits->at[kept++] = *wait;
-        else if (trace->start_ns[wait->work] < trace->start_ns[waits->at[kept - 1].work])
+        else if (trace_start_ns(trace, wait->work) < trace_start_ns(trace, waits->at[kept - 1].work))
             waits->at[kept - 1].work = wait->work;
     }
     waits->count = kept;
@@ -234,10 +234,10 @@ static bool begins_after(const void *context, const void *left, const void *righ
     event_id a = ((const struct host_wait *)left)->call, b = ((const struct host_wait *)right)->call;
     if (trace->track[a] != trace->track[b])
         return trace->track[a] > trace->track[b];
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] > trace->start_ns[b];
-    if (trace->dur_ns[a] != trace->dur_ns[b])
-        return trace->dur_ns[a] < trace->dur_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    if (trace_dur_ns(trace, a) != trace_dur_ns(trace, b))
+        return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
     return a > b;
 }
 

@@ -3,12 +3,12 @@
  *
  *     const struct host_waits *waits = host_waits_of(trace);
  *     for (size_t i = 0; i < waits->count; i++)
- *         blocked_ns += trace->dur_ns[waits->at[i].call];
+ *         blocked_ns += trace_dur_ns(trace, waits->at[i].call);
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *
- * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named: the driver has to stage
- * it;
+ * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named, since the driver has to
+ *   stage it;
  * - a synchronisation. What it waited for is the work that ended last while it waited, among the work that was
  *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
  *   streams of the file. When that is a copy, the wait is for the copy;

@@ -49,7 +49,7 @@ static void find_calls(struct finding *finding)
             *VEC_PUSH(finding->calls) =
                 (struct launch_call){ .call = e, .is_graph = kind == CALL_GRAPH_LAUNCH };
         else if (kind == CALL_CAPTURE_BEGIN)
-            *VEC_PUSH(&finding->edges) = (struct edge){ file, trace->start_ns[e], 1 };
+            *VEC_PUSH(&finding->edges) = (struct edge){ file, trace_start_ns(trace, e), 1 };
         else if (kind == CALL_CAPTURE_END)
             *VEC_PUSH(&finding->edges) = (struct edge){ file, trace_end_ns(trace, e), -1 };
     }
@@ -96,8 +96,8 @@ static void mark(struct finding *finding)
     for (size_t i = 0; i < finding->calls->count; i++) {
         struct launch_call *call = &finding->calls->at[i];
         const struct intervals *captures = &finding->captures[trace->tracks[trace->track[call->call]].file];
-        call->captured =
-            !call->has_work && captures->count && intervals_contain(captures, trace->start_ns[call->call]);
+        call->captured = !call->has_work && captures->count &&
+                         intervals_contain(captures, trace_start_ns(trace, call->call));
     }
 }
 
@@ -109,16 +109,18 @@ static void *derive(const struct trace *trace)
     find_calls(&finding);
     find_captures(&finding);
     mark(&finding);
-    for (size_t file = 0; file < trace->file_count; file++)
-        intervals_release(&finding.captures[file]);
-    free(finding.captures);
     VEC_FREE(&finding.edges);
+    finding.calls->captures = finding.captures;
+    finding.calls->file_count = trace->file_count;
     return finding.calls;
 }
 
 static void release(void *context)
 {
     struct launch_calls *calls = context;
+    for (size_t file = 0; file < calls->file_count; file++)
+        intervals_release(&calls->captures[file]);
+    free(calls->captures);
     VEC_FREE(calls);
     free(calls);
 }
@@ -134,7 +136,7 @@ int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct tr
     VEC_OF(int64_t) durations = { 0 };
     for (size_t i = 0; i < calls->count; i++)
         if (!calls->at[i].is_graph && !calls->at[i].captured)
-            *VEC_PUSH(&durations) = trace->dur_ns[calls->at[i].call];
+            *VEC_PUSH(&durations) = trace_dur_ns(trace, calls->at[i].call);
     int64_t median_ns = stats_of(durations.at, durations.count).median;
     VEC_FREE(&durations);
     return median_ns;

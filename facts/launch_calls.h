@@ -15,6 +15,7 @@
 #define TPA_FACTS_LAUNCH_CALLS_H
 
 #include "base/memory.h"
+#include "trace/intervals.h"
 #include "trace/trace.h"
 
 struct launch_call {
@@ -26,6 +27,8 @@ struct launch_call {
 
 struct launch_calls {
     VEC_OF(struct launch_call);
+    struct intervals *captures; /* by file: when a graph was captured, on the clock of the file */
+    size_t file_count;
 };
 
 /* Those of TRACE in order of their ids, worked out when first requested. Borrowed; live as long as TRACE. */

@@ -86,7 +86,7 @@ static void take_records(const struct taking *taking, struct raw_records *raw)
             .event = e,
             .type = told ? MEMORY_TYPE_UNTOLD : 0,
             .id = -1,
-            .at_ns = trace->start_ns[e],
+            .at_ns = trace_start_ns(trace, e),
             .reserved = -1,
             .category = (name_id)category,
             .change = (uint8_t)change,

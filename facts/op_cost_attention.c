@@ -30,6 +30,7 @@ static const struct layout layouts[] = {
     [ATTENTION_EFFICIENT] =           { 0, 9,  4,      ABSENT, false, false, false },
     [ATTENTION_FLASH_ATTN] =          { 0, 5,  ABSENT, 6,      false, false, true },
     [ATTENTION_SDPA_FLASH_BACKWARD] = { 1, 11, ABSENT, ABSENT, true,  true,  false }, /* the efficient one's, too */
+    [ATTENTION_SDPA_CPU_BACKWARD] =   { 1, 7,  ABSENT, ABSENT, true,  true,  false },
     [ATTENTION_SDPA_CUDNN_BACKWARD] = { 1, 14, ABSENT, ABSENT, true,  true,  false },
     [ATTENTION_FLASH_BACKWARD] =      { 1, 11, 6,      15,     false, true,  false },
     [ATTENTION_EFFICIENT_BACKWARD] =  { 1, 14, 6,      ABSENT, false, true,  false },

@@ -44,6 +44,7 @@ enum product_form {
     PRODUCT_ADDMM,   /* with what is added in front */
     PRODUCT_BADDBMM, /* the same */
     PRODUCT_SCALED,
+    PRODUCT_SCALED_LISTS, /* with scales in lists */
     PRODUCT_INT,
     PRODUCT_MV,
     PRODUCT_ADDMV,
@@ -73,6 +74,7 @@ enum attention_form {
     ATTENTION_EFFICIENT,
     ATTENTION_FLASH_ATTN,
     ATTENTION_SDPA_FLASH_BACKWARD,
+    ATTENTION_SDPA_CPU_BACKWARD,
     ATTENTION_SDPA_CUDNN_BACKWARD,
     ATTENTION_FLASH_BACKWARD,
     ATTENTION_EFFICIENT_BACKWARD,

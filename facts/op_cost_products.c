@@ -79,6 +79,14 @@ static void cost_scaled(const struct op_call *call, size_t inputs, struct op_cos
     cost->bytes = count_plus(read, bytes_of(outputs_of(&product), out));
 }
 
+/* (a, b, scales of a, ...): the sizes and types of lists are not recorded, so neither are all bytes. */
+static void cost_scaled_lists(const struct op_call *call, struct op_cost *cost)
+{
+    struct product product;
+    if (find_product(call, 0, 2, &product))
+        cost->flops = flops_of(&product);
+}
+
 static void cost_int(const struct op_call *call, struct op_cost *cost)
 {
     struct product product;
@@ -127,6 +135,7 @@ void op_cost_product(const struct op_model *model, const struct op_call *call, s
     case PRODUCT_ADDMM: cost_plain(call, 1, 2, cost); break;
     case PRODUCT_BADDBMM: cost_plain(call, 1, 3, cost); break;
     case PRODUCT_SCALED: cost_scaled(call, model->inputs, cost); break;
+    case PRODUCT_SCALED_LISTS: cost_scaled_lists(call, cost); break;
     case PRODUCT_INT: cost_int(call, cost); break;
     case PRODUCT_MV: cost_vector(call, 0, cost); break;
     case PRODUCT_ADDMV: cost_vector(call, 1, cost); break;

@@ -81,7 +81,7 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
             asked[id] = matched ? MATCHES : MATCHES_NOT;
         }
         if (asked[id] == MATCHES)
-            *VEC_PUSH(steps) = (struct step){ f, 0, trace->start_ns[e], trace_end_ns(trace, e), e };
+            *VEC_PUSH(steps) = (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     }
     free(asked);
     regex_free(regex);
@@ -110,7 +110,7 @@ struct step_list *step_list_open(const struct trace *trace)
         if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || told[f])
             continue;
         *VEC_PUSH(steps) =
-            (struct step){ f, numbers[trace->name[e]], trace->start_ns[e], trace_end_ns(trace, e), e };
+            (struct step){ f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     }
     free(told);
     free(numbers);

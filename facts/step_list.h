@@ -2,7 +2,7 @@
  * step_list.h - the steps of a run: what torch.profiler marks as ProfilerStep#N.
  *
  *     struct step_list *steps = step_list_open(trace);
- *     const struct step *step = step_list_at(steps, file, trace->start_ns[e]);   // NULL: in none
+ *     const struct step *step = step_list_at(steps, file, trace_start_ns(trace, e));   // NULL: in none
  */
 #ifndef TPA_FACTS_STEP_LIST_H
 #define TPA_FACTS_STEP_LIST_H

@@ -16,7 +16,7 @@ static bool belongs_after(const void *context, const void *left, const void *rig
     event_id a = ((const struct stream_wait *)left)->call, b = ((const struct stream_wait *)right)->call;
     if (trace->track[a] != trace->track[b])
         return trace->track[a] > trace->track[b];
-    return trace->start_ns[a] > trace->start_ns[b];
+    return trace_start_ns(trace, a) > trace_start_ns(trace, b);
 }
 
 /* The stream that each call makes wait, by event; where it is recorded. New, free with free(); NULL: nowhere. */
@@ -79,7 +79,7 @@ event_id stream_waits_before(const struct stream_waits *waits, event_id launch, 
     SEARCH(i, waits->count, belongs_after(trace, &key, &waits->at[i]));
     for (size_t steps = 0; i-- > 0 && steps < MOST_STEPS_BACK; steps++) {
         const struct stream_wait *wait = &waits->at[i];
-        if (trace->track[wait->call] != trace->track[launch] || trace->start_ns[wait->call] <= after_ns)
+        if (trace->track[wait->call] != trace->track[launch] || trace_start_ns(trace, wait->call) <= after_ns)
             break;
         if (wait->stream == stream || wait->stream == TRACK_NONE)
             return wait->call;

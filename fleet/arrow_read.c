@@ -96,54 +96,92 @@ struct message {
 
 static bool damaged(struct arrow_reader *reader, struct tpa_error *err)
 {
-    return tpa_fail(err, (int64_t)reader->at, "this is no message of an Arrow stream, or it is damaged");
+    return tpa_fail(err, reader->at, "this is not a message of an Arrow stream, or it is damaged");
 }
 
 static bool cut_short(struct arrow_reader *reader, struct tpa_error *err)
 {
-    tpa_fail(err, (int64_t)reader->len, "the file ends in the midst of an Arrow message");
+    tpa_fail(err, reader->at + (int64_t)reader->message.count,
+             "the file ends in the midst of an Arrow message");
     return tpa_hint(err, "it was cut short; make it again");
 }
 
+/* Add MORE bytes to the message at hand, fewer where the source ends. Memory is taken as bytes come, whatever MORE says. */
+static bool add_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_error *err)
+{
+    enum { PIECE = 1 << 20 };
+    int64_t got = 1;
+    while (more > 0 && got > 0) {
+        size_t piece = more < PIECE ? (size_t)more : PIECE;
+        VEC_RESERVE(&reader->message, piece);
+        got = source_read(reader->source, reader->message.at + reader->message.count, piece, err);
+        if (got < 0)
+            return false;
+        reader->message.count += (size_t)got;
+        more -= (uint64_t)got;
+    }
+    if (got == 0 && source_damage(reader->source))
+        return tpa_fail(err, reader->at + (int64_t)reader->message.count, "%s",
+                        source_damage(reader->source));
+    return true;
+}
+
+/* The same; it is an error when the source ends before. */
+static bool need_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_error *err)
+{
+    size_t count = reader->message.count;
+    if (!add_bytes(reader, more, err))
+        return false;
+    return reader->message.count - count == more || cut_short(reader, err);
+}
+
+/* What begins the next message: its mark, and the length of its metadata. False at the end of the source, too. */
+static bool begin_message(struct arrow_reader *reader, struct tpa_error *err)
+{
+    reader->at += (int64_t)reader->message.count;
+    reader->message.count = 0;
+    if (!add_bytes(reader, 8, err) || reader->message.count == 0)
+        return false;
+    return reader->message.count == 8 || cut_short(reader, err);
+}
+
+/* The rest of a message that was begun. */
 static bool read_message(struct arrow_reader *reader, struct message *message, struct tpa_error *err)
 {
-    struct flat head = { reader->bytes + reader->at, reader->len - reader->at, false };
-    if (head.len < 8)
-        return cut_short(reader, err);
+    struct flat head = { reader->message.at, reader->message.count, false };
     uint64_t len = number_at(&head, 4, 4);
     if (number_at(&head, 0, 4) != UINT32_MAX)
         return damaged(reader, err);
     *message = (struct message){ .kind = MESSAGE_END };
-    if (len == 0) {
-        reader->at += 8;
+    if (len == 0)
         return true;
-    }
-    if (len > head.len - 8)
-        return cut_short(reader, err);
-    message->flat = (struct flat){ head.at + 8, (size_t)len, false };
+    if (!need_bytes(reader, len, err))
+        return false;
+    message->flat = (struct flat){ reader->message.at + 8, (size_t)len, false };
     size_t table = (size_t)number_at(&message->flat, 0, 4);
     message->kind = (unsigned)value_of(&message->flat, table, 1, 1, 0);
     message->header = follow(&message->flat, field_of(&message->flat, table, 2));
     uint64_t body = value_of(&message->flat, table, 3, 8, 0);
     if (message->flat.bad || !message->header)
         return damaged(reader, err);
-    if (body > head.len - 8 - len)
-        return cut_short(reader, err);
-    message->body = head.at + 8 + len;
+    if (!need_bytes(reader, body, err))
+        return false;
+    message->flat.at = reader->message.at + 8; /* it may have moved */
+    message->body = message->flat.at + len;
     message->body_len = (size_t)body;
-    reader->at += 8 + (size_t)len + (size_t)body;
     return true;
 }
 
 /* ---- schema ---- */
 
-void arrow_reader_init(struct arrow_reader *reader, const void *bytes, size_t len)
+void arrow_reader_init(struct arrow_reader *reader, struct source *source)
 {
-    *reader = (struct arrow_reader){ .bytes = bytes, .len = len };
+    *reader = (struct arrow_reader){ .source = source };
 }
 
 void arrow_reader_release(struct arrow_reader *reader)
 {
+    VEC_FREE(&reader->message);
     VEC_FREE(&reader->fields);
     VEC_FREE(&reader->facts);
 }
@@ -166,15 +204,14 @@ bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err)
 {
     static const uint16_t one = 1;
     struct message message;
-    if (reader->at == reader->len || !read_message(reader, &message, err))
+    if (!begin_message(reader, err) || !read_message(reader, &message, err))
         return false;
     if (message.kind != MESSAGE_SCHEMA)
         return damaged(reader, err);
     struct flat *flat = &message.flat;
     bool is_big = *(const uint8_t *)&one == 0;
     if ((value_of(flat, message.header, 0, 2, 0) != 0) != is_big)
-        return tpa_fail(err, (int64_t)reader->at,
-                        "the numbers of this file are in the byte order of another machine");
+        return tpa_fail(err, reader->at, "the numbers of this file are in the byte order of another machine");
     reader->fields.count = reader->facts.count = 0;
     size_t count, at = vector_of(flat, message.header, 1, 4, &count);
     for (size_t i = 0; i < count && !flat->bad; i++)
@@ -259,11 +296,10 @@ static bool read_columns(struct arrow_reader *reader, struct message *message, s
     size_t nodes, parts, wanted = 0, node = vector_of(flat, message->header, 1, 16, &nodes),
                          part = vector_of(flat, message->header, 2, 16, &parts);
     if (field_of(flat, message->header, 3))
-        return tpa_fail(err, (int64_t)reader->at, "the batch is compressed, which is not read here");
+        return tpa_fail(err, reader->at, "the batch is compressed, which is not read here");
     for (size_t i = 0; i < reader->fields.count; i++) {
         if (reader->fields.at[i].type == ARROW_READ_OTHER)
-            return tpa_fail(err, (int64_t)reader->at, "column %zu is neither 64-bit integers nor texts",
-                            i + 1);
+            return tpa_fail(err, reader->at, "column %zu is neither 64-bit integers nor texts", i + 1);
         wanted += reader->fields.at[i].type == ARROW_READ_TEXT ? 3 : 2;
     }
     if (flat->bad || nodes != reader->fields.count || parts != wanted || rows > message->body_len)
@@ -282,6 +318,8 @@ static bool read_columns(struct arrow_reader *reader, struct message *message, s
 bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err)
 {
     struct message message;
+    if (!begin_message(reader, err))
+        return err->failed ? false : cut_short(reader, err);
     if (!read_message(reader, &message, err) || message.kind == MESSAGE_END)
         return false;
     return message.kind == MESSAGE_BATCH ? read_columns(reader, &message, batch, err) : damaged(reader, err);

@@ -2,7 +2,7 @@
  * arrow_read.h - Arrow's IPC streams read back: integers of 64 bits and texts, which is all that facts are made of.
  *
  *     struct arrow_reader reader;
- *     arrow_reader_init(&reader, bytes, len);
+ *     arrow_reader_init(&reader, source);
  *     struct arrow_batch batch;
  *     while (arrow_read_schema(&reader, &err)) {                     // streams may follow one another
  *         const char *version = arrow_fact(&reader, "tpa.facts");
@@ -14,15 +14,17 @@
  *     if (err.failed)
  *         ...                                                        // cut short, damaged, or of other types
  *
- * Nothing is copied: texts point into the bytes that are read, which may be hostile. What report/arrow_stream.h
- * writes is read, and what other writers make of the same types, uncompressed and without dictionaries. A stream must
- * end as such: where the file ends before, batches may be missing.
+ * One message is in memory at a time, and texts point into it: those of a schema live until the first batch is read, those
+ * of a batch until the next. The bytes may be hostile. What report/arrow_stream.h writes is read, and what other writers make of the same
+ * types, uncompressed and without dictionaries. A stream must end as such: where the file ends before, batches may be
+ * missing.
  */
 #ifndef TPA_FLEET_ARROW_READ_H
 #define TPA_FLEET_ARROW_READ_H
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "base/table.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,8 +42,9 @@ struct arrow_read_fact {
 };
 
 struct arrow_reader {
-    const unsigned char *bytes; /* borrowed */
-    size_t len, at;
+    struct source *source;                  /* borrowed */
+    VEC_OF(unsigned char) message;          /* the one at hand */
+    int64_t at;                             /* where it begins */
     VEC_OF(struct arrow_read_field) fields; /* of the stream at hand */
     VEC_OF(struct arrow_read_fact) facts;   /* metadata of its schema */
 };
@@ -59,10 +62,11 @@ struct arrow_batch {
     VEC_OF(struct arrow_read_column) columns; /* one for each field */
 };
 
-void arrow_reader_init(struct arrow_reader *reader, const void *bytes, size_t len);
+/* SOURCE is borrowed until the reader is released, and read to its end. */
+void arrow_reader_init(struct arrow_reader *reader, struct source *source);
 void arrow_reader_release(struct arrow_reader *reader);
 
-/* Go to the next stream. False at the end of the bytes, and, with ERR, where no schema is or it is damaged. */
+/* Go to the next stream. False at the end of the source, and, with ERR, where no schema is, it is damaged or cannot be read. */
 bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err);
 
 /* What the schema's metadata say of KEY; missing when nothing. */

@@ -9,63 +9,65 @@
 #include <string.h>
 
 /* clang-format off */
-#define INTEGER(row, field, help_) { #field, FACTS_INT64, offsetof(struct row, field), help_ }
-#define TEXT(row, field, help_) { #field, FACTS_TEXT, offsetof(struct row, field), help_ }
+#define INTEGER(row, field, bounds_, help_) { #field, FACTS_INT64, offsetof(struct row, field), help_, FACTS_##bounds_ }
+#define TEXT(row, field, help_) { #field, FACTS_TEXT, offsetof(struct row, field), help_, FACTS_ANY }
 #define PART(key_, index, help_) \
-    { key_, FACTS_INT64, offsetof(struct facts_step, part_ns) + (index) * sizeof(int64_t), help_ }
+    { key_, FACTS_INT64, offsetof(struct facts_step, part_ns) + (index) * sizeof(int64_t), help_, FACTS_MAYBE_PART }
 #define CAUSE(key_, cause) PART("idle_" key_ "_ns", PART_IDLE + (cause), "idle: cause of tpa gaps")
 
 static const struct facts_column recording_columns[] = {
-    INTEGER(facts_recording, recording, "number of the recording, made of all that it says"),
-    INTEGER(facts_recording, rank, "rank of the process"),
-    INTEGER(facts_recording, world_size, "ranks of the job"),
+    INTEGER(facts_recording, recording, ANY, "number of the recording, made of all that it says"),
+    INTEGER(facts_recording, rank, MAYBE, "rank of the process"),
+    INTEGER(facts_recording, world_size, MAYBE, "ranks of the job"),
     TEXT(facts_recording, job, "name of the job, as given to tpa facts"),
     TEXT(facts_recording, file, "name of the trace, without its folder"),
     TEXT(facts_recording, host, "name of the host"),
     TEXT(facts_recording, producer, "what wrote the trace"),
     TEXT(facts_recording, device, "model of the first device"),
     TEXT(facts_recording, version, "version of tpa that made the facts"),
-    INTEGER(facts_recording, has_clock, "1: moments count from one origin for all processes of the host"),
-    INTEGER(facts_recording, start_ns, "start of the first event, by the clock of the host"),
-    INTEGER(facts_recording, end_ns, "end of the last event"),
-    INTEGER(facts_recording, events, "events of the trace"),
-    INTEGER(facts_recording, bytes, "size of the trace as text"),
-    INTEGER(facts_recording, devices, "devices with work"),
-    INTEGER(facts_recording, cut, "1: the trace was cut short or damaged"),
+    INTEGER(facts_recording, has_clock, AMOUNT, "1: moments count from one origin for all processes of the host"),
+    INTEGER(facts_recording, start_ns, NUMBER, "start of the first event, by the clock of the host"),
+    INTEGER(facts_recording, end_ns, NUMBER, "end of the last event"),
+    INTEGER(facts_recording, events, AMOUNT, "events of the trace"),
+    INTEGER(facts_recording, bytes, NUMBER, "size of the trace as text"),
+    INTEGER(facts_recording, devices, AMOUNT, "devices with work"),
+    INTEGER(facts_recording, cut, AMOUNT, "1: the trace was cut short or damaged"),
 };
 
 static const struct facts_column device_columns[] = {
-    INTEGER(facts_device, recording, "the recording"),
-    INTEGER(facts_device, device, "number of the device"),
+    INTEGER(facts_device, recording, ANY, "the recording"),
+    INTEGER(facts_device, device, NUMBER, "number of the device"),
     TEXT(facts_device, name, "model"),
-    INTEGER(facts_device, total_memory, "bytes"),
-    INTEGER(facts_device, multiprocessors, "multiprocessors, compute units"),
-    INTEGER(facts_device, span_ns, "from the first to the last work"),
-    INTEGER(facts_device, busy_ns, "union of all work"),
-    INTEGER(facts_device, works, "kernels, copies and memsets"),
-    INTEGER(facts_device, unlinked, "those whose call is not in the trace"),
-    INTEGER(facts_device, queued, "those that began after their call had returned"),
-    INTEGER(facts_device, queue_ns, "from the end of the call to the start of these, added up"),
-    INTEGER(facts_device, peak_allocated, "most bytes in use by the allocator"),
-    INTEGER(facts_device, peak_reserved, "most bytes held by the allocator"),
+    INTEGER(facts_device, total_memory, MAYBE, "bytes"),
+    INTEGER(facts_device, multiprocessors, MAYBE, "multiprocessors, compute units"),
+    INTEGER(facts_device, span_ns, AMOUNT, "from the first to the last work"),
+    INTEGER(facts_device, busy_ns, AMOUNT, "union of all work"),
+    INTEGER(facts_device, works, AMOUNT, "kernels, copies and memsets"),
+    INTEGER(facts_device, unlinked, AMOUNT, "those whose call is not in the trace"),
+    INTEGER(facts_device, queued, AMOUNT, "those that began after their call had returned"),
+    INTEGER(facts_device, queue_ns, AMOUNT, "from the end of the call to the start of these, added up"),
+    INTEGER(facts_device, peak_allocated, MAYBE, "most bytes in use by the allocator"),
+    INTEGER(facts_device, peak_reserved, MAYBE, "most bytes held by the allocator"),
 };
 
 static const struct facts_column group_columns[] = {
-    INTEGER(facts_group, recording, "the recording"),
-    INTEGER(facts_group, group, "number of the process group within the recording"),
+    INTEGER(facts_group, recording, ANY, "the recording"),
+    INTEGER(facts_group, group, NUMBER, "number of the process group within the recording"),
     TEXT(facts_group, name, "its name"),
     TEXT(facts_group, description, "its description"),
     TEXT(facts_group, ranks, "its ranks, as the trace lists them; of a long list the beginning and a hash of all"),
-    INTEGER(facts_group, size, "how many ranks it has"),
+    INTEGER(facts_group, size, NUMBER, "how many ranks it has"),
+    INTEGER(facts_group, collectives, NUMBER, "collectives of the recording in it"),
+    INTEGER(facts_group, unnumbered, NUMBER, "those of them without a number"),
 };
 
 static const struct facts_column step_columns[] = {
-    INTEGER(facts_step, recording, "the recording"),
-    INTEGER(facts_step, device, "number of the device"),
-    INTEGER(facts_step, number, "N of ProfilerStep#N; missing: no steps are marked, and this is the whole recording"),
-    INTEGER(facts_step, start_ns, "when it began as it ran, by the clock of the host"),
-    INTEGER(facts_step, duration_ns, "what the next add up to, all_communication_ns, loading_ns and blocked_ns aside"),
-    INTEGER(facts_step, complete, "1: recorded to its end"),
+    INTEGER(facts_step, recording, ANY, "the recording"),
+    INTEGER(facts_step, device, MAYBE, "number of the device"),
+    INTEGER(facts_step, number, MAYBE, "N of ProfilerStep#N; missing: no steps are marked, and this is the whole recording"),
+    INTEGER(facts_step, start_ns, NUMBER, "when it began as it ran, by the clock of the host"),
+    INTEGER(facts_step, duration_ns, AMOUNT, "what the next add up to, all_communication_ns, loading_ns and blocked_ns aside"),
+    INTEGER(facts_step, complete, AMOUNT, "1: recorded to its end"),
     PART("computation_ns", PART_COMPUTATION, "kernels that do not communicate, and memsets"),
     PART("exposed_communication_ns", PART_COMMUNICATION, "communication while nothing computed"),
     PART("exposed_copies_ns", PART_COPIES, "copies while nothing computed or communicated"),
@@ -83,56 +85,56 @@ static const struct facts_column step_columns[] = {
     CAUSE("profiler", GAP_PROFILER),
     CAUSE("unknown", GAP_UNKNOWN),
     PART("idle_edge_ns", PART_EDGE, "idle: before the first work of the device, or after the last"),
-    INTEGER(facts_step, all_communication_ns, "communication, whether exposed or not"),
-    INTEGER(facts_step, loading_ns, "a host thread was in a data loader"),
-    INTEGER(facts_step, blocked_ns, "a host thread was held up by a synchronization, a copy or pinning"),
+    INTEGER(facts_step, all_communication_ns, MAYBE_PART, "communication, whether exposed or not"),
+    INTEGER(facts_step, loading_ns, AMOUNT, "a host thread was in a data loader"),
+    INTEGER(facts_step, blocked_ns, AMOUNT, "a host thread was held up by a synchronization, a copy or pinning"),
 };
 
 static const struct facts_column name_columns[] = {
-    INTEGER(facts_name, recording, "the recording"),
-    INTEGER(facts_name, device, "number of the device; missing on the host"),
+    INTEGER(facts_name, recording, ANY, "the recording"),
+    INTEGER(facts_name, device, MAYBE, "number of the device; missing on the host"),
     TEXT(facts_name, kind, "kernel, copy, operator, call, annotation"),
     TEXT(facts_name, name, "the name"),
-    INTEGER(facts_name, count, "how often it ran"),
-    INTEGER(facts_name, sum_ns, "durations added up"),
-    INTEGER(facts_name, min_ns, "the shortest"),
-    INTEGER(facts_name, max_ns, "the longest"),
-    INTEGER(facts_name, squares_high, "squares of the durations added up, in ns^2: the upper 64 of 128 bits"),
-    INTEGER(facts_name, squares_low, "the lower 64 bits"),
-    { "sketch", FACTS_BYTES, offsetof(struct facts_name, sketch), "the durations, from 1,000 on within 0.8 %" },
+    INTEGER(facts_name, count, AMOUNT, "how often it ran"),
+    INTEGER(facts_name, sum_ns, AMOUNT, "durations added up"),
+    INTEGER(facts_name, min_ns, AMOUNT, "the shortest"),
+    INTEGER(facts_name, max_ns, AMOUNT, "the longest"),
+    INTEGER(facts_name, squares_high, ANY, "squares of the durations added up, in ns^2: the upper 64 of 128 bits"),
+    INTEGER(facts_name, squares_low, ANY, "the lower 64 bits"),
+    { "sketch", FACTS_BYTES, offsetof(struct facts_name, sketch), "the durations, from 1,000 on within 0.8 %", FACTS_ANY },
 };
 
 static const struct facts_column collective_columns[] = {
-    INTEGER(facts_collective, recording, "the recording"),
-    INTEGER(facts_collective, device, "number of the device; -1: it ran on the host"),
-    INTEGER(facts_collective, start_ns, "by the clock of the host"),
-    INTEGER(facts_collective, duration_ns, "waiting for others included"),
-    INTEGER(facts_collective, group, "of the table groups"),
+    INTEGER(facts_collective, recording, ANY, "the recording"),
+    INTEGER(facts_collective, device, NUMBER, "number of the device; -1: it ran on the host"),
+    INTEGER(facts_collective, start_ns, NUMBER, "by the clock of the host"),
+    INTEGER(facts_collective, duration_ns, AMOUNT, "waiting for others included"),
+    INTEGER(facts_collective, group, NUMBER, "of the table groups"),
     TEXT(facts_collective, kind, "all_reduce ..."),
     TEXT(facts_collective, type, "of the elements"),
-    INTEGER(facts_collective, sequence, "number within the group, the same on every rank"),
-    INTEGER(facts_collective, step, "the step it was issued in"),
-    INTEGER(facts_collective, bytes, "its size as NCCL's tests count it"),
-    INTEGER(facts_collective, source, "of a send or receive: who sends, by number in the group"),
-    INTEGER(facts_collective, target, "who receives"),
-    INTEGER(facts_collective, exposed_ns, "the part in which nothing computed on the device"),
-    INTEGER(facts_collective, computed_before_ns, "computation from the first work to the start"),
-    INTEGER(facts_collective, communicated_before_ns, "exposed communication until then"),
-    INTEGER(facts_collective, copied_before_ns, "exposed copies until then"),
-    INTEGER(facts_collective, loading_before_ns, "idle for data loading until then"),
-    INTEGER(facts_collective, host_before_ns, "idle until then for any other cause"),
-    INTEGER(facts_collective, computed_until_ns, "the same until the end"),
-    INTEGER(facts_collective, communicated_until_ns, "exposed communication until the end"),
-    INTEGER(facts_collective, copied_until_ns, "exposed copies until the end"),
-    INTEGER(facts_collective, loading_until_ns, "idle for data loading until the end"),
-    INTEGER(facts_collective, host_until_ns, "idle until the end for any other cause"),
+    INTEGER(facts_collective, sequence, MAYBE, "number within the group, the same on every rank"),
+    INTEGER(facts_collective, step, MAYBE, "the step it was issued in"),
+    INTEGER(facts_collective, bytes, MAYBE, "its size as NCCL's tests count it"),
+    INTEGER(facts_collective, source, MAYBE, "of a send or receive: who sends, by number in the group"),
+    INTEGER(facts_collective, target, MAYBE, "who receives"),
+    INTEGER(facts_collective, exposed_ns, MAYBE, "the part in which nothing computed on the device"),
+    INTEGER(facts_collective, computed_before_ns, MAYBE_PART, "computation from the first work to the start"),
+    INTEGER(facts_collective, communicated_before_ns, MAYBE_PART, "exposed communication until then"),
+    INTEGER(facts_collective, copied_before_ns, MAYBE_PART, "exposed copies until then"),
+    INTEGER(facts_collective, loading_before_ns, MAYBE_PART, "idle for data loading until then"),
+    INTEGER(facts_collective, host_before_ns, MAYBE_PART, "idle until then for any other cause"),
+    INTEGER(facts_collective, computed_until_ns, MAYBE_PART, "the same until the end"),
+    INTEGER(facts_collective, communicated_until_ns, MAYBE_PART, "exposed communication until the end"),
+    INTEGER(facts_collective, copied_until_ns, MAYBE_PART, "exposed copies until the end"),
+    INTEGER(facts_collective, loading_until_ns, MAYBE_PART, "idle for data loading until the end"),
+    INTEGER(facts_collective, host_until_ns, MAYBE_PART, "idle until the end for any other cause"),
 };
 
 static const struct facts_column notice_columns[] = {
-    INTEGER(facts_notice, recording, "the recording"),
+    INTEGER(facts_notice, recording, ANY, "the recording"),
     TEXT(facts_notice, kind, "a word for scripts"),
     TEXT(facts_notice, text, "what was odd or left out"),
-    INTEGER(facts_notice, count, "how often"),
+    INTEGER(facts_notice, count, AMOUNT, "how often"),
 };
 
 #define SCHEMA(key, row, columns) { key, sizeof(struct row), columns, sizeof(columns) / sizeof *(columns) }
@@ -209,6 +211,74 @@ static struct facts_bytes bytes_of(const struct facts *facts, const char *row,
     return id == NAME_NONE
                ? (struct facts_bytes){ 0 }
                : (struct facts_bytes){ names_text(facts->texts, id), names_length(facts->texts, id) };
+}
+
+/* ---- bounds ---- */
+
+static bool is_within(enum facts_bounds bounds, int64_t number)
+{
+    bool is_amount = bounds == FACTS_AMOUNT || bounds == FACTS_MAYBE_PART;
+    return bounds == FACTS_ANY || (number <= FACTS_MOST && number >= (is_amount ? 0 : -FACTS_MOST)) ||
+           (number == FACTS_MISSING && (bounds == FACTS_MAYBE || bounds == FACTS_MAYBE_PART));
+}
+
+/* Bring the numbers of ROW into their bounds. How many were outside? */
+static int64_t check_row(const struct facts_schema *schema, char *row)
+{
+    int64_t odd = 0;
+    bool lacks_part = false;
+    for (size_t c = 0; c < schema->column_count; c++) {
+        const struct facts_column *column = &schema->columns[c];
+        if (column->type != FACTS_INT64)
+            continue;
+        int64_t number = integer_of(row, column);
+        if (!is_within(column->bounds, number)) {
+            odd++;
+            number = column->bounds == FACTS_MAYBE || column->bounds == FACTS_MAYBE_PART ? FACTS_MISSING : 0;
+            memcpy(row + column->offset, &number, sizeof number);
+        }
+        lacks_part |= column->bounds == FACTS_MAYBE_PART && number == FACTS_MISSING;
+    }
+    for (size_t c = 0; c < schema->column_count && lacks_part; c++) {
+        const struct facts_column *column = &schema->columns[c];
+        int64_t missing = FACTS_MISSING;
+        if (column->type != FACTS_INT64 || column->bounds != FACTS_MAYBE_PART ||
+            integer_of(row, column) == FACTS_MISSING)
+            continue;
+        odd++;
+        memcpy(row + column->offset, &missing, sizeof missing);
+    }
+    return odd;
+}
+
+void facts_check(struct facts *facts)
+{
+    struct {
+        VEC_OF(struct facts_notice);
+    } notices = { 0 };
+    struct names *recordings = names_open(); /* those with a notice */
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        for (size_t i = 0; i < facts->tables[t].count; i++) {
+            char *row = row_at(facts, (enum facts_table)t, i);
+            int64_t odd = check_row(&facts_tables[t], row), recording;
+            if (!odd)
+                continue;
+            memcpy(&recording, row, sizeof recording);
+            name_id place = names_add(recordings, row, sizeof recording);
+            if (place == notices.count)
+                *VEC_PUSH(&notices) = (struct facts_notice){
+                    recording, facts_text(facts, FACTS_ODD_NUMBERS),
+                    facts_text(
+                        facts,
+                        "numbers of these facts cannot be what they should and are taken as not known"),
+                    0
+                };
+            notices.at[place].count += odd;
+        }
+    for (size_t i = 0; i < notices.count; i++)
+        facts_add(facts, FACTS_NOTICES, &notices.at[i]);
+    VEC_FREE(&notices);
+    names_free(recordings);
 }
 
 /* ---- the number of a recording ---- */
@@ -339,6 +409,11 @@ static struct names *take_numbers(struct facts *facts, const struct facts *other
         remember(numbers, recordings[i].recording);
     }
     return numbers;
+}
+
+bool facts_know(const struct facts *facts, int64_t number)
+{
+    return is_known(facts->known, number);
 }
 
 void facts_merge(struct facts *facts, const struct facts *other)

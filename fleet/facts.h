@@ -79,6 +79,7 @@ struct facts_group {
     int64_t recording, group; /* group: counts from 0 within the recording */
     name_id name, description, ranks;
     int64_t size;
+    int64_t collectives, unnumbered; /* of the recording in it; those without a number */
 };
 
 /* What a device was doing at each moment: they exclude each other. */
@@ -136,11 +137,24 @@ struct facts_notice {
 
 enum facts_type { FACTS_INT64, FACTS_TEXT, FACTS_BYTES };
 
+/* What numbers a column may hold. Files come from anywhere: facts_check sees to it that they do. */
+enum facts_bounds {
+    FACTS_NUMBER,     /* -FACTS_MOST to FACTS_MOST */
+    FACTS_MAYBE,      /* the same, or missing */
+    FACTS_AMOUNT,     /* 0 to FACTS_MOST: a duration, a count */
+    FACTS_MAYBE_PART, /* the same, or missing together with the other ones of the row */
+    FACTS_ANY,        /* of 64 bits: half of a longer number */
+};
+
+/* Sums and differences of two of these fit into 64 bits. */
+#define FACTS_MOST (INT64_C(1) << 61)
+
 struct facts_column {
     const char *key;
     enum facts_type type;
     size_t offset;
     const char *help;
+    enum facts_bounds bounds; /* of FACTS_INT64 */
 };
 
 struct facts_schema {
@@ -191,11 +205,23 @@ name_id facts_list(struct facts *facts, const char *list);
 /* All rows of FACTS are of one recording: give them the number that is made of what they say. */
 void facts_seal(struct facts *facts);
 
+/* Was the recording of this number read or merged into FACTS? */
+bool facts_know(const struct facts *facts, int64_t number);
+
 /* Add the recordings of OTHER that are not here. OTHER stays as it is. Linear; facts_finish is needed afterwards. */
 void facts_merge(struct facts *facts, const struct facts *other);
 
 /* The same, where OTHER, of which each recording is there once, is needed no more: where FACTS are empty nothing is copied. */
 void facts_take(struct facts *facts, struct facts *other);
+
+/* The kind of the notice that facts_check adds. */
+#define FACTS_ODD_NUMBERS "odd_numbers"
+
+/*
+ * Bring each number into the bounds of its column: 0, or missing where it may be. Each recording whose numbers had to be
+ * changed says so by a row of FACTS_NOTICES.
+ */
+void facts_check(struct facts *facts);
 
 /* Bring the rows into their order. */
 void facts_finish(struct facts *facts);

@@ -69,12 +69,11 @@ static bool flush(struct buffer *out, FILE *file)
     return good;
 }
 
-/* FILE, or NULL, takes what is in OUT after each batch. False when it does not. */
-static bool write_table(const struct facts *facts, enum facts_table table, struct buffer *out, FILE *file)
+/* ROWS by SCHEMA, with texts of FACTS. FILE, or NULL, takes what is in OUT after each batch. False when it does not. */
+static bool write_rows(const struct facts *facts, const struct facts_schema *schema,
+                       const struct facts_rows *rows, struct buffer *out, FILE *file)
 {
     bool good = true;
-    const struct facts_schema *schema = &facts_tables[table];
-    const struct facts_rows *rows = &facts->tables[table];
     struct arrow_column columns[MOST_COLUMNS] = { 0 };
     write_schema(schema, out);
     for (size_t c = 0; c < schema->column_count; c++)
@@ -99,7 +98,7 @@ static bool write_table(const struct facts *facts, enum facts_table table, struc
 void facts_write(const struct facts *facts, struct buffer *out)
 {
     for (size_t t = 0; t < FACTS_TABLES; t++)
-        write_table(facts, (enum facts_table)t, out, NULL);
+        write_rows(facts, &facts_tables[t], &facts->tables[t], out, NULL);
 }
 
 bool facts_save(const struct facts *facts, FILE *file)
@@ -107,7 +106,16 @@ bool facts_save(const struct facts *facts, FILE *file)
     struct buffer out = { 0 };
     bool good = true;
     for (size_t t = 0; t < FACTS_TABLES && good; t++)
-        good = write_table(facts, (enum facts_table)t, &out, file);
+        good = write_rows(facts, &facts_tables[t], &facts->tables[t], &out, file);
+    buffer_release(&out);
+    return good && fflush(file) == 0;
+}
+
+bool facts_save_rows(const struct facts *facts, const struct facts_schema *schema,
+                     const struct facts_rows *rows, FILE *file)
+{
+    struct buffer out = { 0 };
+    bool good = write_rows(facts, schema, rows, &out, file);
     buffer_release(&out);
     return good && fflush(file) == 0;
 }
@@ -132,7 +140,7 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     char *end;
     long number = strtol(digits, &end, 10);
     if (*end || number < 1)
-        return tpa_fail(err, 0, "the version of these facts, \"%s\", is no number", digits);
+        return tpa_fail(err, 0, "the version of these facts, \"%s\", is not a number", digits);
     if (number > FACTS_VERSION) {
         tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
                  FACTS_VERSION);
@@ -141,13 +149,18 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     return true;
 }
 
+/* Is the stream at hand a table of this name? */
+static bool is_table(const struct arrow_reader *reader, const char *key)
+{
+    struct text is = arrow_fact(reader, table_key);
+    return is.at && is.len == strlen(key) && memcmp(is.at, key, is.len) == 0;
+}
+
 /* The table of the stream at hand; FACTS_TABLES: none that we know. */
 static enum facts_table table_of(const struct arrow_reader *reader)
 {
-    struct text key = arrow_fact(reader, table_key);
     for (size_t t = 0; t < FACTS_TABLES; t++)
-        if (key.at && key.len == strlen(facts_tables[t].key) &&
-            memcmp(key.at, facts_tables[t].key, key.len) == 0)
+        if (is_table(reader, facts_tables[t].key))
             return (enum facts_table)t;
     return FACTS_TABLES;
 }
@@ -185,26 +198,59 @@ static void set_value(struct facts *facts, const struct facts_column *column, ch
     }
 }
 
-static bool read_table(struct facts *facts, struct arrow_reader *reader, enum facts_table table,
-                       struct tpa_error *err)
+/* Give ADD each row of the stream at hand, read by SCHEMA, with texts and bytes of FACTS; SCHEMA is NULL: pass over it. */
+static bool read_table(struct facts *facts, struct arrow_reader *reader, const struct facts_schema *schema,
+                       void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
-    const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
     size_t fields[MOST_COLUMNS];
     for (size_t c = 0; schema && c < schema->column_count; c++)
         fields[c] = field_of(reader, &schema->columns[c]);
     if (schema && fields[0] == SIZE_MAX)
-        return tpa_fail(err, (int64_t)reader->at, "table %s has no column \"recording\"", schema->key);
+        return tpa_fail(err, reader->at, "table %s has no column \"recording\"", schema->key);
     struct arrow_batch batch = { 0 };
     char *row = mem_zalloc(1, schema ? schema->row_size : 1);
     while (arrow_read_batch(reader, &batch, err))
         for (size_t i = 0; schema && i < batch.rows; i++) {
             for (size_t c = 0; c < schema->column_count; c++)
                 set_value(facts, &schema->columns[c], row, &batch, fields[c], i);
-            facts_add(facts, table, row);
+            add(context, row);
         }
     free(row);
     arrow_batch_release(&batch);
     return !err->failed;
+}
+
+struct target {
+    struct facts *facts;
+    enum facts_table table;
+};
+
+static void add_to_table(void *context, const void *row)
+{
+    const struct target *target = context;
+    facts_add(target->facts, target->table, row);
+}
+
+bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
+                     void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
+{
+    struct arrow_reader reader;
+    arrow_reader_init(&reader, source);
+    while (!err->failed && arrow_read_schema(&reader, err))
+        if (check_version(&reader, err))
+            read_table(facts, &reader, is_table(&reader, schema->key) ? schema : NULL, add, context, err);
+    arrow_reader_release(&reader);
+    return !err->failed;
+}
+
+bool facts_begin_with(struct source *source, const char *key)
+{
+    struct arrow_reader reader;
+    struct tpa_error err = { 0 };
+    arrow_reader_init(&reader, source);
+    bool is = arrow_read_schema(&reader, &err) && is_table(&reader, key);
+    arrow_reader_release(&reader);
+    return is;
 }
 
 /* Rows of a recording that is not there would be of nobody. */
@@ -224,23 +270,27 @@ static bool check_recordings(const struct facts *facts, struct tpa_error *err)
            tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
 }
 
-bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
+bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err)
 {
     struct arrow_reader reader;
     struct facts *read = facts_open();
-    arrow_reader_init(&reader, bytes, len);
+    arrow_reader_init(&reader, source);
     size_t seen = 0;
     while (!err->failed && arrow_read_schema(&reader, err)) {
-        enum facts_table table;
-        if (check_version(&reader, err) && read_table(read, &reader, table = table_of(&reader), err))
-            seen |= table < FACTS_TABLES ? (size_t)1 << table : 0;
+        enum facts_table table = table_of(&reader);
+        const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
+        struct target target = { read, table };
+        if (check_version(&reader, err) && read_table(read, &reader, schema, add_to_table, &target, err))
+            seen |= schema ? (size_t)1 << table : 0;
     }
     if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
-        tpa_fail(err, (int64_t)len, "the file ends before all tables were there");
+        tpa_fail(err, reader.at, "the file ends before all tables were there");
         tpa_hint(err, "it was cut short; make it again");
     }
-    if (!err->failed && check_recordings(read, err))
+    if (!err->failed && check_recordings(read, err)) {
+        facts_check(read);
         facts_take(facts, read);
+    }
     arrow_reader_release(&reader);
     facts_free(read);
     return !err->failed;

@@ -158,9 +158,18 @@ static void find_left_out(struct fleet *fleet)
 
 struct fleet *fleet_open(const struct facts *facts)
 {
+    return fleet_open_apart(facts, NULL, &(struct tpa_error){ 0 });
+}
+
+struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_slices *slices,
+                               struct tpa_error *err)
+{
     struct fleet *fleet = mem_zalloc(1, sizeof *fleet);
     fleet_job_init(&fleet->job, facts);
-    fleet_meetings_init(&fleet->meetings, &fleet->job);
+    if (!fleet_meetings_init(&fleet->meetings, &fleet->job, slices, err)) {
+        fleet_free(fleet);
+        return NULL;
+    }
     open_ranks(fleet);
     fleet_find_blame(fleet);
     fleet_find_steps(fleet);

@@ -151,15 +151,20 @@ struct fleet {
     VEC_OF(struct fleet_left_out_row) left_out;
     /* All ranks: */
     int64_t step_ns, step_low_ns,
-        step_high_ns; /* of common steps: median over steps of the median rank; 5 % and 95 % */
+        step_high_ns; /* of common steps: median over steps of the median rank; what 5 % and 95 % of them do not exceed */
     int64_t device_count, total_ns,
         computation_ns;                      /* time of devices within steps, and of that computation */
     int64_t waited_ns, blamed_ns, unsure_ns; /* waited = blamed on ranks + left open */
     struct arena texts;
 };
 
-/* New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. */
+/*
+ * New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. Where SLICES is not NULL collectives are in files apart;
+ * NULL and ERR when one cannot be read.
+ */
 struct fleet *fleet_open(const struct facts *facts);
+struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_slices *slices,
+                               struct tpa_error *err);
 void fleet_free(struct fleet *fleet);
 
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must live as long. */

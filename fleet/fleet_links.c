@@ -17,7 +17,8 @@ static const double least_slower_link = 1.25, outlier = 5, least_deviation = 0.0
 
 /* A meeting and what makes it equal to others, and of one link with them. */
 struct transfer {
-    name_id kind, name, ranks;
+    struct text kind;
+    name_id name, ranks;
     int64_t bytes, members, source, target;
     int64_t transfer_ns;
     size_t meeting;
@@ -30,7 +31,7 @@ static int compare_numbers(int64_t a, int64_t b)
 
 static int compare_classes(const struct transfer *a, const struct transfer *b)
 {
-    int order = compare_numbers(a->kind, b->kind);
+    int order = strcmp(a->kind.at ? a->kind.at : "", b->kind.at ? b->kind.at : "");
     order = order ? order : compare_numbers(a->bytes, b->bytes);
     return order ? order : compare_numbers(a->members, b->members);
 }
@@ -55,18 +56,13 @@ static bool comes_behind(const void *context, const void *left, const void *righ
 static struct transfer transfer_of(const struct fleet *fleet, size_t m)
 {
     const struct fleet_meeting *meeting = &fleet->meetings.at[m];
-    const struct fleet_arrival *last = &fleet->meetings.arrivals[meeting->last];
-    const struct fleet_member *member = &fleet->job.members.at[last->member];
-    const struct facts_group *groups = facts_rows(fleet->job.facts, FACTS_GROUPS), *group = NULL;
-    if (last->collective->group >= 0 && (size_t)last->collective->group < member->count[FACTS_GROUPS])
-        group = &groups[member->first[FACTS_GROUPS] + (size_t)last->collective->group];
-    return (struct transfer){ .kind = last->collective->kind,
-                              .name = group ? group->name : NAME_NONE,
-                              .ranks = group ? group->ranks : NAME_NONE,
-                              .bytes = last->collective->bytes,
+    return (struct transfer){ .kind = fleet_text(fleet->job.facts, meeting->kind),
+                              .name = meeting->group ? meeting->group->name : NAME_NONE,
+                              .ranks = meeting->group ? meeting->group->ranks : NAME_NONE,
+                              .bytes = meeting->bytes,
                               .members = (int64_t)meeting->count,
-                              .source = last->collective->source,
-                              .target = last->collective->target,
+                              .source = meeting->source,
+                              .target = meeting->target,
                               .transfer_ns = meeting->transfer_ns,
                               .meeting = m };
 }
@@ -86,7 +82,7 @@ static struct text hosts_of(struct fleet *fleet, const struct fleet_meeting *mee
     struct text *hosts = mem_alloc(mem_times(meeting->count, sizeof *hosts));
     size_t count = 0, different = 0;
     for (size_t i = 0; i < meeting->count; i++) {
-        const struct fleet_arrival *arrival = &fleet->meetings.arrivals[meeting->first + i];
+        const struct fleet_arrival *arrival = &fleet->meetings.arrivals.at[meeting->first + i];
         hosts[count] = fleet_text(fleet->job.facts, fleet->job.members.at[arrival->member].recording->host);
         count += hosts[count].at != NULL;
     }
@@ -120,10 +116,10 @@ static struct text link_text(struct fleet *fleet, const struct transfer *transfe
     return *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
 }
 
-static double bandwidth_of(const struct fleet *fleet, const struct transfer *transfer, int64_t transfer_ns)
+static double bandwidth_of(const struct transfer *transfer, int64_t transfer_ns)
 {
-    const char *kind = names_text(fleet->job.facts->texts, transfer->kind);
-    double factor = collective_bus_factor(collective_kind_of(kind), transfer->members);
+    double factor = collective_bus_factor(collective_kind_of(transfer->kind.at ? transfer->kind.at : ""),
+                                          transfer->members);
     return transfer->bytes == FACTS_MISSING || transfer_ns <= 0
                ? NAN
                : (double)transfer->bytes * factor / (double)transfer_ns;
@@ -137,12 +133,12 @@ static void add_link(struct fleet *fleet, const struct transfer *transfers, size
     *VEC_PUSH(&fleet->links) = (struct fleet_link_row){
         .hosts = hosts_of(fleet, &fleet->meetings.at[transfers->meeting]),
         .group = link_text(fleet, transfers),
-        .kind = fleet_text(fleet->job.facts, transfers->kind),
+        .kind = transfers->kind,
         .ranks = transfers->members,
         .bytes = transfers->bytes,
         .count = (int64_t)count,
         .transfer_ns = median_ns,
-        .bandwidth = bandwidth_of(fleet, transfers, median_ns),
+        .bandwidth = bandwidth_of(transfers, median_ns),
         .against = NAN,
         .score = NAN,
     };

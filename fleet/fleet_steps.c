@@ -82,35 +82,6 @@ static void add_waste(struct fleet *fleet, const char *what, int64_t time_ns)
     };
 }
 
-/* Is the step in which COLLECTIVE was issued a complete one of its device? */
-static bool is_in_complete_step(const struct fleet *fleet, const struct fleet_arrival *arrival)
-{
-    const struct fleet_member *member = &fleet->job.members.at[arrival->member];
-    size_t i, count = member->count[FACTS_STEPS];
-    if (count == 0)
-        return false;
-    const struct facts_step *steps =
-        (const struct facts_step *)facts_rows(fleet->job.facts, FACTS_STEPS) + member->first[FACTS_STEPS];
-    int64_t device = arrival->collective->device, number = arrival->collective->step;
-    SEARCH(i, count, steps[i].device < device || (steps[i].device == device && steps[i].number < number));
-    return i < count && steps[i].device == device && steps[i].number == number && steps[i].complete == 1;
-}
-
-/* The part of the exposed communication in which another rank had not arrived. */
-static int64_t exposed_waiting(const struct fleet *fleet)
-{
-    int64_t sum_ns = 0;
-    for (size_t m = 0; m < fleet->meetings.count; m++)
-        for (size_t i = 0; i < fleet->meetings.at[m].count; i++) {
-            const struct fleet_arrival *arrival = &fleet->meetings.arrivals[fleet->meetings.at[m].first + i];
-            int64_t exposed_ns = arrival->collective->exposed_ns;
-            if (exposed_ns == FACTS_MISSING || !is_in_complete_step(fleet, arrival))
-                continue;
-            sum_add(&sum_ns, exposed_ns < arrival->waited_ns ? exposed_ns : arrival->waited_ns);
-        }
-    return sum_ns;
-}
-
 static bool wastes_less(const void *context, const void *a, const void *b)
 {
     (void)context;
@@ -125,7 +96,7 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
         sum_add(&exposed_ns, fleet->ranks.at[i].exposed_ns);
         sum_add(&copies_ns, fleet->ranks.at[i].copies_ns);
     }
-    int64_t waiting_ns = exposed_waiting(fleet);
+    int64_t waiting_ns = fleet->meetings.exposed_wait_ns;
     waiting_ns = waiting_ns < exposed_ns ? waiting_ns : exposed_ns;
     add_waste(fleet, "waiting for the last rank", waiting_ns);
     add_waste(fleet, "exposed communication", exposed_ns - waiting_ns);
@@ -198,7 +169,7 @@ static bool is_later_share(const void *context, const void *left, const void *ri
 
 static int64_t blamed_rank(const struct fleet *fleet, const struct fleet_meeting *meeting)
 {
-    return fleet->job.members.at[fleet->meetings.arrivals[meeting->blamed].member].rank;
+    return fleet->job.members.at[fleet->meetings.arrivals.at[meeting->blamed].member].rank;
 }
 
 /* New: what each rank caused in each step, by step and rank; *COUNT of them. */
@@ -261,9 +232,31 @@ static void set_blamed(struct fleet_step_row *row, const struct share *shares, s
 
 static const char *const habit_words[] = { NULL, "in some steps", "in most steps", "always" };
 
+static int compare_integers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* In how many steps ranks met at all, whether it is sure who was last or not. */
+static int64_t count_steps_met(const struct fleet *fleet)
+{
+    int64_t *steps = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *steps)), different = 0;
+    size_t count = 0;
+    for (size_t m = 0; m < fleet->meetings.count; m++)
+        if (fleet->meetings.at[m].step != FACTS_MISSING)
+            steps[count++] = fleet->meetings.at[m].step;
+    if (count)
+        qsort(steps, count, sizeof *steps, compare_integers);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || steps[i] != steps[i - 1];
+    free(steps);
+    return different;
+}
+
 static void set_habits(struct fleet *fleet)
 {
-    int64_t blamed_steps = 0, before = FACTS_MISSING, in_a_row = 0;
+    int64_t steps_met = count_steps_met(fleet), before = FACTS_MISSING, in_a_row = 0;
     for (size_t i = 0; i < fleet->steps.count; i++) {
         int64_t rank = fleet->steps.at[i].blamed;
         in_a_row = rank == before ? in_a_row + 1 : 1;
@@ -271,7 +264,6 @@ static void set_habits(struct fleet *fleet)
         if (rank == FACTS_MISSING)
             continue;
         struct fleet_rank_row *row = fleet_rank(fleet, rank);
-        blamed_steps++;
         row->steps_held_up++;
         row->in_a_row = in_a_row > row->in_a_row ? in_a_row : row->in_a_row;
     }
@@ -279,9 +271,9 @@ static void set_habits(struct fleet *fleet)
         struct fleet_rank_row *row = &fleet->ranks.at[i];
         if (row->steps_held_up == 0)
             continue;
-        row->habit = 10 * row->steps_held_up >= 9 * blamed_steps ? HABIT_ALWAYS
-                     : 2 * row->steps_held_up >= blamed_steps    ? HABIT_MOSTLY
-                                                                 : HABIT_SELDOM;
+        row->habit = 10 * row->steps_held_up >= 9 * steps_met ? HABIT_ALWAYS
+                     : 2 * row->steps_held_up >= steps_met    ? HABIT_MOSTLY
+                                                              : HABIT_SELDOM;
         row->pattern = (struct text){ habit_words[row->habit], strlen(habit_words[row->habit]) };
     }
 }
@@ -348,8 +340,8 @@ static void set_step_figures(struct fleet *fleet)
         if (fleet->steps.at[i].common)
             medians[count++] = fleet->steps.at[i].median_ns;
     fleet->step_ns = fleet_median(medians, count);
-    fleet->step_low_ns = count ? medians[(count - 1) / 20] : FACTS_MISSING;
-    fleet->step_high_ns = count ? medians[(count - 1) * 19 / 20] : FACTS_MISSING;
+    fleet->step_low_ns = count ? medians[(count + 19) / 20 - 1] : FACTS_MISSING;
+    fleet->step_high_ns = count ? medians[(19 * count + 19) / 20 - 1] : FACTS_MISSING;
     free(medians);
 }
 

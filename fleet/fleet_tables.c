@@ -2,6 +2,7 @@
 #include "fleet/fleet.h"
 
 #include "base/quantity.h"
+#include "base/sum.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -189,12 +190,22 @@ static void say_who(const struct fleet *fleet, struct buffer *out)
         buffer_printf(out, "; what grew on it is %s", row->why.at);
 }
 
+/* Without marked steps each recording is one. */
+static bool has_marked_steps(const struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->steps.count; i++)
+        if (fleet->steps.at[i].step != FACTS_MISSING)
+            return true;
+    return false;
+}
+
 static void say_first(const struct fleet *fleet, struct result *result)
 {
     struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
-        buffer_puts(&out, ", a step takes ");
+        buffer_puts(&out, has_marked_steps(fleet) ? ", a step takes "
+                                                  : ", no steps are marked, a recording takes ");
         quantity_show_rounded_time(&out, (double)fleet->step_ns);
     }
     if (fleet->total_ns > 0) {
@@ -303,10 +314,24 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
     if (fleet->meetings.refuted)
         result_add_notice(
             result, "refuted", (int64_t)fleet->meetings.refuted, NULL, TPA_NOWHERE,
-            "collectives in the same place of the order did not end together and are not taken for one");
+            "%" PRIu64
+            " collectives in the same place of the order did not end together and are not taken for one",
+            fleet->meetings.refuted);
+    if (fleet->meetings.absent)
+        result_add_notice(result, "apart", (int64_t)fleet->meetings.absent, NULL, TPA_NOWHERE,
+                          "%" PRIu64
+                          " collectives of these facts are in files apart (tpa facts --apart) that "
+                          "were not given, or were cut short: waiting in them is not known",
+                          fleet->meetings.absent);
+    if (fleet->meetings.strangers)
+        result_add_notice(result, "apart_of_others", (int64_t)fleet->meetings.strangers, NULL, TPA_NOWHERE,
+                          "%" PRIu64
+                          " collectives in files apart are of recordings whose facts were not given",
+                          fleet->meetings.strangers);
     if (fleet->meetings.unmatched && fleet->job.ranks > 1)
         result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
-                          "collectives have no counterpart on other ranks");
+                          "%" PRIu64 " collective%s no counterpart on other ranks", fleet->meetings.unmatched,
+                          fleet->meetings.unmatched == 1 ? " has" : "s have");
 }
 
 /* Ranks whose numbers, or those of their steps, are not what the others' are like. */
@@ -329,8 +354,22 @@ static void note_odd_ranks(const struct fleet *fleet, struct result *result)
         "median step");
 }
 
+/* Of facts that another program made, or that are damaged. */
+static void note_odd_numbers(const struct facts *facts, struct result *result)
+{
+    const struct facts_notice *notices = facts_rows(facts, FACTS_NOTICES);
+    int64_t odd = 0;
+    for (size_t i = 0; i < facts->tables[FACTS_NOTICES].count; i++)
+        if (strcmp(names_text(facts->texts, notices[i].kind), FACTS_ODD_NUMBERS) == 0)
+            sum_add(&odd, notices[i].count);
+    if (odd)
+        result_add_notice(result, FACTS_ODD_NUMBERS, odd, NULL, TPA_NOWHERE,
+                          "numbers of facts cannot be what they should and are taken as not known");
+}
+
 static void note_others(const struct fleet *fleet, struct result *result)
 {
+    note_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
         result_add_notice(result, "left_out", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
                           "recordings are left out: see the table of these");

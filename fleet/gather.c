@@ -5,6 +5,7 @@
 #include "fleet/gather.h"
 
 #include "analyze/many_rows.h"
+#include "base/sum.h"
 #include "facts/collectives.h"
 #include "facts/device_steps.h"
 #include "facts/host_state.h"
@@ -161,9 +162,9 @@ static void add_device(struct gathering *gathering, uint32_t index)
             row.unlinked++;
             continue;
         }
-        int64_t waited_ns = trace->start_ns[gathering->gpu->event[i]] - trace_end_ns(trace, call);
+        int64_t waited_ns = trace_start_ns(trace, gathering->gpu->event[i]) - trace_end_ns(trace, call);
         row.queued += waited_ns > 0;
-        row.queue_ns += waited_ns > 0 ? waited_ns : 0;
+        sum_add(&row.queue_ns, waited_ns > 0 ? waited_ns : 0);
     }
     set_peaks(gathering, &row);
     facts_add(gathering->own, FACTS_DEVICES, &row);
@@ -307,7 +308,7 @@ static void set_sums(const struct gathering *gathering, const struct collective 
     int64_t before[5], until[5];
     if (one->place < gathering->gpu->device_count) {
         const struct fleet_timeline *line = &gathering->lines[one->place];
-        sum_until(line, gathering->trace->start_ns[one->event], before);
+        sum_until(line, trace_start_ns(gathering->trace, one->event), before);
         sum_until(line, trace_end_ns(gathering->trace, one->event), until);
     } else {
         for (size_t i = 0; i < 5; i++)
@@ -336,7 +337,7 @@ static void add_collectives(struct gathering *gathering)
         const struct collective_place *place = &all->places[one->place];
         if (place->file != gathering->file || !one->timed)
             continue;
-        int64_t start_ns = trace->start_ns[one->event], end_ns = trace_end_ns(trace, one->event);
+        int64_t start_ns = trace_start_ns(trace, one->event), end_ns = trace_end_ns(trace, one->event);
         const struct step *step = step_list_at(steps, place->file, collective_issued_ns(all, one));
         struct facts_collective row = {
             .device = place->device,
@@ -355,6 +356,10 @@ static void add_collectives(struct gathering *gathering)
         };
         set_sums(gathering, one, &row);
         facts_add(gathering->own, FACTS_COLLECTIVES, &row);
+        struct facts_group *group =
+            (struct facts_group *)facts_rows(gathering->own, FACTS_GROUPS) + row.group;
+        group->collectives++;
+        group->unnumbered += row.sequence == FACTS_MISSING;
     }
     names_free(groups);
 }

@@ -167,7 +167,7 @@ void gather_names(struct facts *facts, const struct trace *trace, const struct g
             event_on_device(trace->kind[e]) ? gpu->device_of_track[trace->track[e]] : UINT32_MAX;
         add_duration(slot_of(&slots, trace->name[e], kind,
                              device == UINT32_MAX ? FACTS_MISSING : gpu->devices[device].id),
-                     trace->dur_ns[e]);
+                     trace_dur_ns(trace, e));
     }
     join_small(&slots, trace);
     add_rows(facts, trace, &slots);

@@ -216,6 +216,17 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     runs_sort(job->others.at, job->others.count, sizeof *job->others.at, comes_behind, facts);
 }
 
+void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    *job = (struct fleet_job){ .facts = facts, .world_size = FACTS_MISSING };
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        struct fleet_member member = { .recording = &recordings[i], .rank = recordings[i].rank };
+        find_rows(facts, &member);
+        *VEC_PUSH(&job->members) = member;
+    }
+}
+
 void fleet_job_release(struct fleet_job *job)
 {
     VEC_FREE(&job->members);

@@ -47,6 +47,8 @@ struct fleet_job {
 
 /* Release with fleet_job_release. */
 void fleet_job_init(struct fleet_job *job, const struct facts *facts);
+/* Every recording of FACTS is a member, whatever job it is of. */
+void fleet_job_of_all(struct fleet_job *job, const struct facts *facts);
 void fleet_job_release(struct fleet_job *job);
 
 /* The text of ID in the facts; missing for NAME_NONE. */

@@ -1,268 +1,73 @@
 /*
- * meetings.c - see meetings.h. What makes collectives one is written down as a few numbers; sorted by these, they lie
- * side by side, as in facts/collective_matches.c.
+ * meetings.c - see meetings.h. First the ends of all that all must arrive for, and by them the clocks; then the collectives
+ * once more, of which only what is said of them is kept; at last who is to blame.
  */
 #include "fleet/meetings.h"
 
 #include "base/memory.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include "base/sum.h"
 #include "fleet/medians.h"
-#include "facts/collective_names.h"
+#include "fleet/slice_file.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A collective and what makes it the same as another. */
-struct entry {
-    name_id group_name, group_ranks;
-    bool paired;            /* a send or receive whose two sides are known */
-    int64_t source, target; /* of such */
-    name_id kind;
-    int64_t bytes;  /* where it must be the same on all ranks; else, and when not recorded, -1 */
-    int64_t step;   /* INT64_MIN: in none, or not to be looked at */
-    int64_t number; /* in the group; -1: not recorded */
-    size_t order;   /* among those of one place that are alike up to here */
-    int64_t device;
-    size_t index; /* of the table */
-    uint32_t member;
-};
 
 static int compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int compare_groups(const struct entry *a, const struct entry *b)
+/* ---- clocks ---- */
+
+/* A meeting that all must arrive for, and the ends of its ranks. */
+struct joining {
+    size_t first, count;
+    int64_t shortest_ns; /* of the durations */
+    bool checked;        /* it was matched by its order: it must have ended together */
+    bool refuted;
+};
+
+struct ends {
+    VEC_OF(struct clock_end) at; /* by the members' own clocks */
+    VEC_OF(struct joining) joining;
+    bool *meets; /* by member: somebody, where nobody must wait for all */
+};
+
+static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
 {
-    int order = compare_numbers(a->group_name, b->group_name);
-    order = order ? order : compare_numbers(a->group_ranks, b->group_ranks);
-    order = order ? order : compare_numbers(a->paired, b->paired);
-    order = order ? order : compare_numbers(a->source, b->source);
-    return order ? order : compare_numbers(a->target, b->target);
-}
-
-/* As far as being alike does not depend on the order. */
-static int compare_kinds(const struct entry *a, const struct entry *b)
-{
-    int order = compare_groups(a, b);
-    order = order ? order : compare_numbers(a->kind, b->kind);
-    order = order ? order : compare_numbers(a->bytes, b->bytes);
-    order = order ? order : compare_numbers(a->step, b->step);
-    return order ? order : compare_numbers(a->number, b->number);
-}
-
-static int compare_places(const struct entry *a, const struct entry *b)
-{
-    int order = compare_numbers(a->member, b->member);
-    return order ? order : compare_numbers(a->device, b->device);
-}
-
-/* Rows of a recording are by device and start. */
-static int compare_indices(const struct entry *a, const struct entry *b)
-{
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-static int compare_by_group(const void *left, const void *right)
-{
-    int order = compare_groups(left, right);
-    return order ? order : compare_indices(left, right);
-}
-
-static int compare_within_places(const void *left, const void *right)
-{
-    int order = compare_kinds(left, right);
-    order = order ? order : compare_places(left, right);
-    return order ? order : compare_indices(left, right);
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    int order = compare_kinds(a, b);
-    order = order ? order : (a->order > b->order) - (a->order < b->order);
-    return order ? order : compare_places(a, b);
-}
-
-static bool are_one(const struct entry *a, const struct entry *b)
-{
-    return a->order == b->order && compare_kinds(a, b) == 0;
-}
-
-/* ---- kinds ---- */
-
-static enum collective_kind kind_of(const struct facts *facts, name_id kind)
-{
-    const char *text = names_text(facts->texts, kind);
-    for (int k = 1; k < COLLECTIVE_KINDS; k++)
-        if (strcmp(text, collective_kind_name((enum collective_kind)k)) == 0)
-            return (enum collective_kind)k;
-    return COLLECTIVE_UNKNOWN;
-}
-
-/* Does every rank have to arrive before any can leave? */
-static bool fleet_joins_all(const struct facts *facts, const struct facts_collective *collective)
-{
-    return collective_joins_all(kind_of(facts, collective->kind));
-}
-
-/* Is the size the same on all ranks? Then it helps where the order is that of several threads. */
-static bool has_one_size(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
-}
-
-/* ---- entries ---- */
-
-/* Do all members in which something was communicated have marked steps? */
-static bool have_steps(const struct fleet_job *job)
-{
-    const struct facts_step *steps = facts_rows(job->facts, FACTS_STEPS);
-    for (size_t m = 0; m < job->members.count; m++) {
-        const struct fleet_member *member = &job->members.at[m];
-        if (member->count[FACTS_COLLECTIVES] == 0)
-            continue;
-        if (member->count[FACTS_STEPS] == 0 || steps[member->first[FACTS_STEPS]].number == FACTS_MISSING)
-            return false;
+    struct joining joining = { .first = ends->at.count,
+                               .count = meeting->count,
+                               .shortest_ns = INT64_MAX,
+                               .checked = meeting->by_order };
+    for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        const struct slice_arrival *arrival = &slice->arrivals[i];
+        const struct facts_collective *one = arrival->row->collective;
+        *VEC_PUSH(&ends->at) = (struct clock_end){ arrival->row->member, arrival->end_ns };
+        if (one->duration_ns < joining.shortest_ns)
+            joining.shortest_ns = one->duration_ns;
+        joining.checked = joining.checked && one->device >= 0 && slice_joins_all(slice->job, one);
     }
-    return true;
+    *VEC_PUSH(&ends->joining) = joining;
 }
 
-static struct entry make_entry(const struct fleet_job *job, uint32_t m, size_t index, bool by_step)
+static bool is_joining(const struct slice *slice, const struct slice_meeting *meeting)
 {
-    const struct facts *facts = job->facts;
-    const struct fleet_member *member = &job->members.at[m];
-    const struct facts_collective *one =
-        (const struct facts_collective *)facts_rows(facts, FACTS_COLLECTIVES) + index;
-    const struct facts_group *groups = facts_rows(facts, FACTS_GROUPS), *group = NULL;
-    if (one->group >= 0 && (size_t)one->group < member->count[FACTS_GROUPS])
-        group = &groups[member->first[FACTS_GROUPS] + (size_t)one->group];
-    enum collective_kind kind = kind_of(facts, one->kind);
-    bool one_way = kind == COLLECTIVE_SEND || kind == COLLECTIVE_RECV;
-    bool paired = one_way && one->source != FACTS_MISSING;
-    return (struct entry){
-        .group_name = group ? group->name : NAME_NONE,
-        .group_ranks = group ? group->ranks : NAME_NONE,
-        .paired = paired,
-        .source = paired ? one->source : -1,
-        .target = paired ? one->target : -1,
-        .kind = one_way ? NAME_NONE : one->kind,
-        .bytes = has_one_size(kind) && one->bytes != FACTS_MISSING ? one->bytes
-                 : has_one_size(kind)                              ? -1
-                                                                   : -2,
-        .step = by_step ? one->step : INT64_MIN,
-        .number = one->sequence == FACTS_MISSING ? -1 : one->sequence,
-        .device = one->device,
-        .index = index,
-        .member = m,
-    };
+    return slice_joins_all(slice->job, slice->arrivals[meeting->first].row->collective);
 }
 
-static struct entry *make_entries(const struct fleet_job *job, size_t *count)
+static void add_ends(struct ends *ends, const struct slice *slice)
 {
-    bool by_step = have_steps(job);
-    size_t all = 0;
-    for (size_t m = 0; m < job->members.count; m++)
-        all += job->members.at[m].count[FACTS_COLLECTIVES];
-    struct entry *entries = mem_alloc(mem_times(all + 1, sizeof *entries));
-    *count = 0;
-    for (uint32_t m = 0; m < job->members.count; m++) {
-        size_t first = job->members.at[m].first[FACTS_COLLECTIVES];
-        for (size_t i = 0; i < job->members.at[m].count[FACTS_COLLECTIVES]; i++)
-            entries[(*count)++] = make_entry(job, m, first + i, by_step);
-    }
-    return entries;
-}
-
-/* Where all of a group tell their number, it alone decides; else number and order say nothing of one another. */
-static void settle_numbers(struct entry *entries, size_t count)
-{
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_by_group);
-    for (size_t first = 0, end; first < count; first = end) {
-        bool all = !entries[first].paired; /* each side counts its sends and receives for itself */
-        bool all_sized = true;
-        for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
-            all = all && entries[end].number >= 0;
-            all_sized = all_sized && entries[end].bytes != -1;
-        }
-        for (size_t i = first; i < end; i++) {
-            if (all) {
-                entries[i].kind = NAME_NONE;
-                entries[i].step = INT64_MIN;
-            } else {
-                entries[i].number = -1;
-            }
-            if (all || !all_sized)
-                entries[i].bytes = -1;
-        }
-    }
-}
-
-static void count_orders(struct entry *entries, size_t count)
-{
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_within_places);
-    for (size_t i = 1; i < count; i++)
-        if (compare_places(&entries[i], &entries[i - 1]) == 0 &&
-            compare_kinds(&entries[i], &entries[i - 1]) == 0)
-            entries[i].order = entries[i - 1].order + 1;
-}
-
-/* ---- meetings ---- */
-
-static struct fleet_arrival arrival_of(const struct fleet_meetings *meetings, const struct entry *entry,
-                                       const struct facts_collective *const *before)
-{
-    const struct facts_collective *all = facts_rows(meetings->job->facts, FACTS_COLLECTIVES);
-    const struct facts_collective *one = &all[entry->index];
-    return (struct fleet_arrival){ .member = entry->member,
-                                   .collective = one,
-                                   .before = before[entry->index],
-                                   .start_ns = one->start_ns,
-                                   .end_ns = one->start_ns + one->duration_ns };
-}
-
-/* New, by index: the collective before of the same group at the same place. ENTRIES are in any order, and in
- * another behind. */
-static const struct facts_collective **find_before(const struct fleet_job *job, struct entry *entries,
-                                                   size_t count)
-{
-    const struct facts_collective *all = facts_rows(job->facts, FACTS_COLLECTIVES);
-    const struct facts_collective **before =
-        mem_zalloc(job->facts->tables[FACTS_COLLECTIVES].count + 1, sizeof *before);
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_by_group);
-    for (size_t i = 1; i < count; i++)
-        if (compare_groups(&entries[i - 1], &entries[i]) == 0 &&
-            compare_places(&entries[i - 1], &entries[i]) == 0)
-            before[entries[i].index] = &all[entries[i - 1].index];
-    return before;
-}
-
-static void find_meetings(struct fleet_meetings *meetings, struct entry *entries, size_t count)
-{
-    const struct facts_collective **before = find_before(meetings->job, entries, count);
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_entries);
-    meetings->arrivals = mem_alloc(mem_times(count + 1, sizeof *meetings->arrivals));
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && are_one(&entries[first], &entries[end]); end++)
-            ;
-        if (end - first < 2) {
-            meetings->unmatched++;
+    for (size_t m = 0; m < slice->meetings.count; m++) {
+        const struct slice_meeting *meeting = &slice->meetings.at[m];
+        if (is_joining(slice, meeting)) {
+            add_joining(ends, slice, meeting);
             continue;
         }
-        struct fleet_meeting meeting = { .first = meetings->arrival_count,
-                                         .count = end - first,
-                                         .by_order = entries[first].number < 0,
-                                         .cause = FLEET_CAUSES };
-        meeting.number = meeting.by_order ? (int64_t)entries[first].order + 1 : entries[first].number;
-        for (size_t i = first; i < end; i++)
-            meetings->arrivals[meetings->arrival_count++] = arrival_of(meetings, &entries[i], before);
-        *VEC_PUSH(meetings) = meeting;
+        for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
+            ends->meets[slice->arrivals[i].row->member] = true;
     }
-    free(before);
 }
 
 /* New, by member: the number of its host. */
@@ -276,97 +81,96 @@ static uint32_t *hosts_of(const struct fleet_job *job)
     return hosts;
 }
 
-/* By the moments of the arrivals, which are those of the members' own clocks. */
-static void find_clocks(struct fleet_meetings *meetings)
+/* By what was not refuted. */
+static void find_clocks(struct fleet_meetings *meetings, const struct ends *ends)
 {
     size_t members = meetings->job->members.count;
     uint32_t *hosts = hosts_of(meetings->job);
-    bool *meets = mem_zalloc(members + 1, sizeof *meets);
-    struct clock_end *ends = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *ends));
-    struct clock_meeting *joining = mem_alloc(mem_times(meetings->count + 1, sizeof *joining));
+    bool *meets = mem_alloc(members + 1);
+    struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
     struct clock_problem problem = {
-        .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
+        .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends->at.at
     };
-    for (size_t a = 0; a < meetings->arrival_count; a++)
-        ends[a] = (struct clock_end){ meetings->arrivals[a].member, meetings->arrivals[a].end_ns };
-    for (size_t m = 0; m < meetings->count; m++) {
-        const struct fleet_meeting *meeting = &meetings->at[m];
-        for (size_t i = 0; i < meeting->count; i++)
-            meets[ends[meeting->first + i].member] = true;
-        if (fleet_joins_all(meetings->job->facts, meetings->arrivals[meeting->first].collective))
-            joining[problem.count++] = (struct clock_meeting){ meeting->first, meeting->count };
+    memcpy(meets, ends->meets, members);
+    for (size_t j = 0; j < ends->joining.count; j++) {
+        const struct joining *one = &ends->joining.at[j];
+        for (size_t i = one->first; i < one->first + one->count && !one->refuted; i++)
+            meets[ends->at.at[i].member] = true;
+        if (!one->refuted)
+            joining[problem.count++] = (struct clock_meeting){ one->first, one->count };
     }
     free(meetings->clocks);
     meetings->clocks = rank_clocks_find(&problem);
     free(hosts);
     free(meets);
-    free(ends);
     free(joining);
 }
 
-static void set_clocks_right(struct fleet_meetings *meetings)
-{
-    for (size_t a = 0; a < meetings->arrival_count; a++) {
-        struct fleet_arrival *arrival = &meetings->arrivals[a];
-        arrival->start_ns = rank_clock_moment(&meetings->clocks[arrival->member], arrival->start_ns);
-        arrival->end_ns = arrival->start_ns + arrival->collective->duration_ns;
-    }
-}
-
-/* The step that most of its ranks count it to, the lower of two in the middle: some may count theirs from elsewhere. */
-static void set_steps(struct fleet_meetings *meetings)
-{
-    int64_t *steps = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *steps));
-    for (size_t m = 0; m < meetings->count; m++) {
-        struct fleet_meeting *meeting = &meetings->at[m];
-        for (size_t i = 0; i < meeting->count; i++)
-            steps[i] = meetings->arrivals[meeting->first + i].collective->step;
-        meeting->step = fleet_median(steps, meeting->count);
-    }
-    free(steps);
-}
-
-/* ---- what was no meeting ---- */
-
 /* Did they end together? Ranks are not let go in one moment: up to a millisecond and half the transfer is together. */
-static bool ended_together(const struct fleet_meetings *meetings, const struct fleet_meeting *meeting)
+static bool ended_together(const struct fleet_meetings *meetings, const struct ends *ends,
+                           const struct joining *joining)
 {
-    const struct fleet_arrival *arrivals = meetings->arrivals + meeting->first;
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, apart_ns;
-    for (size_t i = 0; i < meeting->count; i++) {
-        const struct facts_collective *one = arrivals[i].collective;
-        const struct rank_clock *clock = &meetings->clocks[arrivals[i].member];
-        if (clock->ahead_ns == FACTS_MISSING || one->device < 0 ||
-            !fleet_joins_all(meetings->job->facts, one))
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
+    for (size_t i = joining->first; i < joining->first + joining->count; i++) {
+        const struct rank_clock *clock = &meetings->clocks[ends->at.at[i].member];
+        if (clock->ahead_ns == FACTS_MISSING)
             return true;
-        int64_t end_ns = rank_clock_moment(clock, arrivals[i].end_ns);
-        shortest_ns = one->duration_ns < shortest_ns ? one->duration_ns : shortest_ns;
+        int64_t end_ns = rank_clock_moment(clock, ends->at.at[i].end_ns);
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
-    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) && apart_ns <= 1000000 + shortest_ns / 2;
+    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
+           apart_ns <= 1000000 + joining->shortest_ns / 2;
 }
 
-static void check_meetings(struct fleet_meetings *meetings)
+static void refute(struct fleet_meetings *meetings, struct ends *ends)
 {
-    size_t kept = 0;
-    for (size_t m = 0; m < meetings->count; m++) {
-        if (meetings->at[m].by_order && !ended_together(meetings, &meetings->at[m]))
-            meetings->refuted += meetings->at[m].count;
-        else
-            meetings->at[kept++] = meetings->at[m];
+    for (size_t j = 0; j < ends->joining.count; j++) {
+        struct joining *joining = &ends->joining.at[j];
+        joining->refuted = joining->checked && !ended_together(meetings, ends, joining);
+        meetings->refuted += joining->refuted ? joining->count : 0;
     }
-    meetings->count = kept;
 }
 
 /* ---- who was last ---- */
 
-/* All are sure, and count from the clock of one member. */
-static bool has_sure_clocks(const struct fleet_meetings *meetings, const struct fleet_meeting *meeting)
+/* A meeting of SLICE that is judged: FIRST, LAST and EARLIEST of MEETING are among the arrivals of the slice. */
+struct hearing {
+    struct fleet_meetings *meetings;
+    struct slice_arrival *arrivals;
+    struct fleet_meeting *meeting;
+};
+
+static void set_clocks_right(struct hearing *hearing)
 {
-    for (size_t i = 0; i < meeting->count; i++) {
-        const struct rank_clock *clock = &meetings->clocks[meetings->arrivals[meeting->first + i].member];
-        if (!clock->sure || clock->root != meetings->clocks[meetings->arrivals[meeting->first].member].root)
+    const struct fleet_meeting *meeting = hearing->meeting;
+    for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        struct slice_arrival *arrival = &hearing->arrivals[i];
+        arrival->start_ns =
+            rank_clock_moment(&hearing->meetings->clocks[arrival->row->member], arrival->start_ns);
+        arrival->end_ns = arrival->start_ns + arrival->row->collective->duration_ns;
+        if (arrival->start_ns < hearing->meetings->first_ns)
+            hearing->meetings->first_ns = arrival->start_ns;
+    }
+}
+
+/* The step that most of its ranks count it to, the lower of two in the middle: some may count theirs from elsewhere. */
+static void set_step(const struct hearing *hearing, int64_t *steps)
+{
+    struct fleet_meeting *meeting = hearing->meeting;
+    for (size_t i = 0; i < meeting->count; i++)
+        steps[i] = hearing->arrivals[meeting->first + i].row->collective->step;
+    meeting->step = fleet_median(steps, meeting->count);
+}
+
+/* All are sure, and count from the clock of one member. */
+static bool has_sure_clocks(const struct hearing *hearing)
+{
+    const struct rank_clock *clocks = hearing->meetings->clocks;
+    const struct slice_arrival *arrivals = hearing->arrivals + hearing->meeting->first;
+    for (size_t i = 0; i < hearing->meeting->count; i++) {
+        const struct rank_clock *clock = &clocks[arrivals[i].row->member];
+        if (!clock->sure || clock->root != clocks[arrivals[0].row->member].root)
             return false;
     }
     return true;
@@ -384,22 +188,24 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* Is LATE more than the clocks and the ends of the two leave in doubt? */
-static bool is_sure(const struct fleet_meetings *meetings, const struct fleet_meeting *meeting)
+static bool is_sure(const struct hearing *hearing)
 {
-    const struct fleet_arrival *last = &meetings->arrivals[meeting->last],
-                               *earliest = &meetings->arrivals[meeting->earliest];
-    const struct rank_clock *a = &meetings->clocks[last->member], *b = &meetings->clocks[earliest->member];
-    int64_t doubt_ns = larger(a->error_ns, b->error_ns);
-    if (fleet_joins_all(meetings->job->facts, last->collective)) {
+    const struct fleet_meetings *meetings = hearing->meetings;
+    const struct slice_arrival *last = &hearing->arrivals[hearing->meeting->last],
+                               *earliest = &hearing->arrivals[hearing->meeting->earliest];
+    int64_t doubt_ns = larger(meetings->clocks[last->row->member].error_ns,
+                              meetings->clocks[earliest->row->member].error_ns);
+    if (slice_joins_all(meetings->job, last->row->collective)) {
         int64_t apart_ns = difference(last->end_ns, earliest->end_ns);
         doubt_ns = larger(doubt_ns, apart_ns < 0 ? -apart_ns : apart_ns);
     }
-    return meeting->late_ns > doubt_ns;
+    return hearing->meeting->late_ns > doubt_ns;
 }
 
-static void judge_by_clock(struct fleet_meetings *meetings, struct fleet_meeting *meeting)
+static void judge_by_clock(const struct hearing *hearing)
 {
-    struct fleet_arrival *arrivals = meetings->arrivals;
+    struct slice_arrival *arrivals = hearing->arrivals;
+    struct fleet_meeting *meeting = hearing->meeting;
     int64_t before_ns = INT64_MIN; /* the start of the last but one */
     meeting->last = meeting->earliest = meeting->first;
     for (size_t i = meeting->first + 1; i < meeting->first + meeting->count; i++) {
@@ -412,39 +218,40 @@ static void judge_by_clock(struct fleet_meetings *meetings, struct fleet_meeting
         if (arrivals[i].start_ns < arrivals[meeting->earliest].start_ns)
             meeting->earliest = i;
     }
-    const struct fleet_arrival *last = &arrivals[meeting->last];
+    const struct slice_arrival *last = &arrivals[meeting->last];
     meeting->late_ns = difference(last->start_ns, arrivals[meeting->earliest].start_ns);
     meeting->cost_ns = difference(last->start_ns, before_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
         int64_t waited_ns = difference(last->start_ns, arrivals[i].start_ns),
-                most_ns = arrivals[i].collective->duration_ns;
+                most_ns = arrivals[i].row->collective->duration_ns;
         arrivals[i].waited_ns = waited_ns < most_ns ? waited_ns : most_ns;
     }
-    meeting->sure = is_sure(meetings, meeting);
+    meeting->sure = is_sure(hearing);
 }
 
-static void judge_by_duration(struct fleet_meetings *meetings, struct fleet_meeting *meeting)
+static void judge_by_duration(const struct hearing *hearing)
 {
-    struct fleet_arrival *arrivals = meetings->arrivals;
+    struct slice_arrival *arrivals = hearing->arrivals;
+    struct fleet_meeting *meeting = hearing->meeting;
     int64_t next_ns = INT64_MAX; /* the shortest but one */
     meeting->last = meeting->earliest = meeting->first;
     for (size_t i = meeting->first + 1; i < meeting->first + meeting->count; i++) {
-        int64_t dur_ns = arrivals[i].collective->duration_ns,
-                shortest_ns = arrivals[meeting->last].collective->duration_ns;
+        int64_t dur_ns = arrivals[i].row->collective->duration_ns,
+                shortest_ns = arrivals[meeting->last].row->collective->duration_ns;
         if (dur_ns < shortest_ns) {
             next_ns = shortest_ns;
             meeting->last = i;
         } else if (dur_ns < next_ns) {
             next_ns = dur_ns;
         }
-        if (dur_ns > arrivals[meeting->earliest].collective->duration_ns)
+        if (dur_ns > arrivals[meeting->earliest].row->collective->duration_ns)
             meeting->earliest = i;
     }
-    int64_t transfer_ns = arrivals[meeting->last].collective->duration_ns;
-    meeting->late_ns = arrivals[meeting->earliest].collective->duration_ns - transfer_ns;
+    int64_t transfer_ns = arrivals[meeting->last].row->collective->duration_ns;
+    meeting->late_ns = arrivals[meeting->earliest].row->collective->duration_ns - transfer_ns;
     meeting->cost_ns = next_ns - transfer_ns;
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
-        arrivals[i].waited_ns = arrivals[i].collective->duration_ns - transfer_ns;
+        arrivals[i].waited_ns = arrivals[i].row->collective->duration_ns - transfer_ns;
     meeting->sure = meeting->late_ns > 0;
 }
 
@@ -457,13 +264,12 @@ const char *fleet_cause_name(enum fleet_cause cause)
     return names[cause];
 }
 
-/* What the device of ARRIVAL did since the collective before, or, without one, since its first work; false when
+/* What the device did until ROW since the collective before, or, without one, since its first work; false when
  * that is not known. */
-static bool spent(const struct fleet_arrival *arrival, int64_t ns[FLEET_CAUSES])
+static bool spent(const struct slice_row *row, int64_t ns[FLEET_CAUSES])
 {
     static const struct facts_collective beginning = { 0 };
-    const struct facts_collective *to = arrival->collective,
-                                  *from = arrival->before ? arrival->before : &beginning;
+    const struct facts_collective *to = row->collective, *from = row->before ? row->before : &beginning;
     if (to->computed_before_ns == FACTS_MISSING || from->computed_until_ns == FACTS_MISSING)
         return false;
     ns[CAUSE_COMPUTATION] = difference_wrapped(to->computed_before_ns, from->computed_until_ns);
@@ -487,14 +293,13 @@ static bool is_longer(const void *context, const void *a, const void *b)
 
 /* The arrival whose way since the collective before is the one in the middle, the lower of two; SIZE_MAX: none is
  * known. */
-static size_t find_middle(const struct fleet_meetings *meetings, const struct fleet_meeting *meeting,
-                          struct way *ways)
+static size_t find_middle(const struct hearing *hearing, struct way *ways)
 {
+    const struct fleet_meeting *meeting = hearing->meeting;
     size_t count = 0;
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        const struct fleet_arrival *arrival = &meetings->arrivals[i];
         int64_t ns[FLEET_CAUSES];
-        if (!spent(arrival, ns))
+        if (!spent(hearing->arrivals[i].row, ns))
             continue;
         ways[count] = (struct way){ .arrival = i };
         for (int c = 0; c < FLEET_CAUSES; c++)
@@ -506,13 +311,15 @@ static size_t find_middle(const struct fleet_meetings *meetings, const struct fl
 }
 
 /* What the last did longer than the rank in the middle. */
-static void explain(struct fleet_meetings *meetings, struct fleet_meeting *meeting, struct way *ways)
+static void explain(const struct hearing *hearing, struct way *ways)
 {
+    struct fleet_meeting *meeting = hearing->meeting;
+    const struct slice_row *last = hearing->arrivals[meeting->last].row;
     int64_t own[FLEET_CAUSES], usual[FLEET_CAUSES];
-    size_t middle = find_middle(meetings, meeting, ways);
+    size_t middle = find_middle(hearing, ways);
     meeting->carried_ns = meeting->late_ns;
-    if (!meeting->sure || middle == SIZE_MAX || middle == meeting->last ||
-        !spent(&meetings->arrivals[meeting->last], own) || !spent(&meetings->arrivals[middle], usual))
+    if (!meeting->sure || middle == SIZE_MAX || middle == meeting->last || !spent(last, own) ||
+        !spent(hearing->arrivals[middle].row, usual))
         return;
     for (int c = 0; c < FLEET_CAUSES; c++) {
         meeting->grew_ns[c] = difference_wrapped(own[c], usual[c]);
@@ -523,26 +330,175 @@ static void explain(struct fleet_meetings *meetings, struct fleet_meeting *meeti
     }
     /* Recordings need not begin at one moment: what was done since then explains only what it comes close to. */
     int64_t rest_ns = meeting->carried_ns < 0 ? -meeting->carried_ns : meeting->carried_ns;
-    if (!meetings->arrivals[meeting->last].before && rest_ns > meeting->late_ns / 2)
+    if (!last->before && rest_ns > meeting->late_ns / 2)
         meeting->cause = FLEET_CAUSES;
 }
 
-static void judge_meetings(struct fleet_meetings *meetings)
+/* What is to be known of the last when the slice is gone. */
+static void describe_last(const struct hearing *hearing)
 {
-    struct way *ways = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *ways));
-    for (size_t m = 0; m < meetings->count; m++) {
-        struct fleet_meeting *meeting = &meetings->at[m];
-        meeting->by_clock = has_sure_clocks(meetings, meeting);
-        if (meeting->by_clock)
-            judge_by_clock(meetings, meeting);
-        else
-            judge_by_duration(meetings, meeting);
-        meeting->transfer_ns = meetings->arrivals[meeting->last].collective->duration_ns;
-        for (size_t i = 0; i < meeting->count; i++)
-            sum_add(&meeting->waited_ns, meetings->arrivals[meeting->first + i].waited_ns);
-        explain(meetings, meeting, ways);
+    struct fleet_meeting *meeting = hearing->meeting;
+    const struct slice_arrival *last = &hearing->arrivals[meeting->last];
+    const struct facts_collective *one = last->row->collective, *before = last->row->before;
+    meeting->transfer_ns = one->duration_ns;
+    meeting->kind = one->kind;
+    meeting->bytes = one->bytes;
+    meeting->source = one->source;
+    meeting->target = one->target;
+    meeting->group = slice_group(hearing->meetings->job, last->row);
+    meeting->start_ns = last->start_ns;
+    meeting->since_ns = before ? before->start_ns + before->duration_ns : INT64_MIN;
+}
+
+static void judge(const struct hearing *hearing, struct way *ways)
+{
+    struct fleet_meeting *meeting = hearing->meeting;
+    meeting->by_clock = has_sure_clocks(hearing);
+    if (meeting->by_clock)
+        judge_by_clock(hearing);
+    else
+        judge_by_duration(hearing);
+    for (size_t i = 0; i < meeting->count; i++)
+        sum_add(&meeting->waited_ns, hearing->arrivals[meeting->first + i].waited_ns);
+    describe_last(hearing);
+    explain(hearing, ways);
+}
+
+/* ---- what is kept ---- */
+
+/* Is the step in which COLLECTIVE was issued a complete one of its device? */
+static bool is_in_complete_step(const struct fleet_job *job, const struct slice_row *row)
+{
+    const struct fleet_member *member = &job->members.at[row->member];
+    size_t i, count = member->count[FACTS_STEPS];
+    if (count == 0)
+        return false;
+    const struct facts_step *steps =
+        (const struct facts_step *)facts_rows(job->facts, FACTS_STEPS) + member->first[FACTS_STEPS];
+    int64_t device = row->collective->device, number = row->collective->step;
+    SEARCH(i, count, steps[i].device < device || (steps[i].device == device && steps[i].number < number));
+    return i < count && steps[i].device == device && steps[i].number == number && steps[i].complete == 1;
+}
+
+/* Add MEETING, whose arrivals are those of the slice, and what is kept of these; WAITS are by row of the slice. */
+static void keep(struct fleet_meetings *meetings, const struct slice *slice, struct fleet_meeting meeting,
+                 int64_t *waits)
+{
+    size_t first = meetings->arrivals.count;
+    for (size_t i = meeting.first; i < meeting.first + meeting.count; i++) {
+        const struct slice_arrival *arrival = &slice->arrivals[i];
+        const struct facts_collective *one = arrival->row->collective;
+        *VEC_PUSH(&meetings->arrivals) =
+            (struct fleet_arrival){ arrival->row->member, one->device, one->start_ns, arrival->waited_ns };
+        waits[arrival->row - slice->rows.at] = arrival->waited_ns;
+        if (one->exposed_ns != FACTS_MISSING && is_in_complete_step(slice->job, arrival->row))
+            sum_add(&meetings->exposed_wait_ns,
+                    one->exposed_ns < arrival->waited_ns ? one->exposed_ns : arrival->waited_ns);
     }
+    meeting.last += first - meeting.first;
+    meeting.earliest += first - meeting.first;
+    meeting.first = first;
+    *VEC_PUSH(meetings) = meeting;
+}
+
+static int compare_sums(const struct fleet_group_sum *a, const struct fleet_group_sum *b)
+{
+    int order = compare_numbers(a->name, b->name);
+    order = order ? order : compare_numbers(a->description, b->description);
+    order = order ? order : compare_numbers(a->ranks, b->ranks);
+    return order ? order : compare_numbers(a->rank, b->rank);
+}
+
+static bool is_later_sum(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return compare_sums(a, b) > 0;
+}
+
+/* Bring the sums from FIRST on into their order, one for each group and rank. */
+static void join_sums(struct fleet_meetings *meetings, size_t first)
+{
+    struct fleet_group_sum *sums = meetings->groups.at;
+    size_t kept = first;
+    runs_sort(sums + first, meetings->groups.count - first, sizeof *sums, is_later_sum, NULL);
+    for (size_t i = first; i < meetings->groups.count; i++) {
+        if (kept == first || compare_sums(&sums[kept - 1], &sums[i]) != 0) {
+            sums[kept++] = sums[i];
+            continue;
+        }
+        struct fleet_group_sum *sum = &sums[kept - 1];
+        sum->count += sums[i].count;
+        sum->met += sums[i].met;
+        sum_add(&sum->bytes, sums[i].bytes);
+        sum_add(&sum->time_ns, sums[i].time_ns);
+        sum_add(&sum->exposed_ns, sums[i].exposed_ns);
+        sum_add(&sum->waited_ns, sums[i].waited_ns);
+        sum_add(&sum->transfer_ns, sums[i].transfer_ns);
+    }
+    meetings->groups.count = kept;
+}
+
+static void add_sums(struct fleet_meetings *meetings, const struct slice *slice, const int64_t *waits)
+{
+    enum { MOST_AT_ONCE = 65536 };
+    size_t first = meetings->groups.count, most = MOST_AT_ONCE;
+    for (size_t i = 0; i < slice->rows.count; i++) {
+        const struct facts_collective *one = slice->rows.at[i].collective;
+        const struct facts_group *group = slice_group(slice->job, &slice->rows.at[i]);
+        bool met = waits[i] != FACTS_MISSING;
+        *VEC_PUSH(&meetings->groups) = (struct fleet_group_sum){
+            .name = group ? group->name : NAME_NONE,
+            .description = group ? group->description : NAME_NONE,
+            .ranks = group ? group->ranks : NAME_NONE,
+            .rank = slice->job->members.at[slice->rows.at[i].member].rank,
+            .count = 1,
+            .bytes = one->bytes == FACTS_MISSING ? 0 : one->bytes,
+            .time_ns = one->duration_ns,
+            .exposed_ns = one->exposed_ns == FACTS_MISSING ? 0 : one->exposed_ns,
+            .met = met,
+            .waited_ns = met ? waits[i] : 0,
+            .transfer_ns = met ? one->duration_ns - waits[i] : 0,
+        };
+        if (meetings->groups.count - first < most)
+            continue;
+        join_sums(meetings, first);
+        most = 2 * (meetings->groups.count - first) + MOST_AT_ONCE;
+    }
+    join_sums(meetings, first);
+}
+
+/* Judge all meetings of SLICE. *JOINING: the first of its meetings among those of ENDS; the first of the next slice behind. */
+static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, const struct ends *ends,
+                        size_t *joining)
+{
+    struct way *ways = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *ways));
+    int64_t *steps = mem_alloc(mem_times(slice->arrival_count + 1, sizeof *steps));
+    int64_t *waits = mem_alloc(mem_times(slice->rows.count + 1, sizeof *waits));
+    VEC_RESERVE(&meetings->arrivals, slice->arrival_count);
+    VEC_RESERVE(meetings, slice->meetings.count);
+    for (size_t i = 0; i < slice->rows.count; i++)
+        waits[i] = FACTS_MISSING;
+    for (size_t m = 0; m < slice->meetings.count; m++) {
+        const struct slice_meeting *found = &slice->meetings.at[m];
+        bool refuted = is_joining(slice, found) && ends->joining.at[(*joining)++].refuted;
+        struct fleet_meeting meeting = { .first = found->first,
+                                         .count = found->count,
+                                         .number = found->number,
+                                         .by_order = found->by_order,
+                                         .cause = FLEET_CAUSES };
+        struct hearing hearing = { meetings, slice->arrivals, &meeting };
+        set_clocks_right(&hearing);
+        if (refuted)
+            continue;
+        set_step(&hearing, steps);
+        judge(&hearing, ways);
+        keep(meetings, slice, meeting, waits);
+    }
+    add_sums(meetings, slice, waits);
+    meetings->unmatched += slice->unmatched;
     free(ways);
+    free(steps);
+    free(waits);
 }
 
 /* ---- who is to blame ---- */
@@ -555,17 +511,17 @@ struct visit {
 static bool is_later_visit(const void *context, const void *left, const void *right)
 {
     const struct fleet_meetings *meetings = context;
-    const struct fleet_arrival *a = &meetings->arrivals[((const struct visit *)left)->arrival],
-                               *b = &meetings->arrivals[((const struct visit *)right)->arrival];
+    const struct fleet_arrival *a = &meetings->arrivals.at[((const struct visit *)left)->arrival],
+                               *b = &meetings->arrivals.at[((const struct visit *)right)->arrival];
     int order = compare_numbers(a->member, b->member);
-    order = order ? order : compare_numbers(a->collective->device, b->collective->device);
-    return (order ? order : compare_numbers(a->collective->start_ns, b->collective->start_ns)) > 0;
+    order = order ? order : compare_numbers(a->device, b->device);
+    return (order ? order : compare_numbers(a->began_ns, b->began_ns)) > 0;
 }
 
 /* New, by device and time; INDEX: where each arrival came to lie. */
 static struct visit *list_visits(const struct fleet_meetings *meetings, size_t *index)
 {
-    struct visit *visits = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *visits));
+    struct visit *visits = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *visits));
     size_t count = 0;
     for (size_t m = 0; m < meetings->count; m++)
         for (size_t i = 0; i < meetings->at[m].count; i++)
@@ -583,14 +539,13 @@ static const struct fleet_meeting *find_reason(const struct fleet_meetings *meet
                                                const struct visit *visits, const size_t *index)
 {
     enum { MOST_VISITS = 4096 };
-    const struct fleet_arrival *last = &meetings->arrivals[meeting->last];
-    int64_t from_ns = last->before ? last->before->start_ns + last->before->duration_ns : INT64_MIN;
+    const struct fleet_arrival *last = &meetings->arrivals.at[meeting->last];
     int64_t longest_ns = 0, waited_ns = 0;
     const struct fleet_meeting *reason = NULL;
     for (size_t i = index[meeting->last], looked_at = 0; i > 0 && looked_at < MOST_VISITS; i--, looked_at++) {
-        const struct fleet_arrival *visit = &meetings->arrivals[visits[i - 1].arrival];
-        if (visit->member != last->member || visit->collective->device != last->collective->device ||
-            visit->collective->start_ns < from_ns)
+        const struct fleet_arrival *visit = &meetings->arrivals.at[visits[i - 1].arrival];
+        if (visit->member != last->member || visit->device != last->device ||
+            visit->began_ns < meeting->since_ns)
             break;
         sum_add(&waited_ns, visit->waited_ns);
         if (visit->waited_ns > longest_ns) {
@@ -604,7 +559,7 @@ static const struct fleet_meeting *find_reason(const struct fleet_meetings *meet
 /* Meetings are by the start of the last, so that what a meeting goes back to has been settled before. */
 static void find_blamed(struct fleet_meetings *meetings)
 {
-    size_t *index = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *index));
+    size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
     struct visit *visits = list_visits(meetings, index);
     for (size_t m = 0; m < meetings->count; m++) {
         struct fleet_meeting *meeting = &meetings->at[m];
@@ -621,39 +576,154 @@ static void find_blamed(struct fleet_meetings *meetings)
     free(index);
 }
 
-static bool is_later(const void *context, const void *a, const void *b)
+/* By the start of the last. The rest only decides between equals, by what does not depend on how they were found. */
+static int compare_meetings(const struct fleet_meetings *meetings, const struct fleet_meeting *a,
+                            const struct fleet_meeting *b)
 {
-    const struct fleet_meetings *meetings = context;
-    const struct fleet_meeting *left = a, *right = b;
-    int64_t left_ns = meetings->arrivals[left->last].start_ns,
-            right_ns = meetings->arrivals[right->last].start_ns;
-    return left_ns != right_ns ? left_ns > right_ns : left->first > right->first;
+    const struct fleet_arrival *last = &meetings->arrivals.at[a->last],
+                               *other = &meetings->arrivals.at[b->last];
+    int order = compare_numbers(a->start_ns, b->start_ns);
+    order = order ? order : compare_numbers(last->member, other->member);
+    order = order ? order : compare_numbers(last->device, other->device);
+    order = order ? order : compare_numbers(a->group ? a->group->group : -1, b->group ? b->group->group : -1);
+    order = order ? order : compare_numbers(a->number, b->number);
+    order = order ? order : compare_numbers(a->source, b->source);
+    order = order ? order : compare_numbers(a->target, b->target);
+    order = order ? order : compare_numbers(a->transfer_ns, b->transfer_ns);
+    order = order ? order : compare_numbers(a->bytes, b->bytes);
+    order = order ? order
+                  : strcmp(names_text(meetings->job->facts->texts, a->kind),
+                           names_text(meetings->job->facts->texts, b->kind));
+    order = order ? order : compare_numbers((int64_t)a->count, (int64_t)b->count);
+    return order ? order : compare_numbers(a->late_ns, b->late_ns);
 }
 
-void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job)
+static bool is_later(const void *context, const void *a, const void *b)
 {
-    size_t count;
-    struct entry *entries = make_entries(job, &count);
-    *meetings = (struct fleet_meetings){ .job = job };
-    settle_numbers(entries, count);
-    count_orders(entries, count);
-    find_meetings(meetings, entries, count);
-    free(entries);
-    find_clocks(meetings);
-    check_meetings(meetings);
-    if (meetings->refuted) /* the others tell better how far clocks are apart */
-        find_clocks(meetings);
-    set_clocks_right(meetings);
-    set_steps(meetings);
-    judge_meetings(meetings);
-    runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
-    find_blamed(meetings);
+    return compare_meetings(context, a, b) > 0;
+}
+
+/* ---- slices ---- */
+
+struct pass {
+    const struct fleet_job *job;
+    const struct fleet_slices *slices; /* NULL: all is in the facts */
+    bool *mixed;                       /* by group: files do not have it whole */
+    bool any_mixed;
+    struct slice kept; /* of the facts: it is made once */
+};
+
+static bool add_file(const struct pass *pass, struct slice *slice, size_t file, bool mixed,
+                     struct tpa_error *err)
+{
+    const char *path = pass->slices->paths[file];
+    struct source *source = source_open(path, &(struct source_limits){ .max_ratio = 0 }, err);
+    bool good = source && slice_add_file(slice, pass->slices->facts, pass->mixed, mixed, source, err);
+    source_free(source);
+    return good || tpa_in_file(err, path);
+}
+
+static size_t slice_count(const struct pass *pass)
+{
+    return pass->slices ? pass->slices->count + pass->any_mixed : 1;
+}
+
+/* Slice INDEX; behind those of the files the one of groups that are not whole in any. To be released in any case. */
+static bool take_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
+{
+    if (!pass->slices) {
+        *slice = pass->kept;
+        pass->kept = (struct slice){ 0 };
+        if (!slice->job)
+            slice_of_facts(slice, pass->job);
+        return true;
+    }
+    bool good = true, mixed = index == pass->slices->count;
+    *slice = (struct slice){ .job = pass->job };
+    for (size_t file = mixed ? 0 : index; good && file < (mixed ? pass->slices->count : index + 1); file++)
+        good = add_file(pass, slice, file, mixed, err);
+    if (good && mixed)
+        slice_sort(slice);
+    if (good)
+        slice_finish(slice);
+    return good;
+}
+
+static bool find_ends(struct pass *pass, struct ends *ends, struct tpa_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < slice_count(pass) && good; i++) {
+        struct slice slice;
+        good = take_slice(pass, &slice, i, err);
+        if (good)
+            add_ends(ends, &slice);
+        if (!pass->slices)
+            pass->kept = slice;
+        else
+            slice_release(&slice);
+    }
+    return good;
+}
+
+static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, const struct ends *ends,
+                         struct tpa_error *err)
+{
+    size_t joining = 0;
+    bool good = true;
+    uint64_t rows = 0, told = 0;
+    for (size_t i = 0; i < slice_count(pass) && good; i++) {
+        struct slice slice;
+        good = take_slice(pass, &slice, i, err);
+        if (good)
+            judge_slice(meetings, &slice, ends, &joining);
+        rows += slice.rows.count;
+        if (!pass->slices || i < pass->slices->count)
+            meetings->strangers += slice.strangers;
+        slice_release(&slice);
+    }
+    for (size_t m = 0; m < pass->job->members.count; m++)
+        told += (uint64_t)slice_collectives_of(pass->job, &pass->job->members.at[m]);
+    meetings->absent = told > rows ? told - rows : 0;
+    return good &&
+           (rows <= told || tpa_fail(err, TPA_NOWHERE,
+                                     "the files apart hold %" PRIu64
+                                     " collectives, and the facts tell of %" PRIu64 ": is one given twice?",
+                                     rows, told));
+}
+
+bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
+                         const struct fleet_slices *slices, struct tpa_error *err)
+{
+    struct ends ends = { .meets = mem_zalloc(job->members.count + 1, sizeof *ends.meets) };
+    struct pass pass = { .job = job, .slices = slices };
+    *meetings = (struct fleet_meetings){ .job = job, .first_ns = INT64_MAX };
+    if (slices)
+        pass.mixed = slice_find_mixed(job, &pass.any_mixed);
+    bool good = find_ends(&pass, &ends, err);
+    if (good) {
+        find_clocks(meetings, &ends);
+        refute(meetings, &ends);
+        if (meetings->refuted) /* the others tell better how far clocks are apart */
+            find_clocks(meetings, &ends);
+        good = judge_slices(&pass, meetings, &ends, err);
+    }
+    if (good) {
+        join_sums(meetings, 0);
+        runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
+        find_blamed(meetings);
+    }
+    VEC_FREE(&ends.at);
+    VEC_FREE(&ends.joining);
+    free(ends.meets);
+    free(pass.mixed);
+    return good;
 }
 
 void fleet_meetings_release(struct fleet_meetings *meetings)
 {
     VEC_FREE(meetings);
-    free(meetings->arrivals);
+    VEC_FREE(&meetings->arrivals);
+    VEC_FREE(&meetings->groups);
     free(meetings->clocks);
     *meetings = (struct fleet_meetings){ 0 };
 }

@@ -7,8 +7,7 @@
  *         late_ns += meetings.at[m].late_ns;
  *     fleet_meetings_release(&meetings);
  *
- * Collectives of several ranks are one by the rules of facts/collective_matches.h: of one process group and of its
- * number there, else the n-th of their kind in the group and step; sends and receives by who sends to whom.
+ * Which collectives are one, slice.h says. They are looked at slice by slice; what is kept of each arrival is little.
  *
  * Clocks are set right by the ends of those that all must arrive for (facts/rank_clocks.h).
  *
@@ -25,6 +24,7 @@
 #define TPA_FLEET_MEETINGS_H
 
 #include "facts/rank_clocks.h"
+#include "base/memory.h"
 #include "fleet/job.h"
 
 enum fleet_cause {
@@ -36,12 +36,11 @@ enum fleet_cause {
     FLEET_CAUSES
 };
 
+/* That a member came. */
 struct fleet_arrival {
-    uint32_t member;                           /* of job.members */
-    const struct facts_collective *collective; /* borrowed */
-    const struct facts_collective
-        *before;              /* the one before of the same group, member and device; NULL: none */
-    int64_t start_ns, end_ns; /* on the first rank's clock */
+    uint32_t member;  /* of job.members */
+    int64_t device;   /* -1: on the host */
+    int64_t began_ns; /* by the member's own clock */
     int64_t waited_ns;
 };
 
@@ -61,21 +60,52 @@ struct fleet_meeting {
     enum fleet_cause cause;    /* what grew most; FLEET_CAUSES: not known */
     size_t blamed;             /* of arrivals: LAST, or who had made it wait before */
     enum fleet_cause blamed_cause; /* what had grown most on that rank */
+    /* Of LAST: */
+    name_id kind;
+    int64_t bytes, source, target;
+    const struct facts_group *group; /* NULL: not recorded */
+    int64_t start_ns;                /* on the first rank's clock */
+    int64_t
+        since_ns; /* by its own clock, the end of the collective before of this group; INT64_MIN: there is none */
+};
+
+/* What the collectives of a rank in a group come to. */
+struct fleet_group_sum {
+    name_id name, description, ranks; /* of the group */
+    int64_t rank;
+    int64_t count, bytes, time_ns, exposed_ns;
+    int64_t met; /* those that were found on other ranks, too; the next two are of these */
+    int64_t waited_ns, transfer_ns;
 };
 
 struct fleet_meetings {
     const struct fleet_job *job; /* borrowed */
     struct fleet_meeting *at;    /* by the start of the last */
     size_t count, capacity;
-    struct fleet_arrival *arrivals;
-    size_t arrival_count;
-    struct rank_clock *clocks; /* by member */
-    uint64_t unmatched;        /* collectives that met no other */
-    uint64_t refuted;          /* that did not end together, and are no meeting */
+    VEC_OF(struct fleet_arrival) arrivals;
+    VEC_OF(struct fleet_group_sum) groups; /* by name, description, ranks of the group, rank */
+    struct rank_clock *clocks;             /* by member */
+    int64_t first_ns;        /* the first start of all, on the first rank's clock; INT64_MAX: nobody met */
+    int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
+    uint64_t unmatched;      /* collectives that met no other */
+    uint64_t refuted;        /* that did not end together, and are no meeting */
+    uint64_t absent;         /* that the facts tell of, but are in files that were not given */
+    uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 
-/* Release with fleet_meetings_release. n log n in collectives. */
-void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job);
+/* Files that hold the collectives of facts (slice_file.h). */
+struct fleet_slices {
+    struct facts *facts; /* of the job: texts are added to them */
+    char *const *paths;
+    size_t count;
+};
+
+/*
+ * The collectives of JOB: those in its facts, or where SLICES is not NULL those in files, of which one at a time is in memory. To be released
+ * with fleet_meetings_release in any case. False and ERR when a file cannot be read. n log n in collectives.
+ */
+bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
+                         const struct fleet_slices *slices, struct tpa_error *err);
 void fleet_meetings_release(struct fleet_meetings *meetings);
 
 /* "computation", "communication", "copies", "data loading", "host"; NULL for FLEET_CAUSES. */

@@ -64,7 +64,7 @@ void timeline_init(struct fleet_timeline *line, const struct gpu_events *gpu, ui
     const struct gpu_device *of = &gpu->devices[device];
     struct device_use use = { 0 };
     for (size_t i = of->first; i < of->first + of->count; i++) {
-        int64_t start_ns = gpu->trace->start_ns[gpu->event[i]],
+        int64_t start_ns = trace_start_ns(gpu->trace, gpu->event[i]),
                 end_ns = trace_end_ns(gpu->trace, gpu->event[i]);
         device_use_add(&use, gpu->work[i], start_ns, end_ns);
         line->span.start_ns = start_ns < line->span.start_ns ? start_ns : line->span.start_ns;

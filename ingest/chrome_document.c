@@ -26,7 +26,7 @@ static const char bad_event[] = "damaged events could not be read and were left 
 static const char mended_event[] = "events held stray quotes or backslashes and were read all the same";
 static const char lost_args[] =
     "events are damaged; their names and times were read, their arguments were left out";
-static const char not_event[] = "values among the events are no events and were left out";
+static const char not_event[] = "values among the events are not events and were left out";
 static const char garbage[] = "text between the events is not JSON and was skipped";
 static const char cut_short[] = "the file ends in the middle of an event, which was left out; "
                                 "was the program stopped before it had written all?";

@@ -650,6 +650,14 @@ static bool arg_says_unfinished(const struct chrome_reader *reader)
     return false;
 }
 
+/* PyTorch without Kineto (Debian's, and old ones) writes operators without a category, as of a process of this name. */
+static bool is_operator_without_kineto(const struct fields *fields)
+{
+    const struct value *pid = &fields->at[FIELD_PID];
+    return fields->at[FIELD_CATEGORY].kind == VALUE_MISSING && pid->kind == VALUE_STRING &&
+           is_word(pid->start, pid->end, "CPU functions");
+}
+
 /* ---- what XLA tells of its events, where there are no categories ---- */
 
 /* "end: dot.1" marks the end of dot.1 once more. */
@@ -779,6 +787,8 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
     }
     event.track = read_track(reader, fields);
     event.category = category_of(reader, fields);
+    if (phase == 'X' && is_operator_without_kineto(fields))
+        event.category = trace_chunk_category(reader->chunk, "cpu_op", 6);
     if (phase == 'X' && reader->found_count && fields->at[FIELD_CATEGORY].kind == VALUE_MISSING)
         add_xla(reader, fields, &event);
     bool may_lack_name = phase == 'E' && (fields->at[FIELD_NAME].kind != VALUE_STRING ||

@@ -614,9 +614,9 @@ static void tell_no_traces(struct reading *reading)
     struct buffer text = { 0 };
     if (count > 1)
         buffer_printf(&text,
-                      "%zu files among the traces are no traces and were left out, the first one: ", count);
+                      "%zu files among the traces are not traces and were left out, the first one: ", count);
     else
-        buffer_puts(&text, "a file among the traces is no trace and was left out: ");
+        buffer_puts(&text, "a file among the traces is not a trace and was left out: ");
     buffer_printf(&text, "%s: %s", names_text(reading->no_traces, 0), reading->no_trace_is);
     trace_builder_tell(reading->builder, "no_trace", text.at, count);
     buffer_release(&text);

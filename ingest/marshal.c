@@ -322,7 +322,7 @@ static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item,
     case 'c': item->type = MARSHAL_CODE; return true;
     case '?':
         return tpa_fail(err, item->offset, "the producer left a mark: here is an object it could not write");
-    default: return tpa_fail(err, item->offset, "0x%02x is no type of object that Python writes", first);
+    default: return tpa_fail(err, item->offset, "0x%02x is not a type of object that Python writes", first);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "ingest/nvtx_message.h"
+#include "ingest/step_guess.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +44,10 @@ struct ranges {
     VEC_OF(struct range) waiting;
     int64_t last_ns; /* the latest time of any record */
     struct buffer key, dims;
-    /* Push/pop ranges that are none of operators, and their names without numbers: one of them may be the step. */
-    VEC_OF(struct step_candidate) candidates;
-    struct names *patterns;
+    struct step_guess *guess; /* of push/pop ranges that are none of operators */
     /* What messages mean, by process and text. */
     struct names *keys;
     VEC_OF(struct nsys_message) messages;
-};
-
-struct step_candidate {
-    name_id pattern;
-    int64_t thread, start_ns, end_ns;
 };
 
 static const char *name_of(const struct ranges *ranges, int64_t process, int64_t domain, int64_t number)
@@ -123,93 +117,12 @@ static void set_category(const struct ranges *ranges, struct recorder *recorder,
 
 /* ---- which ranges are the steps ---- */
 
-enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };
-
-/* The name as a regular expression in which any number stands for another: "step 12" is "^step [0-9]+$". */
-static void note_candidate(struct ranges *ranges, const struct range *range)
-{
-    struct buffer *pattern = &ranges->dims;
-    if (range->len == 0 || range->len > LONGEST_NAME || ranges->candidates.count >= MOST_CANDIDATES)
-        return;
-    buffer_clear(pattern);
-    buffer_putc(pattern, '^');
-    for (size_t i = 0; i < range->len; i++) {
-        char c = range->text[i];
-        bool digit = c >= '0' && c <= '9';
-        if (digit && i > 0 && range->text[i - 1] >= '0' && range->text[i - 1] <= '9')
-            continue;
-        if (digit)
-            buffer_puts(pattern, "[0-9]+");
-        else if (strchr("\\^$.|?*+()[]{}", c) && c)
-            buffer_printf(pattern, "\\%c", c);
-        else
-            buffer_putc(pattern, c);
-    }
-    buffer_putc(pattern, '$');
-    *VEC_PUSH(&ranges->candidates) =
-        (struct step_candidate){ names_add(ranges->patterns, pattern->at, pattern->count), range->thread,
-                                 range->start_ns, range->end_ns };
-}
-
-static int compare_candidates(const void *left, const void *right)
-{
-    const struct step_candidate *a = left, *b = right;
-    if (a->pattern != b->pattern)
-        return a->pattern < b->pattern ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-/*
- * The name that looks most like that of the steps: ranges of it come at least three times on a thread, one after the other,
- * and fill most of the time from the first to the last; of several the one that fills the most. NULL: none does.
- */
-static const char *guess_steps(struct ranges *ranges, size_t *steps)
-{
-    const struct step_candidate *at = ranges->candidates.at;
-    size_t count = ranges->candidates.count;
-    name_id best = NAME_NONE;
-    double longest = 0;
-    if (count)
-        qsort(ranges->candidates.at, count, sizeof *at, compare_candidates);
-    for (size_t first = 0, next; first < count; first = next) {
-        double inside = 0, span = 0;
-        bool apart = true;
-        for (next = first;
-             next < count && at[next].pattern == at[first].pattern && at[next].thread == at[first].thread;
-             next++) {
-            inside += (double)(at[next].end_ns - at[next].start_ns);
-            span = (double)at[next].end_ns - (double)at[first].start_ns;
-            apart = apart && (next == first || at[next].start_ns >= at[next - 1].end_ns);
-        }
-        if (!apart || next - first < FEWEST_STEPS || inside < span / 2 || inside <= longest)
-            continue;
-        longest = inside;
-        best = at[first].pattern;
-        *steps = next - first;
-    }
-    return best == NAME_NONE ? NULL : names_text(ranges->patterns, best);
-}
-
-/* Take the ranges that look like steps for them, and tell. */
 static void settle_steps(struct ranges *ranges)
 {
     struct nsys *nsys = ranges->nsys;
-    size_t steps = 0;
-    const char *pattern = guess_steps(ranges, &steps);
-    if (!pattern)
-        return;
-    const char *kept = trace_builder_strndup(nsys->builder, pattern, strlen(pattern));
-    *VEC_PUSH(&nsys->head.properties) = (struct trace_property){ TRACE_STEP_RANGE, kept, true };
-    trace_builder_add_property(nsys->builder, TRACE_STEP_RANGE, kept);
-    const char *line =
-        arena_printf(&nsys->arena,
-                     "no step is marked: the ranges that match %s are taken for the steps (--step-range "
-                     "REGEX names others, --step-range '' none)",
-                     pattern);
-    trace_builder_notice(nsys->builder, "guessed_steps",
-                         trace_builder_strndup(nsys->builder, line, strlen(line)), steps, TPA_NOWHERE);
+    const char *pattern = step_guess_tell(ranges->guess, nsys->builder);
+    if (pattern) /* of files that begin later, too */
+        *VEC_PUSH(&nsys->head.properties) = (struct trace_property){ TRACE_STEP_RANGE, pattern, true };
 }
 
 static void add_range(struct ranges *ranges, const struct range *range)
@@ -232,7 +145,8 @@ static void add_range(struct ranges *ranges, const struct range *range)
     if (!recorder_event(process->recorder, kind, track, message.name, range->start_ns, end_ns, flags))
         return;
     if (kind == RECORDER_ANNOTATION && !is_async && !is_mark && !open && !domain)
-        note_candidate(ranges, range);
+        step_guess_note(ranges->guess, range->text, range->len, range->thread, range->start_ns,
+                        range->end_ns);
     recorder_arg(process->recorder, ARG_SEQUENCE, message.sequence);
     if (message.dims != NAME_NONE)
         recorder_arg(process->recorder, ARG_INPUT_DIMS, message.dims);
@@ -299,7 +213,7 @@ bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
                                                   "category",     "text",   "globalTid",
                                                   "endGlobalTid", "textId", "domainId" };
     struct ranges ranges = {
-        .nsys = nsys, .last_ns = INT64_MIN, .keys = names_open(), .patterns = names_open()
+        .nsys = nsys, .last_ns = INT64_MIN, .keys = names_open(), .guess = step_guess_open()
     };
     struct table_scan scan;
     bool ok = true;
@@ -336,8 +250,7 @@ bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
     }
     if (ok)
         settle_steps(&ranges);
-    VEC_FREE(&ranges.candidates);
-    names_free(ranges.patterns);
+    step_guess_free(ranges.guess);
     VEC_FREE(&ranges.names);
     VEC_FREE(&ranges.waiting);
     VEC_FREE(&ranges.messages);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "ingest/id_set.h"
+#include "ingest/known_lists.h"
 #include "trace/snapshot.h"
 
 /* What stands for an object: what it is in the upper 4 bits, which one below. */
@@ -132,11 +133,16 @@ struct annotation_record {
     int64_t time_us;
 };
 
-/* See pickle_quick.c: bytes that refer to a key by its number in the memo. A mask of 0: none. */
+/*
+ * See pickle_quick.c: the bytes of a key, which refer to it by its number in the memo, and of a short text that is its value.
+ * A mask of 0: none.
+ */
 enum { QUICK_PAIRS_MOST = 24 };
 struct key_shape {
     uint64_t bytes, mask;
     uint32_t key, length;
+    uint64_t text_bytes, text_mask;
+    name_id text;
 };
 
 struct objects {
@@ -145,6 +151,7 @@ struct objects {
     VEC_OF(size_t) marks; /* heights of the stack */
     VEC_OF(uint32_t) memo;
     struct key_shape shape[QUICK_PAIRS_MOST];
+    struct known_lists lists; /* stacks by the bytes of their lists: see pickle_quick.c */
     VEC_OF(struct object) objects;
     VEC_OF(uint32_t) unused; /* objects that nothing names any more */
     VEC_OF(struct wide) wide;
@@ -157,6 +164,7 @@ struct objects {
         uint32_t id;
     } last_stream;         /* most entries have the same as the one before */
     uint32_t default_pool; /* plus 1; 0: not met yet */
+    bool rare_columns;     /* an entry told what few files tell: see records.c */
     size_t kept_dicts;
     int64_t bytes_told; /* sum of all sizes: see records.c */
     bool too_many;      /* more objects than can be numbered: the file is not read on */

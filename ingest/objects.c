@@ -32,6 +32,7 @@ void objects_free(struct objects *o)
     VEC_FREE(&o->wide);
     VEC_FREE(&o->histories);
     VEC_FREE(&o->annotations);
+    known_lists_release(&o->lists);
     free(o->frames.slots);
     free(o->stacks.slots);
     free(o->streams.slots);
@@ -475,8 +476,10 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
         return tpa_fail(err, TPA_NOWHERE,
                         "object number %llu is remembered, and so many cannot have come yet",
                         (unsigned long long)number);
-    if (number < o->memo.count)
-        memset(o->shape, 0, sizeof o->shape); /* it may have been a key */
+    if (number < o->memo.count) { /* it may have been a key, or a frame */
+        memset(o->shape, 0, sizeof o->shape);
+        known_lists_clear(&o->lists);
+    }
     while (o->memo.count <= number)
         *VEC_PUSH(&o->memo) = MEMO_EMPTY;
     value v = o->stack.at[o->stack.count - 1];

@@ -527,6 +527,8 @@ static bool read_all(struct pf_reader *reader)
         trace_builder_notice(reader->builder, "end_without_begin",
                              "end events have no begin event that they could end and were left out",
                              lone_ends, TPA_NOWHERE);
+    if (reader->is_tpa)
+        chrome_split_files(reader->builder);
     return true;
 }
 

@@ -377,6 +377,8 @@ static void tell_facts(struct pf_reader *reader, uint32_t place, const struct pf
         tell_fact(reader, id, FACT_THREAD_NAME, owner->thread_name);
         if (owner->thread_order)
             trace_chunk_fact(reader->chunk, id, FACT_THREAD_SORT_INDEX, owner->thread_order, NAME_NONE);
+    } else if (track->is_async) {
+        return; /* its name tells how such events are shown, and no thread */
     } else if (!track->has_process && !track->is_counter && owner == track) {
         tell_fact(reader, id, FACT_THREAD_NAME, track->name);
     } else if (!owner) {

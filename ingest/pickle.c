@@ -471,7 +471,7 @@ static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
     case 0x96: pass_bytes(in, take_number(in, 8)); return true;                        /* BYTEARRAY8 */
     default:
         if (!code_operation(op))
-            return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is no operation of a pickle", op);
+            return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is not an operation of a pickle", op);
         refuse(in, op, offset_of(in) - 1);
         return false;
     }

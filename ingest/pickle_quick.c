@@ -93,25 +93,87 @@ static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len,
     return at;
 }
 
-/* A list, behind its EMPTY_LIST: it is empty, or holds references to frames. */
+/*
+ * A text with a length of one byte. Python writes a text anew for each entry though all have the same: the last short one in
+ * the place of SHAPE is known by its bytes.
+ */
+static inline const uint8_t *take_short_text(struct quick *in, const uint8_t *at, struct key_shape *shape,
+                                             value *v)
+{
+    enum { SHORT = 6 }; /* so that it is within eight bytes, with what comes before it */
+    size_t len = at[1], memo;
+    if ((bytes8(at) & shape->text_mask) != shape->text_bytes || !shape->text_mask || in->end - at < 8) {
+        const uint8_t *behind = take_text(in, at + 2, len, v);
+        if (behind && len <= SHORT && in->end - at >= 8) {
+            shape->text_mask = ~UINT64_C(0) >> 8 * (SHORT - len);
+            shape->text_bytes = bytes8(at) & shape->text_mask;
+            shape->text = (name_id)value_payload(*v);
+        }
+        return behind;
+    }
+    *v = value_of(VALUE_TEXT, shape->text);
+    at = take_memo(in->o, at + 2 + len, &memo);
+    set_memo(in->o, memo, *v);
+    return at;
+}
+
+/* Where the references from AT on end; it may lie behind END. */
+static inline const uint8_t *behind_references(const uint8_t *at, const uint8_t *end)
+{
+    for (;;) {
+        while (end - at > 20 && at[0] == 'j' && at[5] == 'j' && at[10] == 'j' && at[15] == 'j')
+            at += 20;
+        if (*at != 'j' && *at != 'h')
+            return at;
+        at += *at == 'j' ? 5 : 2;
+    }
+}
+
+/* The stack that the references from AT to END are; false when one of them is no frame. */
+static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end, value *v)
+{
+    size_t count = 0;
+    VEC_RESERVE(&o->stack, FRAMES_MOST);
+    value *frames = o->stack.at + o->stack.count;
+    while (at < end) {
+        if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
+            value_tag(frames[count++]) != VALUE_FRAME)
+            return false;
+    }
+    return count > 0 && records_make_of_list(o, frames, count, v);
+}
+
+/*
+ * A list, behind its EMPTY_LIST: it is empty, or holds references to frames. All that it refers to was there when its record
+ * began, so what is known of its bytes stays true when the record's own numbers of the memo are given back.
+ */
 static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
 {
     struct objects *o = in->o;
-    size_t memo, count = 0;
+    size_t memo;
     at = take_memo(o, at, &memo);
     *v = value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     if (*at == '(') {
+        size_t len;
         at++;
-        VEC_RESERVE(&o->stack, FRAMES_MOST);
-        value *frames = o->stack.at + o->stack.count;
-        while (*at != 'e') {
-            if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
-                value_tag(frames[count++]) != VALUE_FRAME)
+        if (!known_lists_guess(&o->lists, at, in->end, &len, v)) {
+            const uint8_t *last = behind_references(at, in->end);
+            if (*last != 'e' || last >= in->end)
                 return NULL;
+            len = (size_t)(last + 1 - at);
+            uint64_t hash = known_lists_hash(at, len);
+            if (!known_lists_find(&o->lists, at, len, hash, v)) {
+                if (!make_stack(o, at, last, v))
+                    return NULL;
+                known_lists_add(&o->lists, at, len, hash, *v);
+            }
         }
-        at++;
-        if (count == 0 || !records_make_of_list(o, frames, count, v))
+        at += len;
+    } else if (*at == 'h' || *at == 'j') { /* of one frame: no mark, and APPEND */
+        const uint8_t *last = at + (*at == 'j' ? 5 : 2);
+        if (*last != 'a' || last >= in->end || !make_stack(o, at, last, v))
             return NULL;
+        at = last + 1;
     }
     set_memo(o, memo, *v);
     return at;
@@ -134,26 +196,41 @@ static inline value integer(int64_t number)
     return value_of(VALUE_INT, (uint64_t)number & VALUE_PAYLOAD);
 }
 
-static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, value *v)
+/* The bytes of BININT1, BININT2 and BININT. */
+static const uint8_t number_bytes[256] = { ['K'] = 1, ['M'] = 2, ['J'] = 4 };
+
+/*
+ * What kind of value stands in a place is nearly always the same, and a processor guesses it; of which length a number is, it
+ * cannot. So the three operations for small numbers are one case without a branch.
+ */
+static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, struct key_shape *shape,
+                                        value *v)
 {
-    switch (*at) {
-    case 'h': return recall(in->o, at[1], v) ? at + 2 : NULL;
-    case 'j': return recall(in->o, bytes4(at + 1), v) ? at + 5 : NULL;
-    case 0x8a: /* LONG1 */
+    uint64_t bytes = bytes8(at);
+    uint8_t op = *at;
+    unsigned count = number_bytes[op];
+    if (count) {
+        enum { PAIR_MASK = 0xff00ff }; /* two BININT1, and TUPLE2 behind them */
+        if ((bytes & PAIR_MASK) == ('K' | 'K' << 16) && at[4] == 0x86)
+            return take_pool(in, at + 1, v);
+        uint64_t number = bytes >> 8 & ~UINT64_C(0) >> (64 - 8 * count), sign = (uint64_t)(op == 'J') << 31;
+        *v = integer((int64_t)((number ^ sign) - sign));
+        return at + 1 + count;
+    }
+    if (op == 'h')
+        return recall(in->o, at[1], v) ? at + 2 : NULL;
+    if (op == 0x8a) { /* LONG1 */
         if (at[1] == 0 || at[1] > 7)
             return NULL;
         *v = integer((int64_t)(bytes8(at + 2) << (64 - 8 * at[1])) >> (64 - 8 * at[1]));
         return at + 2 + at[1];
-    case 'K':
-        if (at[2] == 'K' && at[4] == 0x86)
-            return take_pool(in, at + 1, v);
-        *v = integer(at[1]);
-        return at + 2;
-    case 'M': *v = integer(at[1] | at[2] << 8); return at + 3;
-    case 'J': *v = integer((int32_t)bytes4(at + 1)); return at + 5;
-    case 0x8c: return take_text(in, at + 2, at[1], v);
-    case 'X': return take_text(in, at + 5, bytes4(at + 1), v);
+    }
+    if (op == 'j')
+        return recall(in->o, bytes4(at + 1), v) ? at + 5 : NULL;
+    switch (op) {
     case ']': return take_list(in, at + 1, v);
+    case 0x8c: return take_short_text(in, at, shape, v);
+    case 'X': return take_text(in, at + 5, bytes4(at + 1), v);
     case 'N': *v = value_of(VALUE_SPECIAL, SPECIAL_NONE); return at + 1;
     case 0x88: *v = value_of(VALUE_SPECIAL, SPECIAL_TRUE); return at + 1;
     case 0x89: *v = value_of(VALUE_SPECIAL, SPECIAL_FALSE); return at + 1;
@@ -173,13 +250,15 @@ static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_
         *key = shape->key;
         return at + shape->length;
     }
-    const uint8_t *behind = take_value(in, at, &v);
+    const uint8_t *behind = take_value(in, at, shape, &v);
     if (!behind)
         return NULL;
     *key = fields_key(v);
     if (*at == 'h' || *at == 'j') {
         uint64_t mask = *at == 'h' ? UINT64_C(0xffff) : UINT64_C(0xffffffffff);
-        *shape = (struct key_shape){ bytes8(at) & mask, mask, *key, (uint32_t)(behind - at) };
+        *shape = (struct key_shape){
+            .bytes = bytes8(at) & mask, .mask = mask, .key = *key, .length = (uint32_t)(behind - at)
+        };
     }
     return behind;
 }
@@ -198,9 +277,10 @@ static const uint8_t *take_record(struct quick *in, const uint8_t *at, value *re
     while (*at != 'u') {
         uint32_t key;
         value v;
-        if (count == QUICK_PAIRS_MOST || !(at = take_key(in, at, count++, &key)) ||
-            !(at = take_value(in, at, &v)))
+        if (count == QUICK_PAIRS_MOST || !(at = take_key(in, at, count, &key)) ||
+            !(at = take_value(in, at, &in->o->shape[count], &v)))
             return NULL;
+        count++;
         fields.of[key] = v;
         fields.has |= UINT64_C(1) << key;
     }

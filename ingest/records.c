@@ -328,10 +328,24 @@ static inline enum entry_action action_of(const struct fields *fields)
     return ENTRY_UNKNOWN;
 }
 
+/* What few files tell of entries: the columns keep saying the same until one does. */
+static void set_rare_columns(struct fields *fields, struct snapshot_entries *entries, size_t e)
+{
+    enum snapshot_key pool = has(fields, KEY_POOL_ID) ? KEY_POOL_ID : KEY_SEGMENT_POOL_ID;
+    snapshot_set(entries, &entries->forward, e, stack_of(fields, KEY_FORWARD_FRAMES));
+    snapshot_set(entries, &entries->pool, e, pool_of(fields, pool));
+    snapshot_set(entries, &entries->user_metadata, e, text_or_none(fields, KEY_USER_METADATA));
+    snapshot_set(entries, &entries->category, e, text_or_none(fields, KEY_CATEGORY));
+}
+
 static value make_entry(struct fields *fields)
 {
+    static const uint64_t rare = UINT64_C(1) << KEY_FORWARD_FRAMES | UINT64_C(1) << KEY_POOL_ID |
+                                 UINT64_C(1) << KEY_SEGMENT_POOL_ID | UINT64_C(1) << KEY_USER_METADATA |
+                                 UINT64_C(1) << KEY_CATEGORY;
     enum entry_action action = action_of(fields);
-    struct snapshot *snapshot = fields->o->snapshot;
+    struct objects *o = fields->o;
+    struct snapshot *snapshot = o->snapshot;
     size_t e = snapshot_add_entry(snapshot);
     struct snapshot_entries *entries = &snapshot->entries;
     entries->action[e] = (uint8_t)action;
@@ -339,14 +353,13 @@ static value make_entry(struct fields *fields)
     entries->size[e] = size_or(fields, KEY_SIZE, 0);
     entries->time_us[e] = time_of(fields);
     entries->stack[e] = stack_of(fields, KEY_FRAMES);
-    entries->forward[e] = stack_of(fields, KEY_FORWARD_FRAMES);
-    entries->stream[e] = stream_of(fields);
-    entries->pool[e] = pool_of(fields, has(fields, KEY_POOL_ID) ? KEY_POOL_ID : KEY_SEGMENT_POOL_ID);
-    entries->compile_context[e] = text_or_none(fields, KEY_COMPILE_CONTEXT);
-    entries->user_metadata[e] = text_or_none(fields, KEY_USER_METADATA);
-    entries->category[e] = text_or_none(fields, KEY_CATEGORY);
+    snapshot_set(entries, &entries->stream, e, stream_of(fields));
+    snapshot_set(entries, &entries->compile_context, e, text_or_none(fields, KEY_COMPILE_CONTEXT));
+    o->rare_columns = o->rare_columns || fields->has & rare;
+    if (o->rare_columns || e == 0)
+        set_rare_columns(fields, entries, e);
     if (!has(fields, KEY_SIZE) && action != ENTRY_ANNOTATE && action != ENTRY_UNKNOWN)
-        odd_value(fields->o);
+        odd_value(o);
     return value_of(VALUE_ENTRY, e);
 }
 

@@ -21,6 +21,7 @@
 #include "ingest/json_pull.h"
 #include "ingest/rocm.h"
 #include "ingest/rpd.h"
+#include "ingest/step_guess.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct rocpd {
     const struct ingest_options *options;
     const char *ending; /* of the names of the set's tables: "_00000450_..." */
     struct recorder *recorder;
+    struct step_guess *guess; /* of the file, all sets together */
     struct arena arena;
     struct rows strings, threads, agents, kernels, pmcs;
     struct rows events; /* number: category, more: stack; text: the marker's message */
@@ -301,12 +303,17 @@ static bool read_regions(struct rocpd *rocpd, struct tpa_error *err)
                 text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "[name is missing]");
             enum recorder_kind kind = rocm_host_kind(text_of(&rocpd->strings, event->number, NULL), name);
             const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
-            if (recorder_event(rocpd->recorder, kind, thread_of(rocpd, table_scan_int_or(&scan, TID, 0)),
-                               recorder_name(rocpd->recorder, shown, strlen(shown)),
-                               table_scan_int_or(&scan, START, RECORDER_NONE),
-                               table_scan_int_or(&scan, END, RECORDER_NONE), 0) &&
-                kind != RECORDER_ANNOTATION)
-                recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
+            int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
+            int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
+            track_id thread = thread_of(rocpd, table_scan_int_or(&scan, TID, 0));
+            if (recorder_event(rocpd->recorder, kind, thread,
+                               recorder_name(rocpd->recorder, shown, strlen(shown)), start_ns, end_ns, 0)) {
+                if (kind == RECORDER_ANNOTATION)
+                    step_guess_note(rocpd->guess, shown, strlen(shown), step_guess_thread(rocpd->pid, thread),
+                                    start_ns, end_ns);
+                else
+                    recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
+            }
             ok = flush(rocpd, err);
         }
     table_scan_end(&scan);
@@ -593,6 +600,7 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
     if (rpd_is_one(db))
         return rpd_read(db, source, builder, err);
     bool ok = true, first = true;
+    struct step_guess *guess = step_guess_open();
     for (size_t i = 0; i < database_table_count(db) && ok; i++) {
         const char *table = database_table(db, i);
         if (strncasecmp(table, set_table, sizeof set_table - 1) != 0)
@@ -600,14 +608,19 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
         if (!first)
             trace_builder_file(builder, source_name(source), "rocpd SQLite");
         fill_file(db, source, builder);
-        struct rocpd rocpd = {
-            .db = db, .builder = builder, .options = options, .ending = table + sizeof set_table - 1
-        };
+        struct rocpd rocpd = { .db = db,
+                               .builder = builder,
+                               .options = options,
+                               .guess = guess,
+                               .ending = table + sizeof set_table - 1 };
         ok = read_set(&rocpd, err);
         release_set(&rocpd);
         if (first)
             database_tell(db, builder);
         first = false;
     }
+    if (ok)
+        step_guess_tell(guess, builder);
+    step_guess_free(guess);
     return ok;
 }

@@ -19,6 +19,7 @@
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
+#include "ingest/step_guess.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ struct tool {
     struct trace_builder *builder;
     const struct ingest_options *options;
     struct recorder *recorder;
+    struct step_guess *guess; /* of the file, all processes together */
     struct operations operations;
     struct entries agents, kernels, markers, counters;
     struct buffer text; /* a string without its escapes */
@@ -459,12 +461,17 @@ static void add_call(struct tool *tool, const char *list, const struct record *r
     if (marker)
         name = decode(tool, &marker->text);
     bool is_mark = kind == RECORDER_ANNOTATION && record->start_ns == record->end_ns;
-    int64_t thread = record->thread == RECORDER_NONE ? recorder_pid(tool->recorder) : record->thread;
-    if (recorder_event(tool->recorder, kind, recorder_thread(tool->recorder, thread),
-                       recorder_name(tool->recorder, name, strlen(name)), record->start_ns, record->end_ns,
-                       is_mark ? EVENT_POINT : 0) &&
-        kind != RECORDER_ANNOTATION)
+    int64_t pid = recorder_pid(tool->recorder);
+    int64_t thread = record->thread == RECORDER_NONE ? pid : record->thread;
+    if (!recorder_event(tool->recorder, kind, recorder_thread(tool->recorder, thread),
+                        recorder_name(tool->recorder, name, strlen(name)), record->start_ns, record->end_ns,
+                        is_mark ? EVENT_POINT : 0))
+        return;
+    if (kind != RECORDER_ANNOTATION)
         recorder_arg(tool->recorder, ARG_CORRELATION, record->correlation);
+    else if (!is_mark)
+        step_guess_note(tool->guess, name, strlen(name), step_guess_thread(pid, thread), record->start_ns,
+                        record->end_ns);
 }
 
 static void flush(struct tool *tool)
@@ -607,11 +614,11 @@ static void tell(struct tool *tool, const char *kind, const char *text, uint64_t
 }
 
 /* The process whose object was just entered. */
-static bool read_process(struct json_pull *in, struct trace_builder *builder,
+static bool read_process(struct json_pull *in, struct trace_builder *builder, struct step_guess *guess,
                          const struct ingest_options *options, struct tpa_error *err)
 {
     struct sections sections = find_sections(in);
-    struct tool tool = { .builder = builder, .options = options, .err = err };
+    struct tool tool = { .builder = builder, .options = options, .guess = guess, .err = err };
     struct buffer command = { 0 };
     struct json_text key;
     trace_builder_current_file(builder)->producer = PRODUCER_ROCPROF;
@@ -658,6 +665,7 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
     struct buffer text = { 0 };
     struct json_text key;
     bool ok = read_text(source, &text, err), first = true;
+    struct step_guess *guess = step_guess_open();
     if (ok && source_damage(source))
         trace_builder_notice(
             builder, "damaged",
@@ -681,12 +689,15 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
                 file->packing = source_packing(source);
                 file->packed_size = source_packed_size(source);
                 file->size = (int64_t)text.count;
-                ok = read_process(&in, builder, options, err);
+                ok = read_process(&in, builder, guess, options, err);
                 first = false;
             }
         }
     if (ok && first)
         trace_builder_notice(builder, "no_process", "the file holds results of no process", 1, TPA_NOWHERE);
+    if (ok)
+        step_guess_tell(guess, builder);
+    step_guess_free(guess);
     buffer_release(&text);
     return ok;
 }

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "ingest/rocm.h"
+#include "ingest/step_guess.h"
 #include <stdlib.h>
 
 struct row {
@@ -31,6 +32,7 @@ struct rpd {
     struct database *db;
     struct arena arena;
     struct recorder *recorder;
+    struct step_guess *guess;
     struct rows strings, launches, kernels, copies; /* launches: of an op its call */
 };
 
@@ -100,12 +102,16 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
             if (marker)
                 name = string_of(rpd, table_scan_int_or(&scan, ARGS, RECORDER_NONE));
             enum recorder_kind kind = marker ? RECORDER_ANNOTATION : rocm_host_kind(NULL, name);
+            int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
+            int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
             if (recorder_event(rpd->recorder, kind, recorder_thread_of(rpd->recorder, pid, tid),
-                               recorder_name(rpd->recorder, name, strlen(name)),
-                               table_scan_int_or(&scan, START, RECORDER_NONE),
-                               table_scan_int_or(&scan, END, RECORDER_NONE), 0) &&
-                kind == RECORDER_HIP)
-                recorder_arg(rpd->recorder, ARG_CORRELATION, table_scan_int_or(&scan, ID, RECORDER_NONE));
+                               recorder_name(rpd->recorder, name, strlen(name)), start_ns, end_ns, 0)) {
+                if (kind == RECORDER_HIP)
+                    recorder_arg(rpd->recorder, ARG_CORRELATION, table_scan_int_or(&scan, ID, RECORDER_NONE));
+                else if (kind == RECORDER_ANNOTATION)
+                    step_guess_note(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
+                                    end_ns);
+            }
             ok = flush(rpd, err);
         }
     table_scan_end(&scan);
@@ -183,7 +189,7 @@ bool rpd_read(struct database *db, struct source *source, struct trace_builder *
                                  kernels[] = { "api_ptr_id", "gridX",      "gridY",      "gridZ",
                                                "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize" },
                              *const copies[] = { "api_ptr_id", "size" };
-    struct rpd rpd = { .db = db };
+    struct rpd rpd = { .db = db, .guess = step_guess_open() };
     struct trace_file *file = trace_builder_current_file(builder);
     file->format = "RPD SQLite";
     file->producer = PRODUCER_ROCPROF;
@@ -198,8 +204,10 @@ bool rpd_read(struct database *db, struct source *source, struct trace_builder *
         recorder_finish(rpd.recorder);
         ok = recorder_append(rpd.recorder, err);
         recorder_tell(rpd.recorder);
+        step_guess_tell(rpd.guess, builder);
         database_tell(db, builder);
     }
+    step_guess_free(rpd.guess);
     recorder_free(rpd.recorder);
     VEC_FREE(&rpd.strings);
     VEC_FREE(&rpd.launches);

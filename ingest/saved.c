@@ -466,7 +466,7 @@ static bool check_schema(struct reader *reader, const char *schema)
 {
     const char *slash = strchr(schema, '/');
     if (strncmp(schema, "tpa.", 4) != 0 || !slash)
-        return tpa_fail(reader->err, TPA_NOWHERE, "this is no result that tpa saved");
+        return tpa_fail(reader->err, TPA_NOWHERE, "this is not a result that tpa saved");
     if (strcmp(slash, "/1") == 0)
         return true;
     tpa_fail(reader->err, TPA_NOWHERE, "the result was saved as %.60s, and this tpa knows version 1 of it",

@@ -199,7 +199,7 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
                             ? arena_printf(&snapshot->arena,
                                            "the snapshot ends in the middle; what comes before is shown%s%s",
                                            damage ? ": " : "", damage ? damage : "")
-                            : "something that is no JSON stands in the snapshot; what comes before is shown",
+                            : "the snapshot is damaged here: this is not JSON; what comes before is shown",
                         1, in->before + in->at);
         objects_close_cut(o);
     }

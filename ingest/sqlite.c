@@ -57,6 +57,7 @@ static bool read_database(struct source *source, struct trace_builder *builder,
     bool ok = nsys_is_one(db)    ? nsys_read(db, source, builder, options, err)
               : rocpd_is_one(db) ? rocpd_read(db, source, builder, options, err)
                                  : fail_unknown(db, err);
+    ok = ok && database_was_read(db, err);
     database_close(db);
     return ok;
 }

@@ -36,6 +36,8 @@ struct database {
     char *bytes; /* an unpacked database; NULL where it lies in a file */
     int64_t size;
     uint64_t calls, max_calls; /* of the progress handler */
+    bool is_unread;            /* the system failed while it was read */
+    int system;                /* errno of that, or 0 */
     VEC_OF(char *) tables;
     VEC_OF(struct database_note) notes;
 };
@@ -297,9 +299,32 @@ static void add_quoted(struct buffer *text, const char *name)
     buffer_putc(text, '"');
 }
 
+/* Was it the system that made SQLite fail, rather than damage? Memory that ran out ends the program. */
+static bool system_failed(struct database *db)
+{
+    int code = sqlite3_errcode(db->handle) & 0xff;
+    if (code == SQLITE_NOMEM)
+        mem_out_of_memory(0);
+    if (code != SQLITE_IOERR)
+        return false;
+    db->is_unread = true;
+    db->system = sqlite3_system_errno(db->handle);
+    return true;
+}
+
+bool database_was_read(const struct database *db, struct tpa_error *err)
+{
+    if (!db->is_unread)
+        return true;
+    errno = db->system;
+    return tpa_fail_errno(err, "cannot read this database");
+}
+
 /* A note that TABLE ended early, after ROWS rows. */
 static void note_damage(struct database *db, const char *table, uint64_t rows, const char *why)
 {
+    if (system_failed(db))
+        return;
     struct buffer text = { 0 };
     buffer_printf(&text, "the table %s is damaged, and what follows its first %llu rows is missing (%s)",
                   table, (unsigned long long)rows, why);
@@ -484,6 +509,8 @@ const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len)
     if (place < 0 || sqlite3_column_type(scan->statement, place) == SQLITE_NULL)
         return NULL;
     const char *text = (const char *)sqlite3_column_text(scan->statement, place);
+    if (!text)
+        system_failed(scan->db);
     *len = text ? (size_t)sqlite3_column_bytes(scan->statement, place) : 0;
     return text;
 }
@@ -493,7 +520,7 @@ uint64_t table_scan_end(struct table_scan *scan)
     if (scan->odd) {
         struct buffer text = { 0 };
         buffer_printf(&text,
-                      "values in the table %s are no whole numbers where such belong, and count as missing",
+                      "values in the table %s should be whole numbers and are not; they count as missing",
                       scan->table);
         add_note(scan->db, "wrong_types", text.at, scan->odd);
     }

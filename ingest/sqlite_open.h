@@ -9,6 +9,7 @@
  *             if (table_scan_int(&scan, 0, &start_ns) ...)
  *     table_scan_end(&scan);
  *     database_tell(db, builder);
+ *     ok = database_was_read(db, &err);
  *     database_close(db);
  *
  * Nothing in the file is run and nothing beside it is written: the file is opened read-only and as one that never
@@ -43,6 +44,9 @@ int64_t database_size(const struct database *db);
 size_t database_table_count(const struct database *db);
 const char *database_table(const struct database *db, size_t index);
 bool database_has(const struct database *db, const char *table);
+
+/* False and ERR when the system failed to read some of it: then what was read is not all. */
+bool database_was_read(const struct database *db, struct tpa_error *err);
 
 /* What was odd, as notices of the builder's current file. */
 void database_tell(const struct database *db, struct trace_builder *builder);

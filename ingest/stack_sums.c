@@ -266,7 +266,8 @@ bool stack_sums_read_json(struct source *source, struct buffer *text, struct tpa
         return false;
     if (json_is_value(text->at, text->count))
         return true;
-    tpa_fail(err, (int64_t)text->count, "the profile is cut short or damaged: it is no whole JSON document");
+    tpa_fail(err, (int64_t)text->count,
+             "the profile is cut short or damaged: it is not a whole JSON document");
     return tpa_hint(err, "was the program stopped before it had written its profile?");
 }
 

@@ -211,7 +211,7 @@ const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decode
     if (!all_are_within(dur_ns, events, 0, TPAFILE_LARGEST))
         return "a duration is negative or longer than 73 years";
     if (!all_are_within(part->name_numbers, events, 0, TPAFILE_LARGEST))
-        return "the name of an event is no number of a text";
+        return "the name of an event is not the number of a text";
     if (!all_are_within(file, 1, 0, UINT32_MAX) || !fill_narrow(part, tracks, &shapes, events))
         return "a file, track, category or flag has a number that none can have";
     part->file = (size_t)*file;
@@ -630,6 +630,13 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
     free(fresh);
 }
 
+/* The text of NUMBER; an empty one when the file gives none, where every text is one of the trace's. */
+static name_id told_text(struct tpalog_reader *reader, int64_t number)
+{
+    name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
+    return id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
+}
+
 /* Texts of arguments by the trace's ids. */
 static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part)
 {
@@ -649,10 +656,8 @@ static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part
         if (map_texts(texts->text_ids, texts->id_count, values, column->count, part->arg_narrow[arg]))
             continue;
         column->narrow = NULL;
-        for (size_t i = 0; i < column->count; i++) {
-            name_id id = tpalog_text_id(&reader->texts, reader->builder, values[i]);
-            values[i] = id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
-        }
+        for (size_t i = 0; i < column->count; i++)
+            values[i] = told_text(reader, values[i]);
     }
 }
 
@@ -712,8 +717,8 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
         struct trace_flow flow = {
             .id = row[TPAFILE_FLOW_ID],
             .ts_ns = trace_moment_or_zero(row[TPAFILE_FLOW_TIME]),
-            .category = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_CATEGORY]),
-            .name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_NAME]),
+            .category = told_text(reader, row[TPAFILE_FLOW_CATEGORY]),
+            .name = told_text(reader, row[TPAFILE_FLOW_NAME]),
             .track = find_told_track(reader, row[TPAFILE_FLOW_TRACK]),
             .phase = (char)phase,
             .bind_enclosing = row[TPAFILE_FLOW_BIND_ENCLOSING] == 1,
@@ -728,7 +733,7 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
         const int64_t *row = row_at(&trace->samples, i);
         struct trace_sample sample = {
             .ts_ns = trace_moment_or_zero(row[TPAFILE_SAMPLE_TIME]),
-            .counter = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_SAMPLE_COUNTER]),
+            .counter = told_text(reader, row[TPAFILE_SAMPLE_COUNTER]),
             .track = find_told_track(reader, row[TPAFILE_SAMPLE_TRACK]),
         };
         memcpy(&sample.value, &row[TPAFILE_SAMPLE_VALUE], sizeof sample.value);

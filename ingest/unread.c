@@ -2,7 +2,9 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/unread.h"
 
+#include "ingest/json_check.h"
 #include "ingest/json_pull.h"
+#include "ingest/json_text.h"
 #include <string.h>
 
 /* ---- by the first bytes ---- */
@@ -17,6 +19,9 @@ struct magic {
 static const char unpack_first[] = "unpack it first";
 static const char unpack_read[] = "unpack it first; gzip and zstd are read as they are";
 static const char look_at_page[] = "the download may have failed: look at the page in a browser";
+static const char firefox_hint[] =
+    "profiler.firefox.com shows it; what perf recorded, stackcollapse-perf.pl turns into stacks, which tpa reads";
+static const char table_hint[] = "tpa reads what profilers write: give it the trace that this was made of";
 static const char nsys_hint[] = "export it first: nsys export --type sqlite FILE; tpa reads the .sqlite";
 
 #define MAGIC(at, text, within, what, hint)                                                                  \
@@ -37,8 +42,7 @@ static const struct magic magics[] = {
           "read it with 'perf report' on the machine it is of"),
     MAGIC(0, "memray", NULL, "a capture of memray",
           "'memray flamegraph FILE' or 'memray table FILE' shows it"),
-    MAGIC(0, "PAR1", NULL, "a Parquet table",
-          "tpa reads what profilers write: give it the trace that this was made of"),
+    MAGIC(0, "PAR1", NULL, "a Parquet table", table_hint),
     MAGIC(0, "\x89HDF\r\n\x1a\n", NULL, "an HDF5 file",
           "tpa reads what profilers write: of Nsight Systems export with --type sqlite instead"),
     MAGIC(0, "ARROW1", NULL, "an Arrow file", "of Nsight Systems export with --type sqlite instead"),
@@ -151,12 +155,13 @@ static const struct {
     { "speedscope.app/file-format-schema", NULL, "a profile of speedscope", NULL },
     { "\"timeDeltas\"", NULL, "a CPU profile of V8 (.cpuprofile)", NULL },
     { "\"nodes\"", "\"callFrame\"", "a CPU profile of V8 (.cpuprofile)", NULL },
-    { "\"log\"", "\"creator\"", "an HTTP archive (.har)", NULL },
+    { "\"log\"", "\"creator\"", "an HTTP archive (.har)",
+      "it holds requests of a browser and no profile: save one in the Performance panel of Chrome's DevTools" },
     { "\"root_frame\"", NULL, "a session of pyinstrument",
       "pyinstrument --load FILE -r speedscope writes what tpa reads" },
-    { "\"preprocessedProfileVersion\"", NULL, "a profile of the Firefox profiler", NULL },
-    { "\"processType\"", "\"libs\"", "a profile of the Firefox profiler", NULL },
-    { "\"markerSchema\"", NULL, "a profile of the Firefox profiler", NULL },
+    { "\"preprocessedProfileVersion\"", NULL, "a profile of the Firefox profiler", firefox_hint },
+    { "\"processType\"", "\"libs\"", "a profile of the Firefox profiler", firefox_hint },
+    { "\"markerSchema\"", NULL, "a profile of the Firefox profiler", firefox_hint },
     { "\"snapshot\"", "\"node_fields\"", "a heap snapshot of V8", NULL },
     { "\"alloc_samples\"", NULL, "a profile of Scalene", NULL },
     { "\"rocprofiler-sdk-tool\"", NULL, "a result of rocprofv3, not whole", NULL },
@@ -191,6 +196,41 @@ static bool is_binary(const char *bytes, size_t len)
         if ((unsigned char)bytes[i] < 0x20 && (bytes[i] == '\0' || !strchr("\t\r\n\f", bytes[i])))
             return true;
     return false;
+}
+
+/*
+ * Do the first two whole lines, or the first and a cut one, have the same commas, or tabs, at least one? The first of
+ * a table names its columns. *BETWEEN is what stands there.
+ */
+static bool is_table(const char *bytes, size_t len, char *between)
+{
+    static const char separators[] = { ',', '\t', ';' };
+    const char *end = bytes + len, *first_end = memchr(bytes, '\n', len);
+    const char *second_end = first_end ? memchr(first_end + 1, '\n', (size_t)(end - first_end - 1)) : NULL;
+    for (size_t i = 0; second_end && i < sizeof separators; i++) {
+        size_t counts[2] = { 0 };
+        bool quoted = false;
+        for (const char *at = bytes; at < second_end; at++) {
+            quoted ^= *at == '"';
+            counts[at > first_end] += *at == separators[i] && !quoted;
+        }
+        *between = separators[i];
+        if (counts[0] > 0 && counts[0] == counts[1])
+            return true;
+    }
+    return false;
+}
+
+/* Is it several values of JSON, a line each? */
+static bool is_json_lines(const char *bytes, size_t len)
+{
+    const char *end = memchr(bytes, '\n', len);
+    if (!end || *bytes != '{')
+        return false;
+    const char *last = end;
+    while (last > bytes && strchr(" \r\n", last[0]))
+        last--;
+    return *last == '}' && end + 1 < bytes + len && end[1] == '{';
 }
 
 static bool fail_as(const char *what, const char *hint, enum tpa_unread unread, struct tpa_error *err)
@@ -231,7 +271,28 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
     for (size_t i = 0; !binary && i < sizeof texts / sizeof *texts; i++)
         if (holds(bytes, len, texts[i].word) && holds(bytes, len, texts[i].second))
             return fail_as(texts[i].what, texts[i].hint, TPA_PASSED_OVER, err);
+    char between;
+    if (json_is_value(bytes, len)) {
+        tpa_fail(err, 0,
+                 "JSON without trace events: a trace has the key \"traceEvents\", or is a list of events");
+        tpa_hint(err, "'tpa info --formats' lists what can be read");
+        return tpa_unread(err, TPA_LEFT_OUT);
+    }
+    if (!binary && is_table(bytes + at, len - at, &between))
+        return fail_as(between == '\t' ? "a table (TSV)" : "a table (CSV)", table_hint, TPA_PASSED_OVER, err);
     return fail_as(binary ? "binary data" : "other text", NULL, TPA_LEFT_OUT, err);
+}
+
+/* What stands where the events should be: AT is behind the key "traceEvents". */
+static const char *what_instead(const struct json_pull *at)
+{
+    const char *value = at->at;
+    while (value < at->end && json_is_blank(*value))
+        value++;
+    return value == at->end ? "the file ends behind \"traceEvents\""
+           : *value == '['
+               ? "nothing in the list \"traceEvents\" is an event, an object with the keys \"ph\" and \"ts\""
+               : "the value of \"traceEvents\" is not a list";
 }
 
 bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
@@ -244,6 +305,10 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
             hint = documents[i].hint;
             unread = i == 0 ? TPA_LEFT_OUT : TPA_PASSED_OVER; /* the head of a trace */
         }
+    if (!what && is_json_lines(bytes, len)) {
+        what = "a log of JSON lines";
+        hint = table_hint;
+    }
     if (what) {
         tpa_fail(err, 0, "JSON without trace events: this looks like %s", what);
     } else {
@@ -253,7 +318,7 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
         if (!named || json_text_is(&key, "traceEvents"))
             unread = TPA_LEFT_OUT;
         if (named && json_text_is(&key, "traceEvents"))
-            tpa_fail(err, 0, "JSON without trace events: the value of \"traceEvents\" is no list");
+            tpa_fail(err, 0, "JSON without trace events: %s", what_instead(&in));
         else if (named)
             tpa_fail(
                 err, 0,

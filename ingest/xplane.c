@@ -429,6 +429,26 @@ static bool read_field(struct xplane_reader *reader, const struct wire_field *fi
     }
 }
 
+/* Calls are read with what their work names: where the host comes before a GPU, look through the GPUs first. */
+static void look_ahead(struct xplane_reader *reader, const struct whole *whole)
+{
+    struct wire in = wire_over(whole->at, whole->size);
+    struct wire_field field;
+    bool host_was_there = false;
+    while (wire_next(&in, &field)) {
+        struct xplane_plane plane = { 0 };
+        uint64_t lines;
+        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            return;
+        if (!wire_is(&field, 1, WIRE_BYTES) || !read_plane_fields(wire_in(&field), &plane, &lines) || !lines)
+            continue;
+        place_plane(&plane, 0);
+        host_was_there |= plane.kind == PLANE_HOST;
+        if (plane.kind == PLANE_GPU && host_was_there)
+            xplane_work_scan(reader, &plane);
+    }
+}
+
 static bool read_space(struct xplane_reader *reader, struct whole *whole)
 {
     struct wire in = wire_over(whole->at, whole->size);
@@ -470,6 +490,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
     if (ok) {
         reader.first = whole.at;
         xplane_event_init(&reader);
+        look_ahead(&reader, &whole);
         ok = read_space(&reader, &whole);
         add_device_steps(&reader);
         trace_builder_current_file(builder)->producer =
@@ -478,6 +499,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
     }
     VEC_FREE(&reader.device_steps);
     VEC_FREE(&reader.allocators);
+    xplane_work_release(&reader);
     buffer_release(&reader.text);
     trace_chunk_free(reader.chunk);
     whole_free(&whole);

@@ -7,8 +7,8 @@
  *   - On the host, an event with a correlation_id is a call of CUDA's or HIP's; so is a TPU's DoEnqueueProgram, whose
  *     run_id is that of the program on the device. One with an hlo_op is an operator that XLA ran on the CPU.
  *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is no work.
- *   - A call that names the operator it launches for gets a span of that operator around it: in newer files, calls lie
- *     on lines of their own, and nothing else says it.
+ *   - A call that names the operator it launches for, or whose work does, gets a span of that operator around it: in newer
+ *     files, calls lie on lines of their own, and nothing else says it.
  *   - step_num, or a TraceContext, makes a step: a span "ProfilerStep#N" around the event.
  *   - MemoryAllocation and MemoryDeallocation are memory records; what is in use afterwards, they say themselves.
  */
@@ -199,6 +199,8 @@ static void add_args(struct xplane_reader *reader, const struct xplane_stats *st
     add_number(reader, stats, STAT_GRAPH_NODE_ID, ARG_GRAPH_NODE_ID);
     if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
+    add_number(reader, stats, xplane_has(stats, STAT_FLOPS) ? STAT_FLOPS : STAT_MODEL_FLOPS, ARG_FLOPS);
+    add_number(reader, stats, STAT_BYTES_ACCESSED, ARG_BYTES_ACCESSED);
     add_details(reader, stats);
 }
 
@@ -414,25 +416,18 @@ static bool tpu_launch(const struct xplane_plane *plane, const struct xplane_lin
     return true;
 }
 
-/* The operator that the call EVENT launches for: "jit_step/dot.1", as operators of several programs have one name. */
+/* The operator that the call EVENT launches for: it says so itself, or its work does. */
 static void add_operator(struct xplane_reader *reader, const struct chunk_event *event,
                          const struct xplane_stats *stats)
 {
-    struct xplane_text module = { NULL, 0 }, operation = stats->at[STAT_HLO_OP].text;
     struct chunk_event span = *event;
-    if (xplane_has(stats, STAT_HLO_MODULE))
-        module = stats->at[STAT_HLO_MODULE].text;
-    buffer_clear(&reader->text);
-    if (module.len) {
-        buffer_add(&reader->text, module.at, module.len);
-        buffer_putc(&reader->text, '/');
-    }
-    buffer_add(&reader->text, operation.at, operation.len);
+    if (!xplane_work_operator(reader, stats, &span.name))
+        return;
     span.category = reader->operation;
-    span.name = trace_chunk_name(reader->chunk, reader->text.at, reader->text.count);
     trace_chunk_event(reader->chunk, &span);
-    if (module.len)
-        trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, module));
+    if (xplane_names_operator(stats) && xplane_has(stats, STAT_HLO_MODULE) &&
+        stats->at[STAT_HLO_MODULE].text.len)
+        trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
 }
 
 /* Spans around EVENT on the host that it tells of: its step; the operator that a call launches for. */
@@ -449,8 +444,7 @@ static void add_around(struct xplane_reader *reader, const struct xplane_event_n
                                "steps have a negative number and are taken for none", TPA_NOWHERE);
         }
     }
-    bool is_call = event->category == reader->driver || event->category == reader->runtime;
-    if (is_call && xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len)
+    if (event->category == reader->driver || event->category == reader->runtime)
         add_operator(reader, event, stats);
 }
 
@@ -478,6 +472,8 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, c
         add_around(reader, name, event, stats);
     } else {
         event->category = device_category(reader, plane, line, stats);
+        if (plane->kind == PLANE_GPU && !line->is_derived)
+            xplane_work_note(reader, stats);
         if (line->is_steps)
             note_device_step(reader, name, event);
     }

@@ -2,7 +2,8 @@
  * xplane_parts.h - what the files of the XSpace reader share; for xplane*.c only.
  *
  * xplane.c walks the file: planes, their names, their lines. xplane_names.c keeps the two tables of a plane that ids
- * point to. xplane_event.c makes an event of the trace out of an XEvent.
+ * point to. xplane_event.c makes an event of the trace out of an XEvent. xplane_work.c keeps
+ * which operator a launch was for.
  */
 #ifndef TPA_INGEST_XPLANE_PARTS_H
 #define TPA_INGEST_XPLANE_PARTS_H
@@ -52,6 +53,9 @@ bool xplane_text_begins(struct xplane_text text, const char *prefix);
     STAT(BYTES_ALLOCATED, "bytes_allocated")                                                                 \
     STAT(BYTES_RESERVED, "bytes_reserved")                                                                   \
     STAT(BYTES_AVAILABLE, "bytes_available")                                                                 \
+    STAT(FLOPS, "flops")                                                                                     \
+    STAT(MODEL_FLOPS, "model_flops")                                                                         \
+    STAT(BYTES_ACCESSED, "bytes_accessed")                                                                   \
     STAT(PRODUCER_TYPE, "_pt")                                                                               \
     STAT(PRODUCER_ID, "_p")                                                                                  \
     STAT(CONSUMER_TYPE, "_ct")                                                                               \
@@ -160,6 +164,20 @@ struct xplane_known_details {
     struct xla_details details;
 };
 
+/* An operator that launches were for: its name in the chunk, valid in SERIAL. */
+struct xplane_operator {
+    name_id id;
+    uint32_t serial; /* of the reader; 0: none yet */
+};
+
+/* The same by where its texts stand in the file. */
+struct xplane_known_operator {
+    struct xplane_text operation, module;
+    uint32_t id;
+};
+
+struct xplane_work_page;
+
 struct xplane_reader {
     struct trace_builder *builder;
     struct trace_chunk *chunk;
@@ -175,6 +193,12 @@ struct xplane_reader {
     struct xplane_known_details details[256];
     VEC_OF(struct xplane_step) device_steps;
     VEC_OF(struct xplane_allocator) allocators;
+    /* What launches were for, see xplane_work.c. */
+    struct names *operator_names;             /* NULL: none yet */
+    VEC_OF(struct xplane_operator) operators; /* by id of these */
+    VEC_OF(struct xplane_work_page) work_pages;
+    struct id_table work_page_of;
+    struct xplane_known_operator known_operators[512];
 };
 
 struct xplane_line {
@@ -215,6 +239,26 @@ bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct 
 /* Add EVENT, which was read from AT on, to the chunk. */
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
                       struct xplane_event *event, const uint8_t *at);
+
+/* Does an event with STATS name an operator of HLO? */
+static inline bool xplane_names_operator(const struct xplane_stats *stats)
+{
+    return xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len > 0;
+}
+
+/* Keep the operator of an event on a GPU with STATS, when they name one, for the call that launched it. */
+void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats);
+
+/* The same for all events of PLANE, a GPU's, whose fields are known; nothing else is read of it. */
+void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane);
+
+/*
+ * The operator that a call with STATS launched for, as a name of the chunk: "jit_step/dot.1", as operators of several programs have
+ * one name. The call says it, or its work did. False: unknown, or several.
+ */
+bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name);
+
+void xplane_work_release(struct xplane_reader *reader);
 
 /* Add a step as a span of its own on TRACK. */
 void xplane_step_add(struct xplane_reader *reader, track_id track, const struct xplane_step *step);

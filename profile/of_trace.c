@@ -158,7 +158,7 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
 static void add_call(struct summing *sum, const struct calltree *tree, node_id n, struct open_calls *open)
 {
     node_id parent = tree->parent[n];
-    int64_t dur_ns = sum->trace->dur_ns[tree->event[n]];
+    int64_t dur_ns = trace_dur_ns(sum->trace, tree->event[n]);
     close_calls(sum, open, parent);
     open->pair[n] = sums_of(sum, node_function(sum, tree, n), node_function(sum, tree, parent));
     struct call_sums *call = &sum->sums.at[open->pair[n]];
@@ -203,7 +203,7 @@ static void add_async(struct summing *sum)
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!takes_part(sum, e) || !is_async(sum, e))
             continue;
-        int64_t dur_ns = region_end_ns(trace, open, e) - trace->start_ns[e];
+        int64_t dur_ns = region_end_ns(trace, open, e) - trace_start_ns(trace, e);
         uint32_t pair = sums_of(sum, function_of(sum, trace->name[e]), FUNCTION_NONE);
         struct call_sums *call = &sum->sums.at[pair];
         call->calls++;

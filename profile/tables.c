@@ -294,7 +294,7 @@ static void add_odd_times(struct result *result, const struct profile *profile, 
     if (odd)
         result_add_notice(
             result, "odd_times", odd, file, TPA_NOWHERE,
-            "functions have times that are no number, or beyond 292 years; they are left empty");
+            "functions have times that are not numbers, or beyond 292 years; they are left empty");
 }
 
 void sums_add_notices(struct result *result, const struct sums_origin *origin)
@@ -342,7 +342,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
     add_odd_times(result, profile, file);
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, file, profile->odd_offset,
-                          "entries are no function with its figures, and were left out");
+                          "entries are not a function with its figures and were left out");
     if (profile->trailing_bytes > 0)
         result_add_notice(
             result, "trailing_bytes", (int64_t)profile->trailing_bytes, file, profile->trailing_offset,
@@ -380,7 +380,7 @@ void actions_add_notices(struct result *result, const struct action_report *repo
         "up to more than the whole");
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
-                          "lines with bars are no row of the table, and were left out");
+                          "lines with bars are not rows of the table and were left out");
     sums_add_notices(result, &report->origin);
 }
 

@@ -13,6 +13,10 @@ bool *editing_names(const struct editing *editing, struct tpa_error *err)
 
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 {
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++)
+        if (graph->edges[k].relation == RELATION_ROOM)
+            return false;
     return replay_binding(graph, m) == NULL;
 }
 
@@ -32,7 +36,7 @@ void editing_scale_piece(const struct editing *editing, moment_id m, double fact
 void editing_scale_work(const struct editing *editing, size_t i, double factor)
 {
     editing->changes->work[i] = (float)(editing->changes->work[i] * factor);
-    editing->effect->time_ns += editing->trace->dur_ns[editing->graph->gpu->event[i]];
+    editing->effect->time_ns += trace_dur_ns(editing->trace, editing->graph->gpu->event[i]);
     editing->effect->count++;
 }
 

@@ -21,7 +21,7 @@ struct editing {
 /* New, by name, free with free(): does it match the edit's pattern? NULL and ERR: it is no regular expression. */
 bool *editing_names(const struct editing *editing, struct tpa_error *err);
 
-/* Is M a piece that ended on its own, rather than because of work or of another thread? */
+/* Is M a piece that ended on its own, rather than because of work, of another thread, or of room in a queue? */
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m);
 
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor);

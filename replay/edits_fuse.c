@@ -37,7 +37,7 @@ void edit_fuse(const struct editing *editing)
     for (size_t i = 0; i < sequences->fused.count; i++)
         saved_ns[sequences->fused.at[i].event] = sequences->fused.at[i].saved_ns;
     for (size_t i = 0; i < gpu->count; i++) {
-        int64_t work_ns = editing->trace->dur_ns[gpu->event[i]], less_ns = saved_ns[gpu->event[i]];
+        int64_t work_ns = trace_dur_ns(editing->trace, gpu->event[i]), less_ns = saved_ns[gpu->event[i]];
         if (less_ns > 0 && work_ns > 0)
             editing_scale_work(editing, i, less_ns < work_ns ? 1 - (double)less_ns / (double)work_ns : 0);
     }

@@ -5,7 +5,9 @@
 #include "facts/call_names.h"
 #include "facts/communication.h"
 #include "facts/copy_names.h"
+#include "facts/device_peaks.h"
 #include "facts/gpu_names.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
 #include <string.h>
 
@@ -113,10 +115,56 @@ static int64_t usual_copy_call(const struct editing *editing, const unsigned cha
         if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE &&
             sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
             trace_end_ns(trace, gpu->call[i]) < trace_end_ns(trace, gpu->event[i]))
-            *VEC_PUSH(&durations) = trace->dur_ns[gpu->call[i]];
+            *VEC_PUSH(&durations) = trace_dur_ns(trace, gpu->call[i]);
     int64_t median_ns = durations.count ? stats_of(durations.at, durations.count).median : MOST_NS;
     VEC_FREE(&durations);
     return median_ns < MOST_NS ? median_ns : MOST_NS;
+}
+
+/* What copies of pinned memory usually reach over PCIe of a generation, in bytes per second: some 80 % of it, less of the fifth. */
+static double usual_pinned_rate(int pcie)
+{
+    static const double rates[] = { [3] = 12e9, [4] = 25e9, [5] = 40e9 };
+    return pcie >= 3 && pcie <= 5 ? rates[pcie] : 0;
+}
+
+/* What large copies of pinned memory reached in the recording at best, in bytes per second; 0: there are none. */
+static double recorded_pinned_rate(const struct editing *editing)
+{
+    enum { LARGE = 1 << 20 };
+    const struct trace *trace = editing->trace;
+    const struct gpu_events *gpu = editing->graph->gpu;
+    double best = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
+        if (gpu->work[i] != GPU_MEMCPY || bytes < LARGE || trace_dur_ns(trace, e) <= 0)
+            continue;
+        struct copy_kind kind =
+            copy_kind_with(copy_kind_of(trace_name(trace, e)), trace_arg_text(trace, ARG_COPY_MEMORY, e));
+        double rate = (double)bytes / (double)trace_dur_ns(trace, e) * 1e9;
+        if (kind.direction == COPY_HTOD && kind.memory == MEMORY_PINNED && rate > best)
+            best = rate;
+    }
+    return best;
+}
+
+/* From pageable memory a copy goes by a buffer of the driver; from pinned memory it takes what the link takes. */
+static void shorten_copy(const struct editing *editing, size_t work, double recorded_rate)
+{
+    enum { LATENCY_NS = 2000 };
+    const struct trace *trace = editing->trace;
+    event_id e = editing->graph->gpu->event[work];
+    const struct track *track = &trace->tracks[trace->track[e]];
+    const struct trace_device *device = trace_file_device(&trace->files[track->file], track->device);
+    struct device_peaks peaks;
+    device_peaks_find(device ? device->name : NULL, &peaks);
+    double rate = recorded_rate > 0 ? recorded_rate : usual_pinned_rate(peaks.pcie);
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
+    double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
+    if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
+        editing->changes->work[work] =
+            (float)((double)editing->changes->work[work] * time_ns / (double)trace_dur_ns(trace, e));
 }
 
 void edit_pinned_copies(const struct editing *editing)
@@ -125,11 +173,13 @@ void edit_pinned_copies(const struct editing *editing)
     const struct replay_graph *graph = editing->graph;
     unsigned char *sorts = call_sorts_open(trace->names);
     int64_t usual_ns = usual_copy_call(editing, sorts);
+    double rate = recorded_pinned_rate(editing);
     for (size_t i = 0; i < graph->gpu->count; i++) {
         event_id call = graph->gpu->call[i];
         if (graph->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE ||
             !is_pageable_upload(trace, graph->gpu->event[i]))
             continue;
+        shorten_copy(editing, i, rate);
         uint32_t thread = graph->thread_of_track[trace->track[call]];
         int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
         if (thread == UINT32_MAX || end_ns - start_ns <= usual_ns)
@@ -175,7 +225,7 @@ static struct launching launching_of(const struct editing *editing, const struct
 {
     const struct trace *trace = editing->trace;
     const struct step *step =
-        step_list_at(steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        step_list_at(steps, trace->tracks[trace->track[call]].file, trace_start_ns(trace, call));
     return (struct launching){
         .thread = editing->graph->thread_of_track[trace->track[call]],
         .step = step ? step - steps->at : -1,
@@ -228,7 +278,7 @@ static void collect_launchings(const struct editing *editing, struct launchings 
 /*
  * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
  * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that communicate (graphs
- * lie between them), and pauses of a millisecond and more.
+ * lie between them), pauses of a millisecond and more, and the capture of a graph itself, which is done once.
  */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
                            const struct intervals *kept)
@@ -236,14 +286,53 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     enum { LONGEST_GAP_NS = 1000000 };
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
+    uint32_t file = graph->trace->tracks[own->track].file;
+    const struct intervals *captures = &launch_calls_of(graph->trace)->captures[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {
         int64_t from_ns = replay_moment_ns(graph, m - 1);
         bool pauses = graph->inner[m] == EVENT_NONE && replay_moment_ns(graph, m) - from_ns >= LONGEST_GAP_NS;
-        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&kept[thread], from_ns))
+        if (from_ns >= start_ns && !pauses && !waited(graph, m) &&
+            !intervals_contain(&kept[thread], from_ns) &&
+            !intervals_contain(captures, from_ns - graph->shift_ns[file]))
             editing_scale_piece(editing, m, 0);
     }
+}
+
+/*
+ * What a stream leaves free between the works of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * queued well before the one before it was over; with too few of both a microsecond.
+ */
+static int64_t usual_pause(const struct editing *editing)
+{
+    enum { ENOUGH = 20, LONGEST_NS = 10000, QUEUED_NS = 5000, USUAL_NS = 1000 };
+    const struct replay_graph *graph = editing->graph;
+    const struct gpu_events *gpu = graph->gpu;
+    VEC_OF(int64_t) pauses[2] = { { 0 } }; /* queued, of graphs */
+    uint32_t *last = mem_alloc(mem_times(graph->trace->track_count + 1, sizeof *last)); /* work by track */
+    memset(last, 0xff, (graph->trace->track_count + 1) * sizeof *last);
+    for (size_t i = 0; i < gpu->count; i++) {
+        track_id track = graph->trace->track[gpu->event[i]];
+        uint32_t before = last[track];
+        last[track] = (uint32_t)i;
+        if (before == UINT32_MAX || gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t over_ns = replay_moment_ns(graph, replay_work_end(graph, before)),
+                pause_ns = replay_moment_ns(graph, replay_work_start(graph, i)) - over_ns;
+        bool of_graph = gpu->call[before] == gpu->call[i];
+        if (pause_ns >= 0 && pause_ns < LONGEST_NS &&
+            (of_graph || replay_event_end(graph, gpu->call[i]) <= over_ns - QUEUED_NS))
+            *VEC_PUSH(&pauses[of_graph]) = pause_ns;
+    }
+    free(last);
+    int64_t usual_ns = USUAL_NS;
+    for (int of_graph = 0; of_graph < 2; of_graph++)
+        if (pauses[of_graph].count >= ENOUGH)
+            usual_ns = stats_of(pauses[of_graph].at, pauses[of_graph].count).median;
+    VEC_FREE(&pauses[0]);
+    VEC_FREE(&pauses[1]);
+    return usual_ns;
 }
 
 void edit_cuda_graph(const struct editing *editing)
@@ -262,6 +351,7 @@ void edit_cuda_graph(const struct editing *editing)
         launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept);
         editing->effect->count += all.at[i].count;
     }
+    editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
     editing_free_ranges(editing, kept);
     free(names.flags);
@@ -334,7 +424,7 @@ static void collect_uses(const struct editing *editing, struct uses *uses)
                               .launched = NAME_NONE,
                               .file = trace->tracks[trace->track[span]].file,
                               .span = span,
-                              .start_ns = trace->start_ns[span],
+                              .start_ns = trace_start_ns(trace, span),
                               .own_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1) };
     }
     if (uses->count)

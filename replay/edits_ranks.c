@@ -1,199 +1,311 @@
-/* edits_ranks.c - edits of communication, and of ranks against one another. */
+/*
+ * edits_ranks.c - ranks that are slower than the others are as fast.
+ *
+ * A rank whose host, or whose devices, took longer in all than the median rank's takes as long as that. What it takes less is taken
+ * off what it took longer for than the others: an operator, kernel or pause that it alone has goes, and what all ranks do as fast
+ * keeps its time. Where everything was slower, everything is faster.
+ */
 #include "replay/editing.h"
 
-#include "base/stats.h"
-#include "facts/collective_names.h"
+#include "analyze/selection.h"
+#include <stdlib.h>
 
-/* ---- communication ---- */
-
-/* The host's regions of a library that communicates there, such as gloo's. */
-static bool is_host_communication(const void *context, event_id e)
-{
-    const bool *names = context;
-    return names[e];
-}
-
-static void hide_host_communication(const struct editing *editing)
-{
-    const struct trace *trace = editing->trace;
-    bool *by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *by_name);
-    bool *by_event = mem_zalloc(trace->event_count + 1, sizeof *by_event);
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        by_name[id] = collective_runs_on_host(names_text(trace->names, id));
-    for (event_id e = 0; e < trace->event_count; e++)
-        by_event[e] = by_name[trace->name[e]];
-    struct intervals *ranges = editing_ranges(editing, is_host_communication, by_event);
-    editing_scale_ranges(editing, ranges, 0);
-    editing_free_ranges(editing, ranges);
-    free(by_name);
-    free(by_event);
-}
-
-/* The gaps in which threads waited for a collective on the host. */
-static void hide_waits_of_threads(const struct editing *editing)
-{
-    const struct replay_graph *graph = editing->graph;
-    for (moment_id m = 0; m < graph->host_count; m++) {
-        bool waits = false;
-        struct edge_range range = replay_edges_of(graph, m);
-        for (uint32_t k = range.first; k < range.end; k++) {
-            if (graph->edges[k].relation != RELATION_COLLECTIVE)
-                continue;
-            changes_drop_edge(editing->changes, k);
-            waits = true;
-        }
-        if (!waits)
-            continue;
-        editing_scale_piece(editing, m, 0);
-        editing->effect->time_ns += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
-        editing->effect->count++;
-    }
-}
-
-static void drop_waits_for_ranks(const struct editing *editing, size_t work)
-{
-    const struct replay_graph *graph = editing->graph;
-    moment_id end = replay_work_end(graph, work);
-    struct edge_range range = replay_edges_of(graph, end);
-    for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_COLLECTIVE)
-            changes_drop_edge(editing->changes, k);
-}
-
-void edit_overlap_comm(const struct editing *editing)
-{
-    const struct gpu_events *gpu = editing->graph->gpu;
-    hide_host_communication(editing);
-    hide_waits_of_threads(editing);
-    for (size_t i = 0; i < gpu->count; i++) {
-        if (!gpu_work_communicates(gpu->work[i]))
-            continue;
-        editing_scale_work(editing, i, 0);
-        drop_waits_for_ranks(editing, i);
-    }
-}
-
-/* From when the last rank is there: what of WORK is transfer. */
-static int64_t transfer_of(const struct replay_graph *graph, size_t work)
-{
-    moment_id end = replay_work_end(graph, work);
-    struct edge_range range = replay_edges_of(graph, end);
-    for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_COLLECTIVE)
-            return replay_moment_ns(graph, end) - replay_moment_ns(graph, graph->edges[k].from);
-    return replay_moment_ns(graph, end) - replay_moment_ns(graph, end - 1);
-}
-
-struct sized {
-    event_id event;
-    double bus_bytes;
-};
-
-static int compare_sized(const void *left, const void *right)
-{
-    const struct sized *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
-
-void edit_comm_bandwidth(const struct editing *editing)
-{
-    const struct gpu_events *gpu = editing->graph->gpu;
-    struct collectives *all = collectives_open(editing->trace);
-    struct sized *sized = mem_alloc(mem_times(all->count + 1, sizeof *sized));
-    size_t count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const struct collective *one = &all->at[i];
-        double bytes = (double)one->size_bytes * collective_bus_factor(one->kind, one->group_size);
-        if (one->timed && one->size_bytes >= 0 && bytes >= 0)
-            sized[count++] = (struct sized){ one->event, bytes };
-    }
-    if (count)
-        qsort(sized, count, sizeof *sized, compare_sized);
-    for (size_t i = 0; i < gpu->count && count; i++) {
-        struct sized key = { .event = gpu->event[i] };
-        const struct sized *found = bsearch(&key, sized, count, sizeof key, compare_sized);
-        int64_t transfer_ns = transfer_of(editing->graph, i);
-        if (found && transfer_ns > 0)
-            editing_scale_work(editing, i,
-                               found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
-    }
-    free(sized);
-    collectives_free(all);
-}
-
-/* ---- ranks ---- */
-
-/* What a file took in all, without waits. */
+/* What a rank took for one name. */
 struct rank_time {
-    int64_t host_ns, device_ns;
+    uint32_t rank, key; /* key: a name; behind all names, gaps of the host by the logarithm of their length */
+    int64_t time_ns;
+    int64_t longer_ns; /* than the median rank */
+    double factor;     /* the part of it that is kept */
 };
 
-static uint32_t file_of_thread(const struct replay_graph *graph, size_t thread)
+struct rank_times {
+    VEC_OF(struct rank_time); /* by rank and key, each pair once */
+    int64_t *ranks;           /* their numbers, ascending */
+    size_t rank_count;
+    uint32_t *of_file; /* index into ranks */
+};
+
+static int compare_numbers(const void *left, const void *right)
 {
-    return graph->trace->tracks[graph->threads[thread].track].file;
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
 }
 
-static uint32_t file_of_work(const struct replay_graph *graph, size_t work)
+static int compare_places(const void *left, const void *right)
 {
-    return graph->trace->tracks[graph->trace->track[graph->gpu->event[work]]].file;
+    const struct rank_time *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Is the piece that leads to M the host's own work? Gaps are, between spans: Python. */
+static int compare_in_key(const void *left, const void *right)
+{
+    const struct rank_time *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static struct rank_times open_ranks(const struct trace *trace)
+{
+    struct rank_times times = { .ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *times.ranks)),
+                                .of_file =
+                                    mem_alloc(mem_times(trace->file_count + 1, sizeof *times.of_file)) };
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        times.ranks[f] = selection_rank(trace, f);
+    qsort(times.ranks, trace->file_count, sizeof *times.ranks, compare_numbers);
+    for (size_t i = 0; i < trace->file_count; i++)
+        if (i == 0 || times.ranks[i] != times.ranks[times.rank_count - 1])
+            times.ranks[times.rank_count++] = times.ranks[i];
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        int64_t rank = selection_rank(trace, f);
+        const int64_t *at = bsearch(&rank, times.ranks, times.rank_count, sizeof rank, compare_numbers);
+        times.of_file[f] = (uint32_t)(at - times.ranks);
+    }
+    return times;
+}
+
+static void release_ranks(struct rank_times *times)
+{
+    VEC_FREE(times);
+    free(times->ranks);
+    free(times->of_file);
+}
+
+/* ---- what ranks took ---- */
+
+static uint32_t rank_of_thread(const struct replay_graph *graph, const struct rank_times *times,
+                               size_t thread)
+{
+    return times->of_file[graph->trace->tracks[graph->threads[thread].track].file];
+}
+
+static uint32_t rank_of_work(const struct replay_graph *graph, const struct rank_times *times, size_t work)
+{
+    return times->of_file[graph->trace->tracks[graph->trace->track[graph->gpu->event[work]]].file];
+}
+
+/* Of the piece that leads to M: the name of its span; of a gap, which is Python, how long it is. A pause differs from the others. */
+static uint32_t key_of_piece(const struct replay_graph *graph, moment_id m)
+{
+    event_id span = graph->inner[m];
+    if (span != EVENT_NONE)
+        return graph->trace->name[span];
+    uint64_t length = (uint64_t)(replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
+    uint32_t key = (uint32_t)names_count(graph->trace->names);
+    for (; length > 1; length /= 2)
+        key++;
+    return key;
+}
+
+/* Is the piece that leads to M the host's own work, and did not end with a wait? */
 static bool is_host_work(const struct replay_graph *graph, size_t thread, moment_id m)
 {
     return m > graph->threads[thread].first && editing_piece_is_own(graph, m);
 }
 
-static void add_up(const struct replay_graph *graph, struct rank_time *times)
+/* Sums by key of one part of a file, which are few of all keys. */
+struct tally {
+    int64_t *sums; /* by key */
+    VEC_OF(uint32_t) met;
+};
+
+static struct tally open_tally(const struct trace *trace)
 {
-    for (size_t t = 0; t < graph->thread_count; t++)
-        for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count;
-             m++)
+    enum { LENGTHS = 64 };
+    return (struct tally){ .sums = mem_zalloc(names_count(trace->names) + LENGTHS, sizeof(int64_t)) };
+}
+
+static void add_time(struct tally *tally, uint32_t key, int64_t time_ns)
+{
+    if (time_ns <= 0)
+        return;
+    if (tally->sums[key] == 0)
+        *VEC_PUSH(&tally->met) = key;
+    tally->sums[key] += time_ns;
+}
+
+static void give_times(struct tally *tally, uint32_t rank, struct rank_times *times)
+{
+    for (size_t i = 0; i < tally->met.count; i++) {
+        uint32_t key = tally->met.at[i];
+        *VEC_PUSH(times) = (struct rank_time){ .rank = rank, .key = key, .time_ns = tally->sums[key] };
+        tally->sums[key] = 0;
+    }
+    tally->met.count = 0;
+}
+
+static void add_hosts(const struct replay_graph *graph, struct rank_times *times)
+{
+    struct tally tally = open_tally(graph->trace);
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        const struct replay_thread *thread = &graph->threads[t];
+        for (moment_id m = thread->first; m < thread->first + thread->count; m++)
             if (is_host_work(graph, t, m))
-                times[file_of_thread(graph, t)].host_ns +=
-                    replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
-    for (size_t i = 0; i < graph->gpu->count; i++)
-        if (!gpu_work_communicates(graph->gpu->work[i]))
-            times[file_of_work(graph, i)].device_ns += graph->trace->dur_ns[graph->gpu->event[i]];
+                add_time(&tally, key_of_piece(graph, m),
+                         replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
+        give_times(&tally, rank_of_thread(graph, times, t), times);
+    }
+    free(tally.sums);
+    VEC_FREE(&tally.met);
 }
 
-/* The part of its time that a rank of TIME keeps, when the median takes MEDIAN. */
-static double factor_of(int64_t time_ns, int64_t median_ns)
+static void add_devices(const struct replay_graph *graph, struct rank_times *times)
 {
-    return time_ns > median_ns ? (double)median_ns / (double)time_ns : 1;
+    const struct gpu_events *gpu = graph->gpu;
+    struct tally tally = open_tally(graph->trace);
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
+            if (!gpu_work_communicates(gpu->work[i]))
+                add_time(&tally, graph->trace->name[gpu->event[i]],
+                         trace_dur_ns(graph->trace, gpu->event[i]));
+        give_times(&tally, times->of_file[gpu->devices[d].file], times);
+    }
+    free(tally.sums);
+    VEC_FREE(&tally.met);
 }
 
-static int64_t median_of(const struct editing *editing, const struct rank_time *times, bool device)
+/* Threads, devices and files of a rank, which are cycles of its profiler, become one; of files the mean. */
+static void join_times(const struct trace *trace, struct rank_times *times)
 {
-    VEC_OF(int64_t) values = { 0 };
-    for (uint32_t f = 0; f < editing->trace->file_count; f++)
-        *VEC_PUSH(&values) = device ? times[f].device_ns : times[f].host_ns;
-    int64_t median_ns = stats_of(values.at, values.count).median;
-    VEC_FREE(&values);
-    return median_ns;
+    size_t *files = mem_zalloc(times->rank_count + 1, sizeof *files), kept = 0;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        files[times->of_file[f]]++;
+    if (times->count)
+        qsort(times->at, times->count, sizeof *times->at, compare_places);
+    for (size_t i = 0; i < times->count; i++) {
+        struct rank_time *before = kept ? &times->at[kept - 1] : NULL;
+        if (before && compare_places(before, &times->at[i]) == 0)
+            before->time_ns += times->at[i].time_ns;
+        else
+            times->at[kept++] = times->at[i];
+    }
+    times->count = kept;
+    for (size_t i = 0; i < kept; i++)
+        times->at[i].time_ns /= (int64_t)files[times->at[i].rank];
+    free(files);
+}
+
+/* ---- who is slower, and with what ---- */
+
+/* Where the median of COUNT is, of two in the middle the faster: so of two ranks the slower is to be as fast as the other. */
+static size_t middle_of(size_t count)
+{
+    return (count - 1) / 2;
+}
+
+/* How much longer than the median rank each took for each key; ranks that have nothing of it took no time. */
+static void compare_keys(struct rank_times *times)
+{
+    qsort(times->at, times->count, sizeof *times->at, compare_in_key);
+    for (size_t first = 0, end; first < times->count; first = end) {
+        for (end = first; end < times->count && times->at[end].key == times->at[first].key;)
+            end++;
+        size_t without = times->rank_count - (end - first), middle = middle_of(times->rank_count);
+        int64_t median_ns = middle < without ? 0 : times->at[first + middle - without].time_ns;
+        for (size_t i = first; i < end; i++)
+            times->at[i].longer_ns = times->at[i].time_ns > median_ns ? times->at[i].time_ns - median_ns : 0;
+    }
+    qsort(times->at, times->count, sizeof *times->at, compare_places);
+}
+
+/* Of a rank's times from FIRST to END, take off OVER_NS in proportion to what it took longer. */
+static void take_off(struct rank_time *first, const struct rank_time *end, double over_ns)
+{
+    double longer_ns = 0;
+    for (const struct rank_time *one = first; one < end; one++)
+        longer_ns += (double)one->longer_ns;
+    for (struct rank_time *one = first; one < end; one++)
+        if (longer_ns > 0)
+            one->factor = 1 - (double)one->longer_ns / (double)one->time_ns *
+                                  (over_ns < longer_ns ? over_ns / longer_ns : 1);
+}
+
+/* The factors of all ranks; how many are slower than the median. */
+static size_t find_factors(const struct trace *trace, struct rank_times *times)
+{
+    join_times(trace, times);
+    if (times->count == 0)
+        return 0;
+    compare_keys(times);
+    int64_t *sums = mem_zalloc(times->rank_count + 1, sizeof *sums),
+            *sorted = mem_alloc(mem_times(times->rank_count + 1, sizeof *sorted));
+    for (size_t i = 0; i < times->count; i++) {
+        sums[times->at[i].rank] += times->at[i].time_ns;
+        times->at[i].factor = 1;
+    }
+    for (size_t r = 0; r < times->rank_count; r++)
+        sorted[r] = sums[r];
+    qsort(sorted, times->rank_count, sizeof *sorted, compare_numbers);
+    int64_t median_ns = sorted[middle_of(times->rank_count)];
+    size_t slower = 0;
+    for (size_t first = 0, end; first < times->count; first = end) {
+        uint32_t rank = times->at[first].rank;
+        for (end = first; end < times->count && times->at[end].rank == rank;)
+            end++;
+        if (sums[rank] <= median_ns)
+            continue;
+        slower++;
+        take_off(&times->at[first], &times->at[end - 1] + 1, (double)(sums[rank] - median_ns));
+    }
+    free(sums);
+    free(sorted);
+    return slower;
+}
+
+static double factor_of(const struct rank_times *times, uint32_t rank, uint32_t key)
+{
+    struct rank_time wanted = { .rank = rank, .key = key };
+    const struct rank_time *found =
+        times->count ? bsearch(&wanted, times->at, times->count, sizeof wanted, compare_places) : NULL;
+    return found ? found->factor : 1;
+}
+
+/* ---- the edit ---- */
+
+static size_t speed_up_hosts(const struct editing *editing, struct rank_times *times)
+{
+    const struct replay_graph *graph = editing->graph;
+    times->count = 0;
+    add_hosts(graph, times);
+    size_t slower = find_factors(editing->trace, times);
+    for (size_t t = 0; t < graph->thread_count && slower; t++) {
+        const struct replay_thread *thread = &graph->threads[t];
+        uint32_t rank = rank_of_thread(graph, times, t);
+        for (moment_id m = thread->first; m < thread->first + thread->count; m++) {
+            double factor = is_host_work(graph, t, m) ? factor_of(times, rank, key_of_piece(graph, m)) : 1;
+            if (factor < 1)
+                editing_scale_piece(editing, m, factor);
+        }
+    }
+    return slower;
+}
+
+static size_t speed_up_devices(const struct editing *editing, struct rank_times *times)
+{
+    const struct replay_graph *graph = editing->graph;
+    times->count = 0;
+    add_devices(graph, times);
+    size_t slower = find_factors(editing->trace, times);
+    for (size_t i = 0; i < graph->gpu->count && slower; i++) {
+        if (gpu_work_communicates(graph->gpu->work[i]))
+            continue;
+        double factor =
+            factor_of(times, rank_of_work(graph, times, i), graph->trace->name[graph->gpu->event[i]]);
+        if (factor < 1)
+            editing_scale_work(editing, i, factor);
+    }
+    return slower;
 }
 
 void edit_ranks_like_median(const struct editing *editing, bool devices_only)
 {
-    const struct replay_graph *graph = editing->graph;
-    struct rank_time *times = mem_zalloc(editing->trace->file_count + 1, sizeof *times);
-    add_up(graph, times);
-    int64_t host_ns = median_of(editing, times, false), device_ns = median_of(editing, times, true);
-    for (size_t t = 0; t < graph->thread_count && !devices_only; t++) {
-        double factor = factor_of(times[file_of_thread(graph, t)].host_ns, host_ns);
-        for (moment_id m = graph->threads[t].first;
-             factor < 1 && m < graph->threads[t].first + graph->threads[t].count; m++)
-            if (is_host_work(graph, t, m))
-                editing_scale_piece(editing, m, factor);
-    }
-    for (size_t i = 0; i < graph->gpu->count; i++) {
-        double factor = factor_of(times[file_of_work(graph, i)].device_ns, device_ns);
-        if (factor < 1 && !gpu_work_communicates(graph->gpu->work[i]))
-            editing_scale_work(editing, i, factor);
-    }
-    editing->effect->count = 0;
-    for (uint32_t f = 0; f < editing->trace->file_count; f++)
-        editing->effect->count +=
-            times[f].device_ns > device_ns || (!devices_only && times[f].host_ns > host_ns);
-    free(times);
+    struct rank_times times = open_ranks(editing->trace);
+    size_t slower = devices_only ? 0 : speed_up_hosts(editing, &times);
+    size_t slower_devices = speed_up_devices(editing, &times);
+    editing->effect->count = slower > slower_devices ? slower : slower_devices;
+    release_ranks(&times);
 }

@@ -9,7 +9,7 @@
 static bool nothing_called(const struct editing *editing, struct tpa_error *err)
 {
     static const char *const things[TARGETS] = {
-        [TARGET_NAME] = "operator, call or device work",
+        [TARGET_NAME] = "operator, call, device work, annotation or Python function",
         [TARGET_OP] = "operator",
         [TARGET_CALL] = "runtime call",
         [TARGET_KERNEL] = "kernel",
@@ -58,6 +58,8 @@ static void scale_works(const struct editing *editing, const bool *names)
     }
 }
 
+static bool scale_ranges(const struct editing *editing, struct tpa_error *err);
+
 static bool scale_named(const struct editing *editing, struct tpa_error *err)
 {
     enum edit_target target = editing->edit->target;
@@ -69,6 +71,8 @@ static bool scale_named(const struct editing *editing, struct tpa_error *err)
     if (target == TARGET_NAME || target == TARGET_KERNEL || target == TARGET_COPY)
         scale_works(editing, names);
     free(names);
+    if (editing->effect->count == 0 && target == TARGET_NAME) /* what has no time of its own for a replay */
+        return scale_ranges(editing, err);
     return editing->effect->count > 0 || nothing_called(editing, err);
 }
 

@@ -12,9 +12,8 @@
  * Moments are
  *
  * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are
- * operators
- *   and calls of the runtime or driver, on program threads only: those with an operator, or with a call that launched
- *   work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
+ *   operators and calls of the runtime or driver, on program threads only: those with an operator, or with a call that
+ *   launched work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
  *   which another thread took over, are moments too;
  * - of device work: its start and its end;
  * - of a collective that was found on several ranks: when the last of them began.
@@ -46,6 +45,7 @@ enum relation {
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
     RELATION_TURN, /* the same between threads that nothing links, but that take turns, or of which one awaits the other: a guess that the replay alone makes */
     RELATION_QUEUED, /* from the end of the work before it on its device, while which idled for long after the call had returned: no reason is recorded. Holds where changes->keeps_queued says */
+    RELATION_ROOM, /* from the end of work, to the end of a launching call that had to wait for a place in the queue: a guess that the replay alone makes, and which does not hold where changes->keeps_queued says that a graph is launched */
     RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank, or of the gap in which a thread waited for it */
     RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
     RELATIONS
@@ -85,7 +85,7 @@ struct replay_graph {
     size_t thread_count;
     uint32_t *thread_of_track; /* index into threads; UINT32_MAX: no program thread */
 
-    /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
+    /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
     struct moment_times times;           /* replay_moment_ns */
     const struct moment_times *recorded; /* replay_recorded_ns */
@@ -114,6 +114,9 @@ struct replay_graph {
     int64_t *shift_ns;        /* by file */
     uint32_t *group;          /* by file: files with the same number have matched collectives */
     int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
+
+    int64_t
+        usual_launch_ns; /* what a launching call takes that does not wait for room; 0: queues were never full */
 
     bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
 
@@ -205,13 +208,15 @@ static inline int64_t replay_time(const struct replay_graph *graph, uint32_t fil
 /* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
 static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
 {
-    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file, graph->trace->start_ns[e]);
+    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file,
+                       trace_start_ns(graph->trace, e));
 }
 static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
 {
     int64_t end_ns;
-    return __builtin_add_overflow(replay_event_start(graph, e), graph->trace->dur_ns[e], &end_ns) ? INT64_MAX
-                                                                                                  : end_ns;
+    return __builtin_add_overflow(replay_event_start(graph, e), trace_dur_ns(graph->trace, e), &end_ns)
+               ? INT64_MAX
+               : end_ns;
 }
 
 #endif

@@ -2,7 +2,7 @@
  * graph_maker.h - what the files that make the graph share: each adds moments or relations to it.
  *
  * In this order: clocks (shift_ns), threads (moments of the host), device (those of work, and launches, streams, stream
- * waits and awaited work), collectives (joins), and last order.
+ * waits and awaited work, full queues), collectives (joins), and last order.
  */
 #ifndef TPA_REPLAY_GRAPH_MAKER_H
 #define TPA_REPLAY_GRAPH_MAKER_H
@@ -53,6 +53,9 @@ void graph_add_threads(struct graph_maker *maker);
 
 /* Find what each piece of device work waited for, and which calls waited for work. */
 void graph_add_device(struct graph_maker *maker);
+
+/* Find which launching calls waited for a place in a full queue. After the device. */
+void graph_add_full_queues(struct graph_maker *maker);
 
 /* Match collectives over files: graph->matches, shift_ns and group. Before threads. */
 void graph_match_ranks(struct graph_maker *maker);

@@ -1,4 +1,4 @@
-/* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, ranks.c and order.c. */
+/* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, full_queues.c, ranks.c and order.c. */
 #include "replay/make_graph.h"
 
 #include "facts/call_names.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than works. */
+/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than operations. */
 static bool is_too_large(const struct trace *trace)
 {
     return trace->event_count > UINT32_MAX / 5;
@@ -35,6 +35,7 @@ static void *derive(const struct trace *trace)
     graph_match_ranks(&maker);
     graph_add_threads(&maker);
     graph_add_device(&maker);
+    graph_add_full_queues(&maker);
     graph_add_joins(&maker);
     graph_order(&maker);
     free(maker.call_sorts);

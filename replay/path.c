@@ -17,7 +17,7 @@ static const struct {
     [PART_COMMUNICATION] = { "communication", "communication",
                              "kernels of NCCL or RCCL, collectives on the host" },
     [PART_LAUNCH] = { "launch", "launch latency", "from the end of a launching call to its work" },
-    [PART_STREAM] = { "stream", "pauses of a stream", "from one work of a stream to the next" },
+    [PART_STREAM] = { "stream", "pauses of a stream", "from one operation of a stream to the next" },
     [PART_EVENT] = { "event", "waits between streams",
                      "from work to work of another stream that waited for it" },
     [PART_SYNC] = { "sync", "returns from waits", "from work to the end of the call that waited for it" },

@@ -145,7 +145,7 @@ static void check_shifts(struct replay_graph *graph)
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t ignored;
         if (graph->shift_ns[file] != 0 &&
-            (__builtin_add_overflow(trace->start_ns[e], graph->shift_ns[file], &ignored) ||
+            (__builtin_add_overflow(trace_start_ns(trace, e), graph->shift_ns[file], &ignored) ||
              __builtin_add_overflow(trace_end_ns(trace, e), graph->shift_ns[file], &ignored)))
             graph->shift_ns[file] = 0;
     }
@@ -177,7 +177,7 @@ static uint32_t work_of(const struct replay_graph *graph, uint32_t place, event_
     const struct trace *trace = graph->trace;
     size_t i;
     SEARCH_BETWEEN(i, device->first, device->first + device->count,
-                   trace->start_ns[graph->gpu->event[i]] < trace->start_ns[event]);
+                   trace_start_ns(trace, graph->gpu->event[i]) < trace_start_ns(trace, event));
     for (; i < device->first + device->count; i++)
         if (graph->gpu->event[i] == event)
             return (uint32_t)i;

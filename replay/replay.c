@@ -35,6 +35,7 @@ void changes_clear(struct changes *changes)
     for (size_t i = 0; i < changes->graph->gpu->count; i++)
         changes->work[i] = 1;
     changes->keeps_queued = changes->shortens_launches = false;
+    changes->least_pause_ns = 0;
     for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
         changes->dropped[word] = 0;
 }
@@ -113,11 +114,21 @@ int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes
     return lag_ns;
 }
 
+int64_t replay_least_pause(const struct replay_graph *graph, const struct changes *changes, moment_id from,
+                           moment_id m)
+{
+    int64_t recorded_ns =
+        (int64_t)((uint64_t)replay_moment_ns(graph, m) - (uint64_t)replay_moment_ns(graph, from));
+    int64_t least_ns = changes ? changes->least_pause_ns : 0;
+    return least_ns < recorded_ns ? least_ns : recorded_ns;
+}
+
 /* What the edges of a moment say. */
 struct verdict {
     int64_t latest_ns; /* INT64_MIN: there are none */
     bool bound;        /* one of them binds */
-    int64_t tail_ns;   /* how long a call took to return when its work was done; 0 where none waited */
+    int64_t
+        tail_ns; /* how long a call took to return when its work was done, or there was room; 0 where none waited */
 };
 
 static struct verdict ask_edges(const struct pass *pass, moment_id m, float factor)
@@ -136,7 +147,13 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             turn_ns = at_ns > turn_ns ? at_ns : turn_ns;
             continue;
         }
-        if (edge->relation == RELATION_QUEUED) {
+        if (edge->relation == RELATION_ROOM) {
+            if (pass->changes && pass->changes->keeps_queued)
+                continue;
+            verdict.bound = true;
+            verdict.tail_ns = graph->usual_launch_ns;
+            at_ns = later_by(at_ns, lag_ns);
+        } else if (edge->relation == RELATION_QUEUED) {
             if (!pass->changes || !pass->changes->keeps_queued)
                 continue;
             at_ns = later_by(at_ns, replay_queued_ns(graph, edge->from, m));
@@ -146,6 +163,8 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             at_ns = later_by(at_ns, replay_launch_lag(graph, pass->changes, edge->from, m));
         else if (edge->binds)
             at_ns = later_by(at_ns, lag_ns);
+        else if (edge->relation == RELATION_STREAM)
+            at_ns = later_by(at_ns, replay_least_pause(graph, pass->changes, edge->from, m));
         if (edge->binds && edge->relation == RELATION_SYNC)
             verdict.tail_ns = lag_ns;
         verdict.bound |= edge->binds;

@@ -29,6 +29,8 @@ struct changes {
         shortens_launches; /* work begins as much sooner after the begin of its launch as that call is shorter */
     bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
+    int64_t
+        least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */
@@ -49,6 +51,10 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
  * with changes->shortens_launches. CHANGES may be NULL. */
 int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes *changes, moment_id from,
                           moment_id m);
+
+/* What work that begins at M leaves free after that of its stream which ended at FROM, and did not bind it. CHANGES may be NULL. */
+int64_t replay_least_pause(const struct replay_graph *graph, const struct changes *changes, moment_id from,
+                           moment_id m);
 
 /* When every moment comes. */
 struct replay {

@@ -1,6 +1,7 @@
 /* steps.c - see steps.h. */
 #include "replay/steps.h"
 
+#include "analyze/selection.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "facts/step_list.h"
@@ -39,7 +40,7 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* The steps of a trace that do not overlap, and of which each work is: the same for every replay. */
+/* The steps of a trace that do not overlap, and of which each operation is: the same for every replay. */
 struct work_steps {
     struct step_list *steps;
     size_t overlapping; /* left out */
@@ -55,10 +56,10 @@ static void *derive_work_steps(const struct trace *trace)
     of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
     for (size_t i = 0; i < gpu->count; i++) {
         event_id call = gpu->call[i];
-        const struct step *step =
-            call == EVENT_NONE
-                ? NULL
-                : step_list_at(of->steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+        const struct step *step = call == EVENT_NONE
+                                      ? NULL
+                                      : step_list_at(of->steps, trace->tracks[trace->track[call]].file,
+                                                     trace_start_ns(trace, call));
         of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
     }
     return of;
@@ -131,6 +132,29 @@ static void pace(struct step_time *one, int64_t start_then_ns, const struct devi
     }
 }
 
+/*
+ * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
+ * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full.
+ */
+static void pace_by_devices(struct step_time *first, const struct step_time *end)
+{
+    const double behind = 1.05;
+    double host_ns = 0, devices_ns = 0;
+    for (const struct step_time *one = first; one < end; one++)
+        if (one->is_period) {
+            host_ns += (double)one->now_ns;
+            devices_ns += (double)one->device_now_ns;
+        }
+    if (!(devices_ns > behind * host_ns))
+        return;
+    for (struct step_time *one = first; one < end; one++) {
+        if (!one->is_period)
+            continue;
+        one->now_ns = one->device_now_ns > one->now_ns ? one->device_now_ns : one->now_ns;
+        one->then_ns = one->device_then_ns > one->then_ns ? one->device_then_ns : one->then_ns;
+    }
+}
+
 static void add_steps(struct step_times *times, const struct replay *replay)
 {
     const struct replay_graph *graph = replay->graph;
@@ -160,6 +184,11 @@ static void add_steps(struct step_times *times, const struct replay *replay)
         pace(&one, start_then_ns, has_before ? &devices[i - 1] : NULL, &devices[i],
              is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
+    }
+    for (size_t from = 0, end; from < times->count; from = end) {
+        for (end = from; end < times->count && times->at[end].file == times->at[from].file;)
+            end++;
+        pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
     free(first);
     free(devices);
@@ -197,25 +226,59 @@ static void add_recordings(struct step_times *times, const struct replay *replay
     path_windows_free(whole);
 }
 
-static void take_medians(struct step_times *times)
+/* A step that counts, of a rank. */
+struct rank_step {
+    int64_t rank, now_ns, then_ns;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank_step *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int64_t longer(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */
+static void take_rank(struct step_times *times, const struct rank_step *steps, size_t count)
+{
+    int64_t *now = mem_alloc(mem_times(count, sizeof *now)),
+            *then = mem_alloc(mem_times(count, sizeof *then));
+    for (size_t i = 0; i < count; i++) {
+        now[i] = steps[i].now_ns;
+        then[i] = steps[i].then_ns;
+    }
+    struct stats now_stats = stats_of(now, count), then_stats = stats_of(then, count);
+    times->now_ns = longer(times->now_ns, now_stats.median);
+    times->then_ns = longer(times->then_ns, then_stats.median);
+    times->mean_now_ns = longer(times->mean_now_ns, now_stats.mean);
+    times->mean_then_ns = longer(times->mean_then_ns, then_stats.mean);
+    free(now);
+    free(then);
+}
+
+/* The slowest rank is how fast the job is. That matters where an edit lets ranks no longer wait for one another. */
+static void take_medians(struct step_times *times, const struct trace *trace)
 {
     bool any = false;
-    VEC_OF(int64_t) now = { 0 }, then = { 0 };
     for (size_t i = 0; i < times->count; i++)
         any |= times->at[i].is_period;
-    for (size_t i = 0; i < times->count; i++) {
-        if (any && !times->at[i].is_period)
-            continue;
-        *VEC_PUSH(&now) = times->at[i].now_ns;
-        *VEC_PUSH(&then) = times->at[i].then_ns;
+    VEC_OF(struct rank_step) steps = { 0 };
+    for (size_t i = 0; i < times->count; i++)
+        if (times->at[i].is_period || !any)
+            *VEC_PUSH(&steps) = (struct rank_step){ selection_rank(trace, times->at[i].file),
+                                                    times->at[i].now_ns, times->at[i].then_ns };
+    if (steps.count)
+        qsort(steps.at, steps.count, sizeof *steps.at, compare_ranks);
+    for (size_t first = 0, end; first < steps.count; first = end) {
+        for (end = first; end < steps.count && steps.at[end].rank == steps.at[first].rank;)
+            end++;
+        take_rank(times, &steps.at[first], end - first);
     }
-    struct stats now_stats = stats_of(now.at, now.count), then_stats = stats_of(then.at, then.count);
-    times->now_ns = now_stats.median;
-    times->then_ns = then_stats.median;
-    times->mean_now_ns = now_stats.mean;
-    times->mean_then_ns = then_stats.mean;
-    VEC_FREE(&now);
-    VEC_FREE(&then);
+    VEC_FREE(&steps);
 }
 
 struct step_times *step_times_open(const struct replay *replay, bool whole)
@@ -225,7 +288,7 @@ struct step_times *step_times_open(const struct replay *replay, bool whole)
         add_steps(times, replay);
     if (times->count == 0)
         add_recordings(times, replay);
-    take_medians(times);
+    take_medians(times, replay->graph->trace);
     return times;
 }
 

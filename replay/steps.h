@@ -9,6 +9,13 @@
  * when the work of the step before was done to when its own is; a first step what the next needs; a single step, which may begin
  * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
  * recording, because it ran ahead there already, they may need more in the replay.
+ *
+ * Where that is so for all steps of a file, whose devices take longer for them than the host (together 5 % and more), the devices fall
+ * behind until the host waits for them once at the end, or for room in a full queue. Then a step takes what they need, now and then:
+ * that is what the job repeats in.
+ *
+ * Of several ranks the slowest is how fast the job is: ranks that wait for one another take as long, and where an edit lets them
+ * not wait, a mean of them would promise what no job gets.
  */
 #ifndef TPA_REPLAY_STEPS_H
 #define TPA_REPLAY_STEPS_H
@@ -28,10 +35,12 @@ struct step_time {
 };
 
 struct step_times {
-    VEC_OF(struct step_time);          /* by file and start */
-    int64_t now_ns, then_ns;           /* the median of the periods: the step time. Of no periods, of all */
-    int64_t mean_now_ns, mean_then_ns; /* of the same steps: what counts where steps differ by turns */
-    size_t overlapping;                /* ranges of steps left out, as they overlap others */
+    VEC_OF(struct step_time); /* by file and start */
+    /* The step time: the median of the periods of a rank, of all its steps where it has no period; of several ranks that of the
+     * slowest. And the mean of the same steps: what counts where steps differ by turns. 0: nothing was recorded. */
+    int64_t now_ns, then_ns;
+    int64_t mean_now_ns, mean_then_ns;
+    size_t overlapping; /* ranges of steps left out, as they overlap others */
 };
 
 /* The steps of GRAPH as REPLAY has them; WHOLE: the recording as one. New; free with step_times_free (NULL is allowed). */

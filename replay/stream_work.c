@@ -198,10 +198,10 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
-    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place)); /* of each work in by_end */
+    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place)); /* of each operation in by_end */
     for (size_t i = 0; i < count; i++)
         place[by_end[i]] = (uint32_t)i;
-    /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
+    /* Operations come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
     for (size_t i = 0; i < count; i++) {
         uint32_t s = streams->stream_of_work[i];
         int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));

@@ -489,7 +489,7 @@ static void add_pieces(struct threads *threads, size_t index)
             event_id e = threads->spans->event[next];
             if (start_of(threads, e) > ns)
                 break;
-            if (threads->trace->dur_ns[e] > 0)
+            if (trace_dur_ns(threads->trace, e) > 0)
                 *VEC_PUSH(&threads->open) = e;
         }
         close_spans(threads, ns);

@@ -15,9 +15,13 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
         return changes->keeps_queued &&
                replay_time_of(replay, edge->from) + replay_queued_ns(graph, edge->from, m) ==
                    replay_time_of(replay, m);
-    int64_t lag_ns = edge->binds || edge->relation == RELATION_TURN
+    if (edge->relation == RELATION_ROOM && changes->keeps_queued)
+        return false;
+    int64_t lag_ns = edge->binds || edge->relation == RELATION_TURN || edge->relation == RELATION_ROOM
                          ? replay_moment_ns(graph, m) - replay_moment_ns(graph, edge->from)
                          : 0;
+    if (!edge->binds && edge->relation == RELATION_STREAM)
+        lag_ns = replay_least_pause(graph, changes, edge->from, m);
     if (edge->binds && edge->relation == RELATION_LAUNCH)
         lag_ns = replay_launch_lag(graph, changes, edge->from, m);
     bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;

@@ -43,7 +43,19 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
     path_free(path);
 }
 
-static void compare_paths(struct whatif *whatif, const struct changes *changes)
+/* Are all edits of what somebody named, or that is known, so that the gaps they take away are no riddle? */
+static bool name_their_gaps(const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].kind != EDIT_NO_DATA_WAIT &&
+            !(edits[i].kind == EDIT_SCALE &&
+              (edits[i].target == TARGET_ANNOTATION || edits[i].target == TARGET_MODULE ||
+               edits[i].target == TARGET_NAME)))
+            return false;
+    return true;
+}
+
+static void compare_paths(struct whatif *whatif, const struct edit *edits, const struct changes *changes)
 {
     const struct step_time *step = typical_step(whatif->steps);
     if (!step)
@@ -57,6 +69,9 @@ static void compare_paths(struct whatif *whatif, const struct changes *changes)
         length_ns += whatif->now_parts_ns[part];
     int64_t unexplained_ns = whatif->now_parts_ns[PART_GAP] + whatif->now_parts_ns[PART_STREAM] +
                              whatif->now_parts_ns[PART_EVENT] + whatif->now_parts_ns[PART_UNKNOWN];
+    int64_t named_ns = whatif->now_parts_ns[PART_GAP] - whatif->then_parts_ns[PART_GAP];
+    if (named_ns > 0 && name_their_gaps(edits, whatif->edit_count))
+        unexplained_ns -= named_ns;
     whatif->unexplained_share = length_ns > 0 ? (double)unexplained_ns / (double)length_ns : 0;
 }
 
@@ -91,7 +106,7 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
     bool fine = make_edits(whatif, edits, changes, whole, err);
     if (fine) {
         whatif->steps = times_with(changes, whole, &whatif->replay);
-        compare_paths(whatif, changes);
+        compare_paths(whatif, edits, changes);
         if (count == 1)
             whatif->gains[0].then_ns = whatif->steps->then_ns;
     }
@@ -115,9 +130,22 @@ void whatif_free(struct whatif *whatif)
 struct step_gain whatif_gain_of(const struct changes *changes)
 {
     struct step_times *times = times_with(changes, false, NULL);
-    struct step_gain gain = { .now_ns = times->now_ns, .then_ns = times->then_ns };
+    struct step_gain gain = { .now_ns = times->now_ns,
+                              .then_ns = times->then_ns,
+                              .mean_now_ns = times->mean_now_ns,
+                              .mean_then_ns = times->mean_then_ns };
     step_times_free(times);
     return gain;
+}
+
+bool step_gain_is_by_turns(const struct step_gain *gain)
+{
+    const double much_more = 0.05;
+    if (gain->now_ns <= 0 || gain->mean_now_ns <= 0)
+        return false;
+    double share = (double)(gain->now_ns - gain->then_ns) / (double)gain->now_ns,
+           mean_share = (double)(gain->mean_now_ns - gain->mean_then_ns) / (double)gain->mean_now_ns;
+    return mean_share > share + much_more;
 }
 
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,

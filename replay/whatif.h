@@ -33,7 +33,8 @@ struct whatif {
     struct edit_gain *gains;          /* of each edit, as many as were given */
     size_t edit_count;
     /* How sure: of the critical path of the median step, the share of time that the recording does not explain and the replay
-     * keeps as it was: gaps of the host, pauses of streams, what is unknown. */
+     * keeps as it was: gaps of the host, but for those of the loading of data, of modules and annotations that edits shorten; pauses
+     * of streams, what is unknown. */
     double unexplained_share;
     /* The critical path of that step, from its begin to the next on the host: what it is made of, now and then. All 0 where no
      * thread runs the steps. */
@@ -47,9 +48,14 @@ void whatif_free(struct whatif *whatif);
 
 /* The step time now and after a set of edits. */
 struct step_gain {
-    int64_t now_ns, then_ns;
-    size_t count; /* events that the edits touched */
+    int64_t now_ns, then_ns;           /* the median */
+    int64_t mean_now_ns, mean_then_ns; /* of the same steps */
+    size_t count;                      /* events that the edits touched */
 };
+
+/* Do a few steps gain what most do not, so that the mean is the better figure? Several workers that are too slow have batches by
+ * turns: a step in so many waits for all of them. */
+bool step_gain_is_by_turns(const struct step_gain *gain);
 
 /* False and ERR when an edit does not fit the trace. One replay: linear time. */
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,

@@ -103,19 +103,28 @@ static const double most_unexplained = 0.5;
 
 /*
  * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
- * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean.
+ * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean. So with batches that
+ * come by turns.
  */
-static bool tells_mean(const struct whatif *whatif)
+static bool tells_mean(const struct whatif *whatif, const struct edit *edits)
 {
-    int64_t gain_ns = whatif->steps->now_ns - whatif->steps->then_ns,
-            mean_gain_ns = whatif->steps->mean_now_ns - whatif->steps->mean_then_ns;
-    return (gain_ns < 0 && mean_gain_ns > 0) || (gain_ns > 0 && mean_gain_ns < 0);
+    const struct step_times *steps = whatif->steps;
+    struct step_gain gain = { .now_ns = steps->now_ns,
+                              .then_ns = steps->then_ns,
+                              .mean_now_ns = steps->mean_now_ns,
+                              .mean_then_ns = steps->mean_then_ns };
+    int64_t gain_ns = gain.now_ns - gain.then_ns, mean_gain_ns = gain.mean_now_ns - gain.mean_then_ns;
+    bool loads = false;
+    for (size_t i = 0; i < whatif->edit_count; i++)
+        loads |= edits[i].kind == EDIT_NO_DATA_WAIT;
+    return (gain_ns < 0 && mean_gain_ns > 0) || (gain_ns > 0 && mean_gain_ns < 0) ||
+           (loads && step_gain_is_by_turns(&gain));
 }
 
 /* "A step takes 116.000 ms instead of 176.000 ms (-34.1 %)." */
-static void tell_gain(const struct whatif *whatif, struct result *result)
+static void tell_gain(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
-    bool mean = tells_mean(whatif);
+    bool mean = tells_mean(whatif, edits);
     int64_t now_ns = mean ? whatif->steps->mean_now_ns : whatif->steps->now_ns,
             then_ns = mean ? whatif->steps->mean_then_ns : whatif->steps->then_ns;
     const char *what = has_steps(whatif) ? "a step" : "the recording";
@@ -259,7 +268,7 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
 
 void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
-    tell_gain(whatif, result);
+    tell_gain(whatif, edits, result);
     add_result(whatif, result);
     add_edits(whatif, edits, result);
     add_steps(whatif, result);

@@ -1,6 +1,7 @@
 /* chart_scale.c - see chart_scale.h. */
 #include "report/chart_scale.h"
 
+#include "base/sum.h"
 #include "report/figures.h"
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ bool chart_category_figure(const struct chart *chart, size_t i, double *top, str
         double to = chart_value(series->table, i, series->y);
         sum += to - from;
         if (!table_is_number(chart->y.kind))
-            whole += table_cell(series->table, i, series->y)->i -
-                     (is_span ? table_cell(series->table, i, series->low)->i : 0);
+            sum_add(&whole, sum_plus(table_cell(series->table, i, series->y)->i,
+                                     is_span ? -table_cell(series->table, i, series->low)->i : 0));
         *top = is_span ? fmax(*top, fmax(from, to)) : sum;
     }
     union table_cell cell = table_is_number(chart->y.kind) ? table_number(sum) : table_int(whole);

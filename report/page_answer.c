@@ -111,8 +111,11 @@ static void put_parts(struct buffer *out, const struct answer_bar *bar, const st
         buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
         if (links)
             buffer_printf(out, "<a href=\"#%s\">", part->section);
+        buffer_puts(out, "<span class=\"what\" title=\"");
+        put_text(out, part->title); /* which the page may cut */
+        buffer_puts(out, "\">");
         put_text(out, part->title);
-        buffer_puts(out, links ? "</a> <b>" : " <b>");
+        buffer_puts(out, links ? "</span></a> <b>" : "</span> <b>");
         put_share(out, part->share);
         buffer_puts(out, "</b> ");
         put_element(out, "span", "faint", part->figure);

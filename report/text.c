@@ -169,14 +169,18 @@ static size_t measure(struct page *page, const struct table *table, struct shown
     return count;
 }
 
-/* The least a column can do with. */
-static size_t least_width(const struct page *page, const struct table *table, const struct shown *shown)
+/* The least a column can do with: a heading that is cut tells nothing. */
+static size_t least_width(struct page *page, const struct table *table, const struct shown *shown)
 {
     if (!shown->is_text)
         return shown->natural;
-    size_t least = table->columns[shown->column].flags & TABLE_LIST ? NARROWEST_NAME : NARROWEST_TEXT;
+    size_t least = show_text(page, table->columns[shown->column].title);
+    size_t narrowest = table->columns[shown->column].flags & TABLE_LIST ? NARROWEST_NAME : NARROWEST_TEXT;
+    if (least < narrowest)
+        least = narrowest;
     if (table->columns[shown->column].kind == TABLE_NAME) {
-        least = page->width / 3;
+        if (least < page->width / 3)
+            least = page->width / 3;
         if (least < NARROWEST_NAME)
             least = NARROWEST_NAME;
     }
@@ -220,7 +224,7 @@ static void narrow_texts(struct shown *shown, size_t count, const size_t *least,
 /*
  * Make the columns fit: returns how many stay. Those that go are moved behind them, from left to right.
  */
-static size_t fit(const struct page *page, const struct table *table, struct shown *shown, size_t count)
+static size_t fit(struct page *page, const struct table *table, struct shown *shown, size_t count)
 {
     size_t total = total_width(shown, count);
     if (total <= page->width)

@@ -113,16 +113,16 @@ static void name_by_entry(struct life_names *names)
         if (replay->lives.at[i].born < 0)
             continue;
         uint64_t e = replay->device->first + (uint64_t)replay->lives.at[i].born;
-        name_id told = names->by == ALIVE_BY_CATEGORY   ? entries->category[e]
-                       : names->by == ALIVE_BY_CONTEXT  ? entries->compile_context[e]
-                       : names->by == ALIVE_BY_METADATA ? entries->user_metadata[e]
+        name_id told = names->by == ALIVE_BY_CATEGORY   ? column_at(&entries->category, e)
+                       : names->by == ALIVE_BY_CONTEXT  ? column_at(&entries->compile_context, e)
+                       : names->by == ALIVE_BY_METADATA ? column_at(&entries->user_metadata, e)
                                                         : NAME_NONE;
         if (names->by == ALIVE_BY_POOL) {
-            const struct snapshot_pool *pool = &snapshot->pools.at[entries->pool[e]];
+            const struct snapshot_pool *pool = &snapshot->pools.at[column_at(&entries->pool, e)];
             snprintf(text, sizeof text, "(%" PRId64 ", %" PRId64 ")", pool->a, pool->b);
             *name = add_text(names, text);
         } else if (names->by == ALIVE_BY_STREAM) {
-            snprintf(text, sizeof text, "%" PRId64, snapshot->streams.at[entries->stream[e]]);
+            snprintf(text, sizeof text, "%" PRId64, snapshot->streams.at[column_at(&entries->stream, e)]);
             *name = add_text(names, text);
         } else {
             *name = told == NAME_NONE || names_length(snapshot->names, told) == 0

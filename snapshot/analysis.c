@@ -28,7 +28,7 @@ bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, str
     moment->kind = MOMENT_TIME;
     if (quantity_parse_time(text, strlen(text), &moment->time_ns))
         return true;
-    tpa_fail(err, TPA_NOWHERE, "--at %s is no moment", text);
+    tpa_fail(err, TPA_NOWHERE, "--at %s is not a moment", text);
     return tpa_hint(err,
                     "it takes peak, end, oom, the number of an entry, or a time from the first one: 1.5s");
 }

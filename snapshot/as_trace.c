@@ -72,7 +72,7 @@ static void add_change(struct making *making, const struct walk *walk, int64_t b
                                                                 .track = making->track,
                                                                 .category = making->instant });
         set_arg(making, ARG_BYTES, change);
-        set_arg(making, ARG_ADDRESS, (int64_t)life->addr);
+        set_arg(making, ARG_ADDRESS, (int64_t)memory_replay_address(replay, replay->life_of[walk->entry]));
         set_arg(making, ARG_DEVICE_TYPE, host ? DEVICE_CPU : DEVICE_CUDA);
         set_arg(making, ARG_DEVICE_ID, host ? -1 : (int64_t)replay->device->device);
         set_arg(making, ARG_TOTAL_ALLOCATED, walk->allocated);

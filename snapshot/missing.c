@@ -40,16 +40,27 @@ static void TPA_PRINTF(5, 6) tell_of(struct telling *telling, const struct memor
         tell(telling, kind, count, "device %" PRIu32 ": %s", replay->device->device, text);
 }
 
+/* Is the one entry of DEVICE what enabled="state" leaves? */
+static bool is_of_state(const struct snapshot *snapshot, const struct snapshot_device *device)
+{
+    if (device->end - device->first != 1)
+        return false;
+    uint8_t action = snapshot->entries.action[device->first];
+    return action == ENTRY_FREE_COMPLETED || action == ENTRY_SNAPSHOT || action == ENTRY_SEGMENT_FREE;
+}
+
 /* What a ring of entries has overwritten: blocks of which it has the stack, and not the allocation. */
 static void tell_lost(struct telling *telling, const struct memory_replay *replay)
 {
+    if (!replay->has_history || is_of_state(replay->snapshot, replay->device))
+        return; /* nothing was recorded that a ring could have lost */
     int64_t count = 0, bytes = 0;
     for (size_t i = replay->first_old; i < replay->lives.count; i++)
         if (replay->lives.at[i].stack != STACK_NONE) {
             count++;
             bytes += replay->lives.at[i].size;
         }
-    if (count == 0 || replay->entry_count == 0)
+    if (count == 0)
         return;
     tell_of(
         telling, replay, "ring_overwritten", count,
@@ -123,6 +134,13 @@ static void tell_contradictions(struct telling *telling, const struct memory_rep
                 "time goes back between entries; their order is kept");
 }
 
+/* Was it made of a profile by _profile_to_snapshot, which alone writes categories? */
+static bool is_of_profile(const struct snapshot *snapshot)
+{
+    const struct snapshot_column *category = &snapshot->entries.category;
+    return category->at || (snapshot->entries.count && category->same != NAME_NONE);
+}
+
 static void tell_device(struct telling *telling, const struct memory_replay *replay)
 {
     if (replay->entry_count == 0)
@@ -133,7 +151,8 @@ static void tell_device(struct telling *telling, const struct memory_replay *rep
     tell_contradictions(telling, replay);
     if (!replay->has_times)
         tell_of(telling, replay, "no_times", replay->entry_count,
-                "entries record no time (PyTorch before 2.2): moments are numbers of entries");
+                "entries record no time (%s): moments are numbers of entries",
+                is_of_profile(replay->snapshot) ? "_profile_to_snapshot writes none" : "PyTorch before 2.2");
 }
 
 /* Of all devices together: was there a recording? */
@@ -143,11 +162,7 @@ static void tell_recording(struct telling *telling, const struct snapshot *snaps
     for (size_t d = 0; d < snapshot->devices.count; d++) {
         const struct snapshot_device *device = &snapshot->devices.at[d];
         entries += device->end - device->first;
-        if (device->end - device->first != 1)
-            continue;
-        uint8_t action = snapshot->entries.action[device->first];
-        of_state +=
-            action == ENTRY_FREE_COMPLETED || action == ENTRY_SNAPSHOT || action == ENTRY_SEGMENT_FREE;
+        of_state += is_of_state(snapshot, device);
     }
     if (entries == 0 || entries == of_state)
         tell(telling, "no_history", (int64_t)entries,
@@ -155,6 +170,12 @@ static void tell_recording(struct telling *telling, const struct snapshot *snaps
              "torch.cuda.memory._record_memory_history() before",
              entries ? "no history was recorded but the last entry (enabled=\"state\")"
                      : "no history was recorded");
+    if (is_of_profile(snapshot))
+        tell(
+            telling, "of_a_profile", 1,
+            "made of a profile (_profile_to_snapshot): the device with the highest number is the CPU, and a segment is "
+            "the span of its addresses, so that what is reserved and free in it says nothing; --by category shows what "
+            "memory is used for");
     if (snapshot->overflowed)
         tell(telling, "ring_overflowed", 1,
              "the file says that its ring of entries overflowed: the oldest ones were lost");

@@ -45,17 +45,6 @@ static void set_life(struct addresses *addresses, struct address *slot, uint64_t
     *slot = (struct address){ addr, (uint32_t)life + 1 };
 }
 
-int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
-{
-    switch (snapshot->entries.action[entry]) {
-    case ENTRY_SEGMENT_ALLOC:
-    case ENTRY_SEGMENT_MAP: return snapshot->entries.size[entry];
-    case ENTRY_SEGMENT_FREE:
-    case ENTRY_SEGMENT_UNMAP: return -snapshot->entries.size[entry];
-    default: return 0;
-    }
-}
-
 /* ---- lives ---- */
 
 struct making {
@@ -76,8 +65,9 @@ static struct life *life_at(struct making *making, uint32_t number)
 
 static uint32_t add_old(struct making *making, uint64_t addr, int64_t size)
 {
+    *VEC_PUSH(&making->replay->old_addresses) = addr;
     *VEC_PUSH(&making->old) =
-        (struct life){ addr, size, STACK_NONE, REPLAY_BEFORE_FIRST, LIFE_GOES_ON, LIFE_GOES_ON };
+        (struct life){ size, STACK_NONE, REPLAY_BEFORE_FIRST, LIFE_GOES_ON, LIFE_GOES_ON };
     return OLD_LIFE(making->old.count - 1);
 }
 
@@ -96,8 +86,8 @@ static void begin_life(struct making *making, int32_t entry, uint64_t e)
         }
     }
     uint32_t number = (uint32_t)replay->lives.count;
-    *VEC_PUSH(&replay->lives) = (struct life){ entries->addr[e], entries->size[e], entries->stack[e], entry,
-                                               LIFE_GOES_ON,     LIFE_GOES_ON };
+    *VEC_PUSH(&replay->lives) =
+        (struct life){ entries->size[e], entries->stack[e], entry, LIFE_GOES_ON, LIFE_GOES_ON };
     set_life(&making->addresses, slot, entries->addr[e], number);
     replay->life_of[entry] = number;
 }
@@ -234,8 +224,8 @@ static void begin_courses(struct memory_replay *replay)
     size_t end = snapshot_end_of_segments(snapshot, replay->device->device);
     for (size_t s = snapshot_first_segment(snapshot, replay->device->device); s < end; s++)
         reserved += snapshot->segments.at[s].total;
-    for (uint64_t e = replay->device->first; e < replay->device->end; e++)
-        reserved -= memory_replay_reserved_change(snapshot, e);
+    reserved -= replay->action_bytes[ENTRY_SEGMENT_ALLOC] + replay->action_bytes[ENTRY_SEGMENT_MAP] -
+                replay->action_bytes[ENTRY_SEGMENT_FREE] - replay->action_bytes[ENTRY_SEGMENT_UNMAP];
     replay->allocated = (struct course){ allocated, allocated, allocated, REPLAY_BEFORE_FIRST };
     replay->active = (struct course){ active, active, active, REPLAY_BEFORE_FIRST };
     replay->reserved = (struct course){ reserved, reserved, reserved, REPLAY_BEFORE_FIRST };
@@ -275,6 +265,7 @@ void memory_replay_free(struct memory_replay *replay)
     if (!replay)
         return;
     VEC_FREE(&replay->lives);
+    VEC_FREE(&replay->old_addresses);
     VEC_FREE(&replay->replaced);
     free(replay->life_of);
     free(replay);

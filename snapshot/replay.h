@@ -29,8 +29,8 @@
 #define LIFE_GOES_ON INT32_MAX /* not freed as long as history goes */
 #define LIFE_NONE UINT32_MAX
 
+/* A block in use; memory_replay_address tells where. */
 struct life {
-    uint64_t addr;
     int64_t size;   /* requested */
     stack_id stack; /* STACK_NONE: not recorded */
     int32_t born;   /* its alloc; REPLAY_BEFORE_FIRST: it was there before */
@@ -59,9 +59,10 @@ struct memory_replay {
     const struct snapshot *snapshot; /* borrowed */
     const struct snapshot_device *device;
     int64_t entry_count;
-    VEC_OF(struct life) lives; /* by entry of birth; those from before the first entry come at the end */
-    size_t first_old;          /* index of the first of those */
-    uint32_t *life_of;         /* per entry: the life it begins or ends; LIFE_NONE: none */
+    VEC_OF(struct life) lives;      /* by entry of birth; those from before the first entry come at the end */
+    size_t first_old;               /* index of the first of those */
+    VEC_OF(uint64_t) old_addresses; /* of those */
+    uint32_t *life_of;              /* per entry: the life it begins or ends; LIFE_NONE: none */
     VEC_OF(uint32_t)
     replaced; /* lives that end because an alloc has their address, in the order of these allocs */
     enum entry_action
@@ -107,7 +108,25 @@ static inline int64_t memory_replay_device_number(const struct memory_replay *re
     return replay->device->device == SNAPSHOT_HOST ? INT64_MIN : (int64_t)replay->device->device;
 }
 
+/* The address of life number LIFE. */
+static inline uint64_t memory_replay_address(const struct memory_replay *replay, size_t life)
+{
+    return life >= replay->first_old
+               ? replay->old_addresses.at[life - replay->first_old]
+               : replay->snapshot->entries
+                     .addr[replay->device->first + (uint64_t)replay->lives.at[life].born];
+}
+
 /* What ENTRY adds to reserved bytes: of segment entries, else 0. */
-int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry);
+static inline int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
+{
+    switch (snapshot->entries.action[entry]) {
+    case ENTRY_SEGMENT_ALLOC:
+    case ENTRY_SEGMENT_MAP: return snapshot->entries.size[entry];
+    case ENTRY_SEGMENT_FREE:
+    case ENTRY_SEGMENT_UNMAP: return -snapshot->entries.size[entry];
+    default: return 0;
+    }
+}
 
 #endif

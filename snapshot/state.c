@@ -42,8 +42,8 @@ static struct state_range range_of_entry(const struct memory_replay *replay, uin
         .size = entries->size[e],
         .expandable = expandable,
         .small = entries->size[e] <= SMALL_SEGMENT && !expandable,
-        .pool = entries->pool[e],
-        .stream = entries->stream[e],
+        .pool = column_at(&entries->pool, e),
+        .stream = column_at(&entries->stream, e),
     };
 }
 
@@ -203,8 +203,8 @@ void state_find(const struct memory_replay *replay, int64_t entry, struct state 
         if (!life_is_active(life, entry))
             continue;
         int64_t size = life->size ? (life->size + ROUNDING - 1) / ROUNDING * ROUNDING : ROUNDING;
-        *VEC_PUSH(&blocks) =
-            (struct state_piece){ life->addr, size, (uint32_t)i, !life_is_allocated(life, entry) };
+        *VEC_PUSH(&blocks) = (struct state_piece){ memory_replay_address(replay, i), size, (uint32_t)i,
+                                                   !life_is_allocated(life, entry) };
     }
     if (blocks.count)
         qsort(blocks.at, blocks.count, sizeof *blocks.at, compare_pieces);

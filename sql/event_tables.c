@@ -232,10 +232,10 @@ static void put_own_cell(struct sql_source *source, size_t index, event_id e, sq
     case EVENT_COLUMN_START: sqlite3_result_int64(out, sql_start_ns(source, e)); break;
     case DURATION:
         if (!(trace->flags[e] & EVENT_POINT))
-            sqlite3_result_int64(out, trace->dur_ns[e]);
+            sqlite3_result_int64(out, trace_dur_ns(trace, e));
         break;
-    case END: sqlite3_result_int64(out, sql_start_ns(source, e) + trace->dur_ns[e]); break;
-    case AT: sqlite3_result_int64(out, trace->start_ns[e] - source->origin_ns[track->file]); break;
+    case END: sqlite3_result_int64(out, sql_start_ns(source, e) + trace_dur_ns(trace, e)); break;
+    case AT: sqlite3_result_int64(out, trace_start_ns(trace, e) - source->origin_ns[track->file]); break;
     case CATEGORY: sql_put_name(out, trace->texts, trace->categories[trace->category[e]].text); break;
     case UNFINISHED: sqlite3_result_int(out, (trace->flags[e] & EVENT_UNFINISHED) != 0); break;
     default: put_track_cell(source, index, track, out); break;
@@ -251,7 +251,7 @@ static void put_event(sqlite3_context *out, event_id e)
 static void put_step(const struct trace *trace, event_id e, sqlite3_context *out)
 {
     uint32_t file = trace->tracks[trace->track[e]].file;
-    const struct step *step = step_list_at(step_list_of(trace), file, trace->start_ns[e]);
+    const struct step *step = step_list_at(step_list_of(trace), file, trace_start_ns(trace, e));
     if (step)
         sqlite3_result_int64(out, step->number);
 }
@@ -276,9 +276,10 @@ static void put_link_cell(struct sql_source *source, size_t link, event_id e, sq
         if (link == CALL_NAME)
             sql_put_name(out, trace->names, trace->name[call]);
         else
-            sqlite3_result_int64(out, link == CALL_START      ? sql_start_ns(source, call)
-                                      : link == CALL_DURATION ? trace->dur_ns[call]
-                                                              : trace->start_ns[e] - trace->start_ns[call]);
+            sqlite3_result_int64(out, link == CALL_START ? sql_start_ns(source, call)
+                                      : link == CALL_DURATION
+                                          ? trace_dur_ns(trace, call)
+                                          : trace_start_ns(trace, e) - trace_start_ns(trace, call));
     }
 }
 
@@ -302,7 +303,7 @@ static const struct sql_nesting *nesting_of(struct sql_source *source)
     nesting->self_ns = mem_alloc(mem_times(tree->count + 1, sizeof *nesting->self_ns));
     for (size_t n = 0; n < tree->count; n++) {
         node_id parent = tree->parent[n];
-        nesting->self_ns[n] = trace->dur_ns[tree->event[n]];
+        nesting->self_ns[n] = trace_dur_ns(trace, tree->event[n]);
         if (parent != NODE_NONE) {
             nesting->depth[n] = nesting->depth[parent] + 1;
             nesting->self_ns[parent] -= nesting->self_ns[n];

@@ -102,7 +102,8 @@ const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_
 /* When E starts, on the clock of all files. */
 static inline int64_t sql_start_ns(const struct sql_source *source, event_id e)
 {
-    return source->trace->start_ns[e] + source->shift_ns[source->trace->tracks[source->trace->track[e]].file];
+    return trace_start_ns(source->trace, e) +
+           source->shift_ns[source->trace->tracks[source->trace->track[e]].file];
 }
 
 /* The type in SQL of a column: INT_NS, TEXT, REAL_SHARE ... The word behind the '_' is the kind. */

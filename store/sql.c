@@ -46,7 +46,7 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         break;
     case SQLITE_NOTADB:
         tpa_fail(err, TPA_NOWHERE,
-                 "this is no store of tpa nightly: it does not begin as SQLite's databases do");
+                 "this is not a store of tpa nightly: it does not begin as SQLite's databases do");
         tpa_hint(err, "nothing was changed; name another file with --store");
         break;
     case SQLITE_CORRUPT:
@@ -102,13 +102,14 @@ static bool check_name(const char *path, struct tpa_error *err)
 {
     bool is_file = *path && *path != ':' && strncmp(path, "file:", strlen("file:")) != 0;
     struct stat status;
-    if (is_file && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        tpa_fail(err, TPA_NOWHERE, "is a directory, not a store");
+    if (is_file && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        tpa_fail(err, TPA_NOWHERE, "is %s, not a store",
+                 S_ISDIR(status.st_mode) ? "a directory" : "no ordinary file");
         return tpa_in_file(err, path);
     }
     if (is_file)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "'%s' is no name of a store: nothing would be kept in it", path);
+    tpa_fail(err, TPA_NOWHERE, "'%s' cannot name a store: nothing would be kept in it", path);
     return tpa_hint(err, "name a file, such as perf.db; one that is called so is ./%s",
                     *path ? path : "NAME");
 }
@@ -122,27 +123,45 @@ static bool check_journal(const char *path, struct tpa_error *err)
 {
     static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
     unsigned char end[16]; /* length of the name, its checksum, magic */
-    struct buffer name = { 0 };
     struct stat status;
-    char *file = realpath(path, NULL); /* SQLite looks beside what a link leads to */
-    buffer_printf(&name, "%s-journal", file ? file : path);
-    free(file);
-    int fd = open(name.at, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     bool names_one = fd >= 0 && fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof end &&
                      pread(fd, end, sizeof end, status.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
                      memcmp(end + 8, magic, sizeof magic) == 0 && (end[0] | end[1] | end[2] | end[3]) != 0;
     if (fd >= 0)
         close(fd);
-    if (names_one) {
-        tpa_fail(err, TPA_NOWHERE,
-                 "this journal names another file that would be deleted with it, as none of ours does");
-        tpa_hint(
-            err,
-            "nothing was changed; did the store come from a stranger? Without the journal it can be read");
-        tpa_in_file(err, name.at);
+    if (!names_one)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "this journal names another file that would be deleted with it, as none of ours does");
+    tpa_hint(err,
+             "nothing was changed; did the store come from a stranger? Without the journal it can be read");
+    return tpa_in_file(err, path);
+}
+
+/* What SQLite looks for beside a store: files, as it waits for ever for one who writes to a fifo. */
+static bool check_beside(const char *path, struct tpa_error *err)
+{
+    static const char *const endings[] = { "-journal", "-wal", "-shm" };
+    struct buffer name = { 0 };
+    struct stat status;
+    bool good = true;
+    char *file = realpath(path, NULL); /* SQLite looks beside what a link leads to */
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && good; i++) {
+        buffer_clear(&name);
+        buffer_printf(&name, "%s%s", file ? file : path, endings[i]);
+        if (lstat(name.at, &status) == 0 && !S_ISREG(status.st_mode)) {
+            tpa_fail(err, TPA_NOWHERE, "lies beside a store and is no ordinary file");
+            tpa_hint(err,
+                     "nothing was changed; did the store come from a stranger? It can be read without that");
+            good = tpa_in_file(err, name.at);
+        } else if (i == 0) {
+            good = check_journal(name.at, err);
+        }
     }
+    free(file);
     buffer_release(&name);
-    return !names_one;
+    return good;
 }
 
 /*
@@ -225,7 +244,7 @@ static int open_for_reading(struct sql *sql, const char *path, int wait_ms)
 
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err)
 {
-    if (!check_name(path, err) || !check_journal(path, err))
+    if (!check_name(path, err) || !check_beside(path, err))
         return NULL;
     struct sql *sql = mem_zalloc(1, sizeof *sql);
     sql->path = mem_strdup(path);

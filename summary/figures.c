@@ -394,12 +394,13 @@ struct cost {
     const char *name;
     size_t name_length;
     int64_t time_ns, count;
-    bool is_call; /* of the runtime, as no operator is known */
+    bool is_operator; /* else a call or the work itself, as no operator is known */
 };
 
 struct costs {
     VEC_OF(struct cost);
     struct summary *summary; /* its arena is for names that live no longer than their row */
+    bool has_others;         /* than works of devices themselves */
 };
 
 static int compare_places(const struct cost *a, const struct cost *b)
@@ -475,26 +476,43 @@ static void give_costs(struct tally *tally, const struct gpu_device *device, str
     tally->met.count = 0;
 }
 
-/* By the operators, else the calls, that launched the work of the devices. */
+/*
+ * What I of the work of GPU is counted by: its operator; without one its call in PyTorch's traces (EVENT_NONE: not recorded), which
+ * a graph's launch is, too, and in others the work itself, as most calls tell nothing of it. XLA's own functions, which launch
+ * whole programs, are no operators.
+ */
+static event_id counted_by(const struct trace *trace, enum trace_framework framework,
+                           const struct gpu_events *gpu, size_t i)
+{
+    event_id op = gpu->op[i];
+    if (framework == FRAMEWORK_TORCH)
+        return op == EVENT_NONE ? gpu->call[i] : op;
+    return op == EVENT_NONE || (framework == FRAMEWORK_XLA && trace->kind[op] == EVENT_OTHER) ? gpu->event[i]
+                                                                                              : op;
+}
+
+/* By the operators, else the calls, that launched the work of the devices, or by the work. */
 static void add_device_costs(struct costs *costs)
 {
     const struct summary *summary = costs->summary;
     const struct trace *trace = summary->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     name_id unknown = (name_id)names_count(trace->names);
+    enum trace_framework framework = trace_framework(trace);
     struct tally tally = { .by_name = mem_zalloc(unknown + 1, sizeof *tally.by_name) };
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!selection_holds(summary->selection, gpu->event[i]))
                 continue;
-            event_id launcher = gpu->op[i] == EVENT_NONE ? gpu->call[i] : gpu->op[i];
-            name_id name = launcher == EVENT_NONE ? unknown : trace->name[launcher];
+            event_id by = counted_by(trace, framework, gpu, i);
+            name_id name = by == EVENT_NONE ? unknown : trace->name[by];
             struct cost *cost = &tally.by_name[name];
             if (cost->count++ == 0)
                 *VEC_PUSH(&tally.met) = name;
-            cost->is_call = gpu->op[i] == EVENT_NONE;
-            cost->time_ns += trace->dur_ns[gpu->event[i]];
+            cost->is_operator = by != EVENT_NONE && by == gpu->op[i];
+            costs->has_others |= by != gpu->event[i];
+            cost->time_ns += trace_dur_ns(trace, gpu->event[i]);
         }
         bool last = d + 1 == gpu->device_count;
         if (last || summary->by == SUMMARY_BY_DEVICE ||
@@ -505,11 +523,12 @@ static void add_device_costs(struct costs *costs)
     VEC_FREE(&tally.met);
 }
 
-/* By the operators and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
+/* By the operators, Python functions and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
 static void add_host_costs(struct costs *costs)
 {
     struct summary *summary = costs->summary;
     struct top_options by_name = { .by = TOP_OPERATOR | (summary->by != SUMMARY_BY_ALL ? TOP_RANK : 0),
+                                   .python = summary->has_frames,
                                    .without_memory = true,
                                    .selection = summary->selection };
     struct top *top = top_analyze(summary->trace, &by_name);
@@ -522,7 +541,8 @@ static void add_host_costs(struct costs *costs)
                                           .name = arena_strndup(&summary->arena, row->name.at, row->name.len),
                                           .name_length = row->name.len,
                                           .time_ns = row->self_cpu_ns,
-                                          .count = row->count };
+                                          .count = row->count,
+                                          .is_operator = true };
     }
     top_free(top);
 }
@@ -549,7 +569,7 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 static bool is_named(const struct cost *cost)
 {
     static const char step[] = "ProfilerStep*";
-    return !cost->is_call && strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
+    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
 }
 
 /* The costliest of the first group, which is all of them unless ranks are apart. */
@@ -581,8 +601,12 @@ void summary_add_operators(struct summary *summary, struct result *result)
     find_top_operators(summary, &costs);
     struct table *table = TABLE_OF_ROWS(
         "operators",
-        devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
-                : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
+        devices && !costs.has_others
+            ? "Kernels and copies that take devices longest (more: tpa top --by kernel)"
+        : devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
+        : summary->has_frames
+            ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"
+            : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
         operator_columns, (struct operator_row *)NULL, 0);
     if (summary->by != SUMMARY_BY_ALL)
         TABLE_FLAG(table, struct operator_row, rank, 0);

@@ -23,9 +23,9 @@ struct place place_find(const struct trace *trace, place_holds *holds)
             *answer = holds(trace, e) ? YES : NO;
         if (*answer != YES)
             continue;
-        sums[trace->name[e]] += trace->dur_ns[e];
-        place.all_ns += trace->dur_ns[e];
-        if (place.longest == EVENT_NONE || trace->dur_ns[e] > trace->dur_ns[place.longest])
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
+        place.all_ns += trace_dur_ns(trace, e);
+        if (place.longest == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, place.longest))
             place.longest = e;
     }
     for (name_id id = 0; id < names_count(trace->names); id++)
@@ -101,7 +101,7 @@ double *shares_of_ranks(const struct summary *summary, place_holds *holds)
         const struct summary_rank *rank =
             summary_rank_of(summary, selection_rank(trace, trace->tracks[trace->track[e]].file));
         if (rank && rank->time_ns > 0)
-            shares[rank - summary->ranks] += (double)trace->dur_ns[e] / (double)rank->time_ns;
+            shares[rank - summary->ranks] += (double)trace_dur_ns(trace, e) / (double)rank->time_ns;
     }
     free(asked);
     return shares;
@@ -178,6 +178,33 @@ double share_of_idle_time(const struct summary *summary, const struct replay_gra
     free(pauses);
     gaps_free(gaps);
     return share < 1 ? share : 1;
+}
+
+struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank)
+{
+    const struct trace *trace = summary->trace;
+    const double nearly_all = 0.8;
+    struct rank_excess excess = { NAME_NONE, 0 };
+    size_t name_count = names_count(trace->names), others = summary->rank_count - 1;
+    double *own = mem_zalloc(name_count + 1, sizeof *own), *rest = mem_zalloc(name_count + 1, sizeof *rest);
+    double most = 0;
+    if (summary->rank_count < 2)
+        others = 1;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        bool is_own = selection_rank(trace, trace->tracks[trace->track[e]].file) == rank;
+        (is_own ? own : rest)[trace->name[e]] += (double)trace_dur_ns(trace, e);
+    }
+    for (name_id id = 0; id < name_count; id++)
+        most = fmax(most, own[id] - rest[id] / (double)others);
+    for (name_id id = 0; id < name_count && most > 0; id++) {
+        double longer = own[id] - rest[id] / (double)others;
+        if (longer < nearly_all * most || (excess.name != NAME_NONE && own[id] > own[excess.name]))
+            continue;
+        excess = (struct rank_excess){ id, (int64_t)fmin(longer, 9.2e18) };
+    }
+    free(own);
+    free(rest);
+    return excess;
 }
 
 int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count)

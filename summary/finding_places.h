@@ -39,6 +39,15 @@ double share_of_idle_time(const struct summary *summary, const struct replay_gra
 /* Add "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0" to OUT; nothing for a single rank. */
 void shares_add_ranks(const struct summary *summary, const double *shares, struct buffer *out);
 
+/* What RANK takes longer for than the other ranks, by the mean of theirs: NAME_NONE where it takes for nothing longer. */
+struct rank_excess {
+    name_id name;
+    int64_t time_ns; /* longer, in all */
+};
+
+/* Of what nests, such as an operator and the step around it, the innermost that explains most of the difference. */
+struct rank_excess rank_excess_of(const struct summary *summary, int64_t rank);
+
 /* How long the devices of all ranks idled for CAUSES, in ns. */
 int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count);
 

@@ -6,6 +6,7 @@
 #include "summary/finding_rules.h"
 
 #include "analyze/roofline.h"
+#include "base/demangle.h"
 #include "base/quantity.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
@@ -14,7 +15,10 @@
 #include "facts/copy_names.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
+#include "facts/step_list.h"
 #include "summary/finding_places.h"
+#include "summary/job.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,22 +61,51 @@ static bool is_communication(const struct trace *trace, event_id e)
                                                 collective_runs_on_host(trace_name(trace, e));
 }
 
-/* ---- what it was written with ---- */
+/* ---- the rules ---- */
 
-/* What to do is said in the words of what the program was written with. */
-enum framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
+/* The waits for a batch: how many, the mean, and whether more than a tenth are longer than it takes to be handed one. */
+struct batch_waits {
+    double mean_ns;
+    bool long_ones;
+};
 
-static enum framework framework_of(const struct pricing *pricing)
+static struct batch_waits batch_waits_of(const struct trace *trace, name_id name)
 {
-    switch (pricing->trace->files[0].producer) {
-    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
-    case PRODUCER_JAX:
-    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
-    default: return pricing->summary->features & FEATURE_OPS ? FRAMEWORK_TORCH : FRAMEWORK_NONE;
+    enum { HANDED_OVER_NS = 4000000 };
+    size_t count = 0, longer = 0;
+    double all_ns = 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->name[e] != name)
+            continue;
+        count++;
+        longer += trace_dur_ns(trace, e) > HANDED_OVER_NS;
+        all_ns += (double)trace_dur_ns(trace, e);
     }
+    return (struct batch_waits){ count ? all_ns / (double)count : 0, 10 * longer > count };
 }
 
-/* ---- the rules ---- */
+/* What to do where a loop that loads a batch itself, for LOAD_NS, takes REST_NS beside. */
+static struct text advise_workers(struct pricing *pricing, double load_ns, double rest_ns)
+{
+    enum { USUAL = 4, MOST = 1000 };
+    double workers = rest_ns > 0 ? ceil(load_ns / rest_ns) : MOST;
+    if (workers <= USUAL)
+        return as_text(
+            "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., num_workers=4) "
+            "loads beside it");
+    struct buffer advice = { 0 };
+    buffer_puts(&advice, "num_workers is 0, so the loop loads each batch by itself, which takes ");
+    quantity_show_rounded_time(&advice, load_ns);
+    buffer_puts(&advice, ", and the rest of a step ");
+    quantity_show_rounded_time(&advice, rest_ns);
+    if (workers < MOST)
+        buffer_printf(
+            &advice,
+            ": it takes %.0f workers, and a core for each, to keep up (DataLoader(..., num_workers=%.0f))",
+            workers, workers);
+    buffer_puts(&advice, ": fewer save a part of it, and so does less work for each sample");
+    return pricing_keep(pricing, &advice);
+}
 
 static void look_at_data_loading(struct pricing *pricing)
 {
@@ -83,37 +116,70 @@ static void look_at_data_loading(struct pricing *pricing)
     }
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
+    struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
+    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
+    struct step_gain gain = pricing_gain(pricing, &edit);
+    pricing->findings->by_mean =
+        !alone && step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, place.longest, &where);
     double *shares = shares_of_ranks(pricing->summary, is_data_loading);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    pricing_add(pricing,
-                (struct priced_finding){
-                    .rule = as_text("data_loading"),
-                    .title = as_text("the loop waits for the next batch"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text(
-                        alone ? "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., "
-                                "num_workers=4) loads beside it"
-                              : "the workers are too slow: more of them (num_workers), or less work for each "
-                                "sample (decode smaller images, cache, preprocess once)"),
-                    .edit = { .kind = EDIT_NO_DATA_WAIT } },
-                "data loading");
+    bool found = pricing_add(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("data_loading"),
+            .title = as_text("the loop waits for the next batch"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                waits.long_ones
+                    ? "the workers are too slow: more of them (num_workers), or less work for each "
+                      "sample (decode smaller images, cache, preprocess once)"
+                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                      "and larger tensors in a sample"),
+            .edit = edit },
+        "data loading");
+    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
+    if (last && alone)
+        last->advice =
+            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
+}
+
+/* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */
+static size_t telling_length(const struct trace *trace, struct text name)
+{
+    enum { LONG = 60, LEAST = 24 };
+    size_t len = LEAST;
+    if (name.len <= LONG)
+        return name.len;
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *other = names_text(trace->names, id);
+        size_t alike = 0;
+        while (alike < name.len && other[alike] == name.at[alike])
+            alike++;
+        if (alike >= len && !(alike == name.len && names_length(trace->names, id) == name.len))
+            len = alike + 1;
+    }
+    while (len < name.len && ((unsigned char)name.at[len] & 0xc0) == 0x80) /* within a character */
+        len++;
+    return len + LEAST < name.len ? len : name.len;
 }
 
 /* A regular expression that matches NAME alone. */
 static const char *pattern_of(struct pricing *pricing, struct text name)
 {
     struct buffer pattern = { 0 };
+    size_t len = telling_length(pricing->trace, name);
     buffer_putc(&pattern, '^');
-    for (size_t i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < len; i++) {
         if (strchr("\\^$.|?*+()[]{}", name.at[i]))
             buffer_putc(&pattern, '\\');
         buffer_putc(&pattern, name.at[i]);
     }
-    buffer_putc(&pattern, '$');
+    if (len == name.len)
+        buffer_putc(&pattern, '$');
     return pricing_keep(pricing, &pattern).at;
 }
 
@@ -122,9 +188,9 @@ static int64_t last_launch_ns(const struct trace *trace, const unsigned char *so
 {
     int64_t last_ns = INT64_MIN;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call((enum event_kind)trace->kind[e]) && trace->start_ns[e] > last_ns &&
+        if (event_is_call((enum event_kind)trace->kind[e]) && trace_start_ns(trace, e) > last_ns &&
             (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))))
-            last_ns = trace->start_ns[e];
+            last_ns = trace_start_ns(trace, e);
     return last_ns;
 }
 
@@ -137,10 +203,10 @@ static void find_end_wait(struct pricing *pricing)
     pricing->last_launch_ns = last_launch_ns(trace, sorts);
     for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
         bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
-        if (!waits || trace->start_ns[e] < pricing->last_launch_ns ||
-            trace->dur_ns[e] <= findings->end_wait_ns)
+        if (!waits || trace_start_ns(trace, e) < pricing->last_launch_ns ||
+            trace_dur_ns(trace, e) <= findings->end_wait_ns)
             continue;
-        findings->end_wait_ns = trace->dur_ns[e];
+        findings->end_wait_ns = trace_dur_ns(trace, e);
         findings->end_wait =
             (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
     }
@@ -153,7 +219,7 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     const struct trace *trace = pricing->trace;
     name_id id = names_find(trace->names, name.at, name.len);
     for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
-        if (trace->name[e] == id && trace->start_ns[e] < pricing->last_launch_ns)
+        if (trace->name[e] == id && trace_start_ns(trace, e) < pricing->last_launch_ns)
             return true;
     return false;
 }
@@ -220,19 +286,21 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
     pricing_add(pricing, finding, subject);
 }
 
+static const char *const pinning_advice[FRAMEWORKS] = {
+    "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+    "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
+    "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+};
+
 static void look_at_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
     look_at_copies_of(
         pricing, is_pageable_upload,
-        (struct priced_finding){
-            .rule = as_text("pageable_copies"),
-            .title = as_text("copies from pageable memory block the host"),
-            .advice = as_text(
-                framework_of(pricing) == FRAMEWORK_NONE
-                    ? "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync"
-                    : "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
-            .edit = { .kind = EDIT_PINNED_COPIES } },
+        (struct priced_finding){ .rule = as_text("pageable_copies"),
+                                 .title = as_text("copies from pageable memory block the host"),
+                                 .advice = as_text(pinning_advice[trace_framework(pricing->trace)]),
+                                 .edit = { .kind = EDIT_PINNED_COPIES } },
         "copies from pageable memory");
     look_at_copies_of(
         pricing, is_pinned_upload,
@@ -300,16 +368,39 @@ static const struct idle_rule idle_rules[] = {
       1 },
 };
 
+/* What to do about slow launches in a PyTorch program, by what it does. */
+static const char *const launch_advice[JOBS] = {
+    /* of others: as the rule says, or that of ranks */
+    [JOB_VLLM] =
+        "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
+        "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
+    [JOB_SGLANG] =
+        "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
+        "that covers the batches that are served; larger batches save a part of it",
+    [JOB_INFERENCE] =
+        "capture the forward pass as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+        "can; larger batches save a part of it",
+};
+
 /* Collectives are captured under conditions only, so the price leaves them between the graphs. */
 static const char *const launch_advice_of_ranks =
     "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
     "fused optimizers (fused=True) and larger batches save a part of it";
 
+static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
+{
+    enum trace_framework framework = trace_framework(pricing->trace);
+    enum job job = job_of(pricing->trace);
+    if (rule->edit != EDIT_CUDA_GRAPH || framework != FRAMEWORK_TORCH)
+        return as_text(rule->advice[framework]);
+    if (launch_advice[job])
+        return as_text(launch_advice[job]);
+    bool among_ranks = place_find(pricing->trace, is_communication).longest != EVENT_NONE;
+    return as_text(among_ranks ? launch_advice_of_ranks : rule->advice[framework]);
+}
+
 static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
 {
-    bool among_ranks =
-        rule->edit == EDIT_CUDA_GRAPH && place_find(pricing->trace, is_communication).longest != EVENT_NONE;
-    enum framework framework = framework_of(pricing);
     struct buffer where = { 0 };
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
@@ -320,13 +411,16 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                                                       : share_of_idle_time(pricing->summary, pricing->graph,
                                                                            rule->causes, rule->cause_count);
     free(shares);
+    if (rule->edit == EDIT_CUDA_GRAPH && !(most_share > 0)) { /* no device ever idled for a launch */
+        buffer_release(&where);
+        pricing_add_quiet(pricing, rule->subject);
+        return;
+    }
     pricing_add(pricing,
                 (struct priced_finding){ .rule = as_text(rule->rule),
                                          .title = as_text(rule->title),
                                          .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(among_ranks && framework == FRAMEWORK_TORCH
-                                                               ? launch_advice_of_ranks
-                                                               : rule->advice[framework]),
+                                         .advice = advise_launches(pricing, rule),
                                          .most_share = most_share,
                                          .edit = { .kind = rule->edit } },
                 rule->subject);
@@ -343,34 +437,61 @@ static void look_at_idleness(struct pricing *pricing)
     }
 }
 
-/* ", where gemm took 27.9 ms longer": what made RANK late when it was latest. */
-static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out)
+static size_t steps_of_rank(const struct trace *trace, int64_t rank)
 {
-    const struct comm_late *latest = NULL;
-    for (size_t i = 0; i < comm->lateness.count; i++) {
-        const struct comm_late *late = &comm->lateness.at[i];
-        if (late->last == rank && late->grew.at && late->late_ns > (latest ? latest->late_ns : 0))
-            latest = late;
-    }
-    if (!latest)
-        return;
-    buffer_puts(out, ", when latest by ");
-    quantity_show_rounded_time(out, (double)latest->grew_ns);
-    buffer_puts(out, " more of ");
-    buffer_add(out, latest->grew.at, latest->grew.len);
+    const struct step_list *steps = step_list_of(trace);
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        count += selection_rank(trace, steps->at[i].file) == rank;
+    return count;
 }
 
-/* "rank 1": the one that the others waited for longest. */
-static void add_latest_rank(const struct comm *comm, struct buffer *out)
+/* What to do about communication, in the words of what the program was written with, and for what it does. */
+static struct text advise_overlap(const struct pricing *pricing)
 {
+    static const char *const advice[FRAMEWORKS] = {
+        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
+        "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+        "shard otherwise",
+        "start it earlier, on a stream of its own, and wait later, or send less",
+    };
+    static const char *const of_one_rank =
+        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
+        "it may be waiting for slower ranks, which the traces of all would show";
+    static const char *const of_inference =
+        "split the model over fewer devices where it fits, use a quicker all-reduce (custom, NVLS), or compute one half of "
+        "the batch while the other communicates";
+    enum trace_framework framework = trace_framework(pricing->trace);
+    if (framework != FRAMEWORK_TORCH)
+        return as_text(advice[framework]);
+    if (job_of(pricing->trace) > JOB_TRAINING)
+        return as_text(of_inference);
+    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice[framework]);
+}
+
+/* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
+static void add_latest_rank(const struct summary *summary, struct buffer *out)
+{
+    const struct comm *comm = summary->comm;
     const struct comm_rank *latest = NULL;
     for (size_t i = 0; comm && i < comm->ranks.count; i++)
         if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
             latest = &comm->ranks.at[i];
-    if (!latest)
+    if (!latest || summary->trace->file_count >
+                       summary->rank_count) /* of cycles, meetings are known of the first alone */
         return;
     buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
-    add_reason(comm, latest->rank, out);
+    struct rank_excess excess = rank_excess_of(summary, latest->rank);
+    if (excess.name == NAME_NONE || excess.time_ns < latest->late_ns / 4)
+        return;
+    const char *name = names_text(summary->trace->names, excess.name);
+    size_t steps = steps_of_rank(summary->trace, latest->rank);
+    buffer_puts(out, ": ");
+    if (!demangle_name(out, name))
+        buffer_puts(out, name);
+    buffer_puts(out, " takes ");
+    quantity_show_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
+    buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
 }
 
 static void look_at_communication(struct pricing *pricing)
@@ -387,21 +508,18 @@ static void look_at_communication(struct pricing *pricing)
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
     bool found = pricing_add(
         pricing,
-        (struct priced_finding){
-            .rule = as_text("communication"),
-            .title = as_text("communication is not hidden behind computation"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
-                "or compress gradients"),
-            .edit = { .kind = EDIT_OVERLAP_COMM } },
+        (struct priced_finding){ .rule = as_text("communication"),
+                                 .title = as_text("communication is not hidden behind computation"),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = advise_overlap(pricing),
+                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
         alone ? NULL : "communication");
     if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
         pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
-    add_latest_rank(pricing->summary->comm, &latest);
+    add_latest_rank(pricing->summary, &latest);
     pricing_add(
         pricing,
         (struct priced_finding){
@@ -413,6 +531,12 @@ static void look_at_communication(struct pricing *pricing)
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
         "slow ranks");
 }
+
+static const char *const matrix_advice[FRAMEWORKS] = {
+    "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
+    "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
+    "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+};
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
@@ -438,13 +562,13 @@ static void look_at_tensor_cores(struct pricing *pricing)
         event_id e = gpu->event[i];
         if (trace->kind[e] != EVENT_KERNEL)
             continue;
-        all_ns += trace->dur_ns[e];
+        all_ns += trace_dur_ns(trace, e);
         if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
             summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
                                      trace->tracks[trace->track[e]].device) &&
             does_without_tensor_cores(trace, e, known)) {
-            sums[trace->name[e]] += trace->dur_ns[e];
-            matrix_ns += trace->dur_ns[e];
+            sums[trace->name[e]] += trace_dur_ns(trace, e);
+            matrix_ns += trace_dur_ns(trace, e);
         }
     }
     free(known);
@@ -468,20 +592,18 @@ static void look_at_tensor_cores(struct pricing *pricing)
         buffer_release(&where);
         return;
     }
-    pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("tensor_cores"),
-            .title = as_text("matrix products run without tensor cores (as if they took half)"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_KERNEL,
-                      .pattern = names.at,
-                      .pattern_len = names.len,
-                      .factor = 0.5 } },
-        "tensor cores");
+    pricing_add(pricing,
+                (struct priced_finding){
+                    .rule = as_text("tensor_cores"),
+                    .title = as_text("matrix products run without tensor cores (as if they took half)"),
+                    .where = pricing_keep(pricing, &where),
+                    .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
+                    .edit = { .kind = EDIT_SCALE,
+                              .target = TARGET_KERNEL,
+                              .pattern = names.at,
+                              .pattern_len = names.len,
+                              .factor = 0.5 } },
+                "tensor cores");
 }
 
 /* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
@@ -537,12 +659,65 @@ static void look_at_slow_operators(struct pricing *pricing, struct slow_operator
                 .title = pricing_keep(pricing, &slow->title),
                 .where = pricing_keep(pricing, &slow->where),
                 .advice = as_text(
-                    "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
-                    "where they are bound by compute (tpa roofline shows which)"),
+                    trace_framework(pricing->trace) == FRAMEWORK_XLA
+                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
+                          "(tpa roofline shows which)"
+                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
+                          "precision where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
     else if (slow->looked)
         pricing_add_quiet(pricing, "operators below the peak");
+}
+
+/* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
+static struct edit edit_of_longest(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    const struct summary *summary = pricing->summary;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct edit edit = { .kind = EDIT_SCALE, .factor = 0.5 };
+    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
+    event_id longest = EVENT_NONE;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (gpu_work_communicates(gpu->work[i]))
+            continue;
+        sums[trace->name[e]] += trace_dur_ns(trace, e);
+        if (longest == EVENT_NONE || sums[trace->name[e]] > sums[trace->name[longest]])
+            longest = e;
+    }
+    free(sums);
+    const char *name = longest == EVENT_NONE ? NULL : trace_name(trace, longest);
+    edit.target = name ? trace->kind[longest] == EVENT_KERNEL ? TARGET_KERNEL : TARGET_COPY : TARGET_NAME;
+    for (size_t i = 0; !summary->gpu && !name && i < summary->top_count; i++)
+        if (summary->top[i].named)
+            name = summary->top[i].name;
+    if (name) {
+        edit.pattern = pattern_of(pricing, as_text(name));
+        edit.pattern_len = strlen(edit.pattern);
+    }
+    return edit;
+}
+
+/* Where no rule finds a change, what would pay is to make that faster which takes longest. */
+static void look_at_longest(struct pricing *pricing)
+{
+    struct edit edit = edit_of_longest(pricing);
+    struct step_gain gain = edit.pattern ? pricing_gain(pricing, &edit) : (struct step_gain){ 0 };
+    double share = gain.now_ns > 0 ? (double)(gain.now_ns - gain.then_ns) / (double)gain.now_ns : 0;
+    if (share < FINDINGS_LEAST_SHARE)
+        return;
+    enum { MOST_COLUMNS = 120 };
+    struct buffer command = { 0 };
+    buffer_puts(&command, "tpa whatif");
+    pricing_add_option(&command, &edit);
+    if (command.count > MOST_COLUMNS) { /* a name that only its end tells from others */
+        buffer_release(&command);
+        buffer_puts(&command, "tpa kernels --limit 1");
+    }
+    pricing->findings->half = pricing_keep(pricing, &command);
+    pricing->findings->half_saves_share = share;
 }
 
 void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
@@ -560,6 +735,8 @@ void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         look_at_idle_time(pricing, &launch_rule); /* last: it hides what the others name */
+    if (pricing->findings->count == 0)
+        look_at_longest(pricing);
     pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
     pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
     pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");

@@ -5,6 +5,7 @@
 #include "base/runs.h"
 #include "facts/step_list.h"
 #include "summary/finding_rules.h"
+#include <math.h>
 #include <stdlib.h>
 
 static bool saves_less(const void *context, const void *a, const void *b)
@@ -25,6 +26,18 @@ static void price_together(struct pricing *pricing)
         pricing->findings->together_ns = rest_ns;
 }
 
+/* A host that runs ahead unevenly has steps of other lengths than the devices. */
+static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
+{
+    const double alike = 0.05;
+    int64_t ran_ns = 0;
+    for (size_t i = 0; summary->gpu && summary->steps && i < summary->steps->summaries.count; i++) {
+        int64_t median_ns = summary->steps->summaries.at[i].step.median_ns;
+        ran_ns = median_ns > ran_ns ? median_ns : ran_ns;
+    }
+    return fabs((double)ran_ns - (double)step_ns) > alike * (double)step_ns ? ran_ns : 0;
+}
+
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
@@ -39,6 +52,9 @@ struct findings *findings_analyze(struct summary *summary)
         finding_rules_look(&pricing, &slow);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
+        findings->single_step = step_list_of(summary->trace)->count == 1;
+        findings->ran_step_ns =
+            findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     }
     slow_operators_release(&slow);
     return findings;
@@ -81,9 +97,14 @@ static void tell_answer(const struct findings *findings, struct result *result)
 {
     const char *of = findings->has_steps ? "a step" : "the recording";
     if (findings->count == 0) {
+        struct buffer half = { 0 };
+        if (findings->half.at)
+            buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
+                          quantity_percent(findings->half_saves_share), findings->half.at);
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                          "no change that tpa knows of would save %.1f %% of %s", 100 * FINDINGS_LEAST_SHARE,
-                          of);
+                          "no change that tpa knows of would save %.1f %% of %s%s",
+                          100 * FINDINGS_LEAST_SHARE, of, half.at ? half.at : "");
+        buffer_release(&half);
         on_top(result);
         return;
     }
@@ -98,6 +119,44 @@ static void tell_answer(const struct findings *findings, struct result *result)
     on_top(result);
     buffer_release(&saves);
     buffer_release(&step);
+}
+
+/* Two lengths of a step on one page need a word. */
+static void tell_other_step_time(const struct findings *findings, struct result *result)
+{
+    if (findings->ran_step_ns == 0)
+        return;
+    struct buffer ran = { 0 }, priced = { 0 };
+    quantity_show_rounded_time(&ran, (double)findings->ran_step_ns);
+    quantity_show_rounded_time(&priced, (double)findings->step_ns);
+    result_add_notice(
+        result, "step_times", 0, NULL, TPA_NOWHERE,
+        "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host to %s; prices and tpa "
+        "whatif are of the latter",
+        ran.at, findings->single_step ? "" : ", median", priced.at,
+        findings->single_step ? "its end" : "that of the next");
+    result_make_minor(result);
+    buffer_release(&ran);
+    buffer_release(&priced);
+}
+
+/* Each change alone leaves what another holds up, so that together they may save far more than one by one. */
+static void tell_more_together(const struct findings *findings, struct result *result)
+{
+    const double far_more = 1.2;
+    int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns;
+    for (size_t i = 0; i < findings->count; i++)
+        sum_ns += findings->at[i].saves_ns;
+    if (findings->count < 2 || !((double)together_ns > far_more * (double)sum_ns))
+        return;
+    struct buffer saves = { 0 };
+    quantity_show_rounded_time(&saves, (double)together_ns);
+    result_add_notice(
+        result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
+        "all of these changes together save %s, more than one by one: each alone leaves what another holds up",
+        saves.at);
+    result_make_minor(result);
+    buffer_release(&saves);
 }
 
 static void tell_rest(const struct findings *findings, struct result *result)
@@ -151,11 +210,16 @@ void findings_add_result(const struct findings *findings, struct result *result)
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
         if (!findings->has_steps)
             say_of_recording(table);
-        table_add_footer(table, "step", findings->has_steps ? "A step takes, median" : "The recording takes",
+        table_add_footer(table, "step",
+                         !findings->has_steps ? "What is replayed takes"
+                         : findings->by_mean  ? "A step takes, mean"
+                                              : "A step takes, median",
                          TABLE_NS, table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }
+    tell_other_step_time(findings, result);
+    tell_more_together(findings, result);
     tell_rest(findings, result);
 }
 

@@ -40,14 +40,20 @@ struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
     bool priced;                   /* false: nothing could be replayed, and there are no findings */
     bool has_steps;                /* else the whole recording is the step */
-    int64_t step_ns;               /* the step time: median of the periods */
-    int64_t together_ns;           /* with the edits of all findings; step_ns when there are none */
-    struct buffer quiet;           /* rules that looked and found nothing worth it: "copies, allocation" */
-    struct buffer blind;           /* rules that could not look, with how to record what they need */
-    bool allocates_at_first_use;   /* most of what allocation costs is gone without first uses */
-    bool bounded;                  /* did the replay promise more than most_share for one? */
-    int64_t end_wait_ns;           /* the wait with which the recording ends; 0: none */
-    struct text end_wait;          /* its call */
+    bool by_mean;                  /* step times are means: batches come by turns */
+    int64_t step_ns;               /* the step time: median of the periods, or mean */
+    int64_t
+        ran_step_ns; /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
+    bool single_step;    /* there is no next one */
+    int64_t together_ns; /* with the edits of all findings; step_ns when there are none */
+    struct buffer quiet; /* rules that looked and found nothing worth it: "copies, allocation" */
+    struct buffer blind; /* rules that could not look, with how to record what they need */
+    struct text half;    /* without findings: a command, by which what takes longest takes half of its time */
+    double half_saves_share;     /* what that saves */
+    bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
+    bool bounded;                /* did the replay promise more than most_share for one? */
+    int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
+    struct text end_wait;        /* its call */
     struct arena texts;
 };
 

@@ -5,10 +5,13 @@
 #include "analyze/info.h"
 #include "base/names.h"
 #include "base/quantity.h"
+#include "facts/callers.h"
 #include "facts/features.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -315,9 +318,9 @@ static void add_host_bar(struct headline *headline)
                                    .color = CHART_PALE,
                                    .section = "operators" },
              summary->top_ns);
-    headline->answer->bars_title =
-        arena_printf(headline->texts, "Own time of operators on the host, %s in all",
-                     time_text(headline, summary->top_ns));
+    headline->answer->bars_title = arena_printf(
+        headline->texts, "Own time of operators%s on the host, %s in all",
+        summary->has_frames ? " and Python functions" : "", time_text(headline, summary->top_ns));
     *VEC_PUSH(&headline->answer->bars) = bar;
 }
 
@@ -382,10 +385,25 @@ static const char *say_one_gap(struct headline *headline, const struct use *use,
                         time_text(headline, (double)use->longest_ns[cause]));
 }
 
-/* What CAUSE stands for, where the host is no framework's in which there are operators. */
-static const char *say_cause(const struct summary *summary, enum gap_cause cause)
+/* How long the files of TRACE captured graphs. */
+static double time_of_captures(const struct trace *trace)
+{
+    const struct launch_calls *calls = launch_calls_of(trace);
+    double time_ns = 0;
+    for (uint32_t f = 0; f < trace->file_count; f++) { /* one may have no begin, or no end */
+        struct interval span = trace_file_span(trace, f);
+        time_ns += (double)intervals_length_within(&calls->captures[f], span.start_ns, span.end_ns);
+    }
+    return time_ns;
+}
+
+/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is no framework's in which there are operators, or
+ * mostly captured a graph. */
+static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
     bool has_operators = summary->features & FEATURE_OPS;
+    if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
+        return "the host captures a graph, which is done once, or launches too late";
     return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
                                                : idle_says[cause];
 }
@@ -404,7 +422,7 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
     if (!(cause_ns > 0))
         return arena_printf(headline->texts, "%s.", share);
-    const char *says = say_cause(headline->summary, order[0]),
+    const char *says = say_cause(headline->summary, order[0], cause_ns),
                *one_gap = say_one_gap(headline, use, order[0]);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
@@ -427,30 +445,56 @@ static const char *say_communication(struct headline *headline)
     return "communication that no computation hides";
 }
 
-/* Besides computing: what takes most of the GPU's time, where that is worth a word. */
-static const char *say_devices(struct headline *headline)
+/* Between their first and their last work: what takes most of the devices' time besides computing, where that is worth a word. */
+static const char *say_uses(struct headline *headline, const struct use *use, const char *whose)
 {
-    const struct summary *summary = headline->summary;
     const double worth_a_word = 0.1;
-    struct use use = use_of(summary, TABLE_INT_MISSING);
-    const char *whose = arena_printf(headline->texts, summary->gpu->count > 1 ? "the %ss'" : "the %s's",
-                                     summary_device_word(summary));
-    double least_ns = worth_a_word * use.span_ns, communication_ns = use.used_ns[1],
-           copies_ns = use.used_ns[2];
-    if (!(use.span_ns > 0))
-        return NULL;
-    if (use.idle_ns >= least_ns && use.idle_ns >= communication_ns && use.idle_ns >= copies_ns)
-        return say_idle(headline, &use, whose);
+    double least_ns = worth_a_word * use->span_ns, communication_ns = use->used_ns[1],
+           copies_ns = use->used_ns[2];
+    if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
+        return say_idle(headline, use, whose);
     if (communication_ns >= least_ns && communication_ns >= copies_ns)
         return arena_printf(headline->texts, "%.1f %% of %s time is %s; %.1f %% is idle.",
-                            quantity_percent(communication_ns / use.span_ns), whose,
-                            say_communication(headline), quantity_percent(use.idle_ns / use.span_ns));
+                            quantity_percent(communication_ns / use->span_ns), whose,
+                            say_communication(headline), quantity_percent(use->idle_ns / use->span_ns));
     if (copies_ns >= least_ns)
         return arena_printf(
             headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
-            quantity_percent(copies_ns / use.span_ns), whose, quantity_percent(use.idle_ns / use.span_ns));
+            quantity_percent(copies_ns / use->span_ns), whose, quantity_percent(use->idle_ns / use->span_ns));
     return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
-                        quantity_percent(use.used_ns[0] / use.span_ns), whose, say_top_operator(headline));
+                        quantity_percent(use->used_ns[0] / use->span_ns), whose, say_top_operator(headline));
+}
+
+/* How long was recorded, in ns, for each device that worked, added up. */
+static double recorded_of_devices(const struct summary *summary)
+{
+    double recorded_ns = 0;
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct summary_rank *rank = summary_rank_of(summary, summary->gpu->at[i].key.rank);
+        recorded_ns += rank ? (double)rank->time_ns : 0;
+    }
+    return recorded_ns;
+}
+
+/* Shares of the time of devices are of their spans: where these are a small part of what was recorded, that is said first. */
+static const char *say_devices(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const double small = 0.5;
+    struct use use = use_of(summary, TABLE_INT_MISSING);
+    const char *word = summary_device_word(summary), *plural = summary->gpu->count > 1 ? "s" : "";
+    const char *whose = arena_printf(headline->texts, *plural ? "the %ss'" : "the %s's", word);
+    double recorded_ns = recorded_of_devices(summary);
+    if (!(use.span_ns > 0))
+        return NULL;
+    const char *said = say_uses(headline, &use, whose);
+    if (!(use.span_ns < small * recorded_ns))
+        return said;
+    return arena_printf(
+        headline->texts,
+        "all work of the %s%s lies within %.1f %% of the time recorded (%s of %s); the rest is the host's alone. Within that %s",
+        word, plural, quantity_percent(use.span_ns / recorded_ns), time_text(headline, use.span_ns),
+        time_text(headline, recorded_ns), said);
 }
 
 /* Without devices: a part of the steps that is no computation, where it is the largest. NULL: none is. */
@@ -462,18 +506,53 @@ static const char *say_steps(struct headline *headline)
     } parts[] = {
         { STEP_COMMUNICATION, "communication" },
         { STEP_DATA_LOADING, "loading of data" },
-        { STEP_OTHER, "outside of any operator: Python code that was not recorded, or waiting" },
+        { STEP_OTHER, "outside of any operator: in Python, compiling or waiting" },
     };
+    size_t count = sizeof parts / sizeof *parts - (headline->summary->has_frames ? 1 : 0);
     const struct steps *steps = headline->summary->steps;
     const struct step_figures *figures = steps && steps->summaries.count ? steps->summaries.at[0].part : NULL;
-    for (size_t i = 0; figures && i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; figures && i < count; i++)
         if (figures[parts[i].part].share > 0.5)
             return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
                                 quantity_percent(figures[parts[i].part].share), parts[i].says);
     return NULL;
 }
 
-/* The operator that takes longest itself; a step's own time is that of none. */
+/* ", most of it in train.py(12): step": the line of source from which the operator or Python function NAME took longest. "": is not
+ * known, or NAME itself. */
+static const char *say_caller(struct headline *headline, const char *name)
+{
+    const struct trace *trace = headline->summary->trace;
+    name_id id = names_find(trace->names, name, strlen(name));
+    VEC_OF(event_id) events = { 0 };
+    for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
+        if (trace->name[e] == id)
+            *VEC_PUSH(&events) = e;
+    struct callers *callers = callers_open(trace, events.at, events.count);
+    struct names *lines = names_open();
+    double *sums = mem_zalloc(events.count + 1, sizeof *sums), all = 0;
+    name_id most = 0;
+    for (size_t i = 0; i < events.count; i++) {
+        size_t len = 0;
+        const char *line = callers_line(callers, events.at[i], &len);
+        name_id at = names_add(lines, line ? line : "", len);
+        sums[at] += (double)trace_dur_ns(trace, events.at[i]);
+        all += (double)trace_dur_ns(trace, events.at[i]);
+        most = sums[at] > sums[most] ? at : most;
+    }
+    const char *line = names_count(lines) ? names_text(lines, most) : "";
+    const char *said = *line && strcmp(line, name) != 0
+                           ? arena_printf(headline->texts, ", %s of it in %s",
+                                          2 * sums[most] > all ? "most" : "the largest part", line)
+                           : "";
+    names_free(lines);
+    callers_free(callers);
+    free(sums);
+    VEC_FREE(&events);
+    return said;
+}
+
+/* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
 static const char *say_host(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
@@ -481,8 +560,10 @@ static const char *say_host(struct headline *headline)
     for (size_t i = 0; !steps && i < summary->top_count; i++)
         if (summary->top[i].named)
             return arena_printf(headline->texts,
-                                "%s takes %.1f %% of the operators' own time; no GPU was recorded.",
-                                summary->top[i].name, quantity_percent(summary->top[i].share));
+                                "%s takes %.1f %% of the %s own time%s; no GPU was recorded.",
+                                summary->top[i].name, quantity_percent(summary->top[i].share),
+                                summary->has_frames ? "host's" : "operators'",
+                                summary->has_frames ? say_caller(headline, summary->top[i].name) : "");
     return steps;
 }
 

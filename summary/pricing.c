@@ -20,8 +20,7 @@ void pricing_add_quiet(struct pricing *pricing, const char *subject)
     buffer_printf(quiet, "%s%s", quiet->count ? ", " : "", subject);
 }
 
-/* Add " --scale 'kernel:gemm.*=0.5'": safe to paste into a shell. */
-static void add_option(struct buffer *command, const struct edit *edit)
+void pricing_add_option(struct buffer *command, const struct edit *edit)
 {
     struct buffer words = { 0 };
     edit_describe(edit, &words);
@@ -36,6 +35,16 @@ static void add_option(struct buffer *command, const struct edit *edit)
     buffer_release(&words);
 }
 
+/* What prices go by. */
+static struct step_gain figure_of(const struct pricing *pricing, struct step_gain gain)
+{
+    if (pricing->findings->by_mean) {
+        gain.now_ns = gain.mean_now_ns;
+        gain.then_ns = gain.mean_then_ns;
+    }
+    return gain;
+}
+
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit)
 {
     const struct findings *findings = pricing->findings;
@@ -48,7 +57,7 @@ struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *
         edits[findings->count] = *edit;
     whatif_gain(pricing->graph, edits, findings->count + (edit != NULL), &gain, &ignored);
     free(edits);
-    return gain;
+    return figure_of(pricing, gain);
 }
 
 static bool find_rule(const struct findings *findings, const char *rule)
@@ -76,7 +85,7 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
     struct edit_effect effect = { 0, 0 };
     struct tpa_error ignored = { 0 };
     bool fine = edit_apply(&finding.edit, changes, &effect, &ignored) && effect.count > 0;
-    struct step_gain gain = fine ? whatif_gain_of(changes) : (struct step_gain){ 0 };
+    struct step_gain gain = fine ? figure_of(pricing, whatif_gain_of(changes)) : (struct step_gain){ 0 };
     changes_free(changes);
     finding.saves_ns = gain.now_ns - gain.then_ns;
     struct buffer check = { 0 };
@@ -88,14 +97,14 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
         if (finding.edit.kind == EDIT_NO_ALLOC)
             findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
         for (size_t i = 0; i < findings->count; i++)
-            add_option(&check, &findings->at[i].edit);
+            pricing_add_option(&check, &findings->at[i].edit);
     }
     int64_t most_ns = (int64_t)(finding.most_share * (double)gain.now_ns);
     if (finding.most_share > 0 && finding.saves_ns > most_ns) {
         finding.saves_ns = most_ns;
         findings->bounded = true;
     }
-    add_option(&check, &finding.edit);
+    pricing_add_option(&check, &finding.edit);
     finding.check = pricing_keep(pricing, &check);
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = effect.time_ns;

@@ -23,7 +23,11 @@ struct text pricing_keep(struct pricing *pricing, struct buffer *text);
  * added to the rules that found nothing. */
 bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject);
 
-/* The step with the edits of all findings so far, and with EDIT too if it is not NULL. */
+/* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */
+void pricing_add_option(struct buffer *command, const struct edit *edit);
+
+/* The step with the edits of all findings so far, and with EDIT too if it is not NULL: the mean in place of the median where findings
+ * go by that. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
 
 /* SUBJECT was looked at and is not worth a change; or could not be looked at if the trace lacks FEATURE (enum trace_feature). */

@@ -77,6 +77,7 @@ struct summary {
     const struct selection *selection;
     enum summary_by by;
     unsigned features;                 /* of the trace: enum trace_feature */
+    bool has_frames;                   /* Python functions were recorded */
     struct steps *steps;               /* NULL where none are marked */
     const struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
     struct gaps *gaps;                 /* by device, sums only */

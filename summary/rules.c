@@ -152,7 +152,7 @@ static int64_t time_in(const struct summary *summary, uint32_t file, const char 
                           ? YES
                           : NO;
         if (*answer == YES && selection_holds_place(summary->selection, e))
-            intervals_add(&open, trace->start_ns[e], trace_recorded_end_ns(trace, e));
+            intervals_add(&open, trace_start_ns(trace, e), trace_recorded_end_ns(trace, e));
     }
     intervals_merge(&open);
     int64_t length_ns = intervals_length(&open);
@@ -268,10 +268,10 @@ void summary_look(struct summary *summary)
     look_at_peaks(summary);
     look_at_growth(summary);
     look_at_steps(summary);
-    if (!summary->gpu)
-        return;
-    look_at_data_parallel(summary);
-    look_at_backends(summary);
     look_at_ranks(summary);
+    if (summary->gpu) {
+        look_at_data_parallel(summary);
+        look_at_backends(summary);
+    }
     consider_stakes(summary);
 }

@@ -147,10 +147,11 @@ static void add_remarks(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
-/* By their ids Python frames are known, which are no operators. */
+/* By their ids Python frames are known. */
 const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
-            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
+            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
+            WANT(FLOPS) | WANT(BYTES_ACCESSED),
 };
 
 /* Ask what the rules look at; false and ERR when the selection does not fit. */
@@ -169,13 +170,13 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
         if (!summary->steps)
             return false;
     }
-    if (!(features & FEATURE_GPU))
-        return true;
-    summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
-    struct gaps_options gaps = gaps_defaults;
-    gaps.only_causes = true;
-    summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
-    summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    if (features & FEATURE_GPU) {
+        summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
+        struct gaps_options gaps = gaps_defaults;
+        gaps.only_causes = true;
+        summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
+        summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
+    }
     if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
         return true;
     summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
@@ -188,6 +189,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     struct summary summary = {
         .trace = trace, .selection = selection, .by = by, .features = trace_features(trace)
     };
+    for (event_id e = 0; e < trace->event_count && !summary.has_frames; e++)
+        summary.has_frames = trace->kind[e] == EVENT_PYTHON;
     summary_find_ranks(&summary);
     bool good = ask(&summary, result, err);
     if (good) {

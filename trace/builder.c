@@ -566,8 +566,7 @@ void storage_lend(struct trace *trace)
 {
     struct trace_storage *storage = trace->storage;
     trace->event_count = storage->count;
-    trace->start_ns = storage->start_ns;
-    trace->dur_ns = storage->dur_ns;
+    storage_lend_times(trace);
     trace->name = storage->name;
     trace->track = storage->track;
     trace->category = storage->category;
@@ -616,6 +615,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     sort_devices(builder);
     builder_classify(builder);
     freeze_args(builder);
+    storage_pack_times(builder->storage);
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

@@ -18,10 +18,10 @@ enum { SHORTEST_RUN = 24 };
 
 static inline bool comes_before(const struct trace *trace, event_id a, event_id b)
 {
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] < trace->start_ns[b];
-    if (trace->dur_ns[a] != trace->dur_ns[b])
-        return trace->dur_ns[a] > trace->dur_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) < trace_start_ns(trace, b);
+    if (trace_dur_ns(trace, a) != trace_dur_ns(trace, b))
+        return trace_dur_ns(trace, a) > trace_dur_ns(trace, b);
     return a < b;
 }
 
@@ -265,8 +265,8 @@ static void nest_thread(void *context, size_t thread)
     size_t overlaps = 0;
     node_id first = tree->threads[thread].first, end = first + tree->threads[thread].count;
     for (node_id n = first; n < end; n++) {
-        int64_t start_ns = trace->start_ns[tree->event[n]];
-        int64_t end_ns = start_ns + trace->dur_ns[tree->event[n]];
+        int64_t start_ns = trace_start_ns(trace, tree->event[n]);
+        int64_t end_ns = start_ns + trace_dur_ns(trace, tree->event[n]);
         while (stack.count) {
             int64_t top_end_ns = stack.at[stack.count - 1].end_ns;
             if (start_ns < top_end_ns && end_ns <= top_end_ns)
@@ -340,7 +340,7 @@ node_id calltree_open_at(const struct calltree *tree, const node_id *skips,
             high = thread->first + thread->count; /* the first that begins after the moment */
     while (low < high) {
         node_id middle = low + (high - low) / 2;
-        if (tree->trace->start_ns[tree->event[middle]] <= moment_ns)
+        if (trace_start_ns(tree->trace, tree->event[middle]) <= moment_ns)
             low = middle + 1;
         else
             high = middle;

@@ -9,7 +9,7 @@
  *     calltree_nest(tree);                                              // parents found
  *     for (size_t n = tree->count; n-- > 0;)
  *         if (tree->parent[n] != NODE_NONE)
- *             children_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
+ *             children_ns[tree->parent[n]] += trace_dur_ns(trace, tree->event[n]);
  *     calltree_free(tree);
  *
  * Nesting is torch's (EventList._populate_cpu_children): the stack of open calls is popped while the

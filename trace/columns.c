@@ -60,15 +60,6 @@ static void add_events(struct trace_storage *storage, const struct trace_columns
     storage->count += count;
 }
 
-/* Do all values fit in 4 bytes? */
-static bool fit_narrow(const int64_t *values, size_t count)
-{
-    uint64_t outside = 0;
-    for (size_t i = 0; i < count; i++)
-        outside |= ((uint64_t)values[i] + (UINT64_C(1) << 31)) >> 32;
-    return outside == 0;
-}
-
 /* Or COUNT bits into BITS from bit AT on; FROM is NULL when all are set. */
 static void add_bits(uint64_t *bits, size_t at, const uint64_t *from, size_t count)
 {
@@ -88,23 +79,8 @@ static void add_arg(struct arg_storage *to, size_t base, size_t count, const str
 {
     arg_storage_reserve_present(to, base + count);
     add_bits(to->present, base, from->present, count);
-    if (!to->wide && !from->narrow && !fit_narrow(from->values, from->count))
-        arg_storage_widen(to);
-    arg_storage_reserve_values(to, from->count);
-    if (to->wide && from->narrow) {
-        int64_t *values = (int64_t *)to->values + to->count;
-        for (size_t i = 0; i < from->count; i++)
-            values[i] = from->narrow[i];
-    } else if (from->narrow) {
-        memcpy((int32_t *)to->values + to->count, from->narrow, from->count * sizeof *from->narrow);
-    } else if (to->wide) {
-        memcpy((int64_t *)to->values + to->count, from->values, from->count * sizeof *from->values);
-    } else {
-        int32_t *values = (int32_t *)to->values + to->count;
-        for (size_t i = 0; i < from->count; i++)
-            values[i] = (int32_t)from->values[i];
-    }
-    to->count += from->count;
+    for (size_t i = 0; i < from->count; i++)
+        arg_storage_add_value(to, from->narrow ? from->narrow[i] : from->values[i]);
 }
 
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,

@@ -197,6 +197,41 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
     }
 }
 
+/* Which of COUNT sets covers MOMENT first; COUNT: none. NEXT are the places of their first intervals that end later. */
+static size_t owner_of(const struct intervals *sets, const size_t *next, size_t count, int64_t moment_ns)
+{
+    size_t i = 0;
+    while (i < count && (next[i] == sets[i].count || sets[i].at[next[i]].start_ns > moment_ns))
+        i++;
+    return i;
+}
+
+/* When the first of what is next in COUNT sets begins; UNTIL where nothing does before. */
+static int64_t next_start(const struct intervals *sets, const size_t *next, size_t count, int64_t until_ns)
+{
+    for (size_t i = 0; i < count; i++)
+        if (next[i] < sets[i].count && sets[i].at[next[i]].start_ns < until_ns)
+            until_ns = sets[i].at[next[i]].start_ns;
+    return until_ns;
+}
+
+void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context)
+{
+    size_t *next = mem_zalloc(count + 1, sizeof *next);
+    for (int64_t now_ns = next_start(sets, next, count, INT64_MAX); now_ns != INT64_MAX;) {
+        size_t owner = owner_of(sets, next, count, now_ns);
+        int64_t end_ns = owner < count ? sets[owner].at[next[owner]].end_ns : INT64_MAX;
+        end_ns = next_start(sets, next, owner, end_ns); /* one that goes before takes over */
+        if (owner < count)
+            visit(context, owner, now_ns, end_ns);
+        now_ns = end_ns;
+        for (size_t i = 0; i < count; i++)
+            while (next[i] < sets[i].count && sets[i].at[next[i]].end_ns <= now_ns)
+                next[i]++;
+    }
+    free(next);
+}
+
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out)
 {
     assert(out != set);

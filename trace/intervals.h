@@ -6,7 +6,7 @@
  *
  *     struct intervals busy = { 0 };
  *     for (...)
- *         intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));   // in any order
+ *         intervals_add(&busy, trace_start_ns(trace, e), trace_end_ns(trace, e));   // in any order
  *     intervals_merge(&busy);                                                // now it is a set
  *     int64_t busy_ns = intervals_length(&busy);
  *     intervals_release(&busy);
@@ -71,6 +71,13 @@ bool intervals_contain(const struct intervals *set, int64_t moment_ns);
 void intervals_union(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
+
+/*
+ * Let VISIT see when any of COUNT sets covers the time, in order: OWNER, the first that does, in [START, END). That is each
+ * set without those before it, in no memory.
+ */
+typedef void intervals_visit(void *context, size_t owner, int64_t start_ns, int64_t end_ns);
+void intervals_each(const struct intervals *sets, size_t count, intervals_visit *visit, void *context);
 
 /* The part of the set within [START, END), into OUT, which must not be the set. */
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out);

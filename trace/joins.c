@@ -176,15 +176,12 @@ static void merge_args(struct arg_storage *arg, const struct late_arg *late, siz
             event_id e = (event_id)(word * 64 + (size_t)__builtin_ctzll(bits));
             for (; next < count && late[next].event < e; next++)
                 arg_storage_add(&merged, late[next].event, late[next].value);
-            arg_storage_add(&merged, e,
-                            arg->wide ? ((int64_t *)arg->values)[taken] : ((int32_t *)arg->values)[taken]);
-            taken++;
+            arg_storage_add(&merged, e, arg_storage_value(arg, taken++));
         }
     }
     for (; next < count; next++)
         arg_storage_add(&merged, late[next].event, late[next].value);
-    column_free(arg->present, arg->present_bytes);
-    column_free(arg->values, arg->values_bytes);
+    arg_storage_release(arg);
     *arg = merged;
 }
 

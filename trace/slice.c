@@ -187,6 +187,7 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
     event_id *before = mem_alloc(mem_times(storage->count + 1, sizeof *before));
     trace_release_derived(storage);
     number_files(&cut);
+    trace_unpack_times(trace);
     cut_args(&cut); /* while events have their old numbers */
     cut_events(&cut, before);
     cut_marks(&cut);
@@ -219,7 +220,7 @@ static bool can_move(const struct trace *trace, uint32_t file, trace_moment *mom
     const struct trace_file *of = &trace->files[file];
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         int64_t end_ns = trace_end_ns(trace, e);
-        first_ns = trace->start_ns[e] < first_ns ? trace->start_ns[e] : first_ns;
+        first_ns = trace_start_ns(trace, e) < first_ns ? trace_start_ns(trace, e) : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
     for (size_t i = 0; i < trace->flow_count; i++)
@@ -255,6 +256,7 @@ bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_
     struct trace_storage *storage = trace->storage;
     struct trace_file *of = &storage->files.at[file];
     trace_release_derived(storage);
+    trace_unpack_times(trace);
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         int64_t end_ns = moment(context, storage->start_ns[e] + storage->dur_ns[e]);
         storage->start_ns[e] = moment(context, storage->start_ns[e]);

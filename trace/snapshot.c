@@ -20,10 +20,10 @@ const char *const entry_action_names[ENTRY_ACTIONS] = {
     [ENTRY_UNKNOWN] = "unknown",
 };
 
-/* The columns of entries: where each is, and the size of an element. */
-#define ENTRY_COLUMNS(column)                                                                                \
-    column(action) column(addr) column(size) column(time_us) column(stack) column(stream)                    \
-        column(compile_context) column(user_metadata) column(pool) column(category) column(forward)
+/* The columns of entries: those with a value for each, and those that are a struct snapshot_column. */
+#define FULL_COLUMNS(column) column(action) column(addr) column(size) column(time_us) column(stack)
+#define SAME_COLUMNS(column)                                                                                 \
+    column(stream) column(compile_context) column(user_metadata) column(pool) column(category) column(forward)
 
 struct snapshot *snapshot_open(const char *path)
 {
@@ -39,9 +39,10 @@ void snapshot_free(struct snapshot *snapshot)
     if (!snapshot)
         return;
     struct snapshot_entries *entries = &snapshot->entries;
-#define FREE_COLUMN(name) column_free(entries->name, entries->capacity * sizeof *entries->name);
-    ENTRY_COLUMNS(FREE_COLUMN)
-#undef FREE_COLUMN
+#define FREE_FULL(name) column_free(entries->name, entries->capacity * sizeof *entries->name);
+#define FREE_SAME(name) column_free(entries->name.at, entries->capacity * sizeof *entries->name.at);
+    FULL_COLUMNS(FREE_FULL)
+    SAME_COLUMNS(FREE_SAME)
     VEC_FREE(&snapshot->devices);
     VEC_FREE(&snapshot->segments);
     VEC_FREE(&snapshot->blocks);
@@ -63,11 +64,14 @@ void snapshot_free(struct snapshot *snapshot)
 static void grow_entries(struct snapshot_entries *entries)
 {
     size_t more = entries->capacity < 1024 ? 1024 : entries->capacity + entries->capacity / 2;
-#define GROW_COLUMN(name)                                                                                    \
-    entries->name = column_resize(entries->name, mem_times(entries->capacity, sizeof *entries->name),        \
-                                  mem_times(more, sizeof *entries->name));
-    ENTRY_COLUMNS(GROW_COLUMN)
-#undef GROW_COLUMN
+#define GROW(at)                                                                                             \
+    (at) = column_resize((at), mem_times(entries->capacity, sizeof *(at)), mem_times(more, sizeof *(at)));
+#define GROW_FULL(name) GROW(entries->name)
+#define GROW_SAME(name)                                                                                      \
+    if (entries->name.at)                                                                                    \
+    GROW(entries->name.at)
+    FULL_COLUMNS(GROW_FULL)
+    SAME_COLUMNS(GROW_SAME)
     entries->capacity = more;
 }
 
@@ -83,9 +87,17 @@ void snapshot_repeat_entry(struct snapshot *snapshot, size_t e)
 {
     size_t to = snapshot_add_entry(snapshot);
     struct snapshot_entries *entries = &snapshot->entries;
-#define COPY_COLUMN(name) entries->name[to] = entries->name[e];
-    ENTRY_COLUMNS(COPY_COLUMN)
-#undef COPY_COLUMN
+#define COPY_FULL(name) entries->name[to] = entries->name[e];
+#define COPY_SAME(name) snapshot_set(entries, &entries->name, to, column_at(&entries->name, e));
+    FULL_COLUMNS(COPY_FULL)
+    SAME_COLUMNS(COPY_SAME)
+}
+
+void snapshot_spread(const struct snapshot_entries *entries, struct snapshot_column *column)
+{
+    column->at = column_resize(NULL, 0, mem_times(entries->capacity, sizeof *column->at));
+    for (size_t i = 0; i < entries->count; i++)
+        column->at[i] = column->same;
 }
 
 void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *text, uint64_t count,

@@ -51,6 +51,17 @@ typedef uint32_t frame_id;
 #define SNAPSHOT_HOST ((uint32_t)-1)   /* the device of pinned host memory */
 #define SNAPSHOT_DEVICES_MOST 1048576u /* numbers of devices are below it */
 
+/* A column that mostly says the same of all entries, and takes room only when it does not: read it with column_at. */
+struct snapshot_column {
+    uint32_t *at; /* NULL: each entry has `same` */
+    uint32_t same;
+};
+
+static inline uint32_t column_at(const struct snapshot_column *column, size_t e)
+{
+    return column->at ? column->at[e] : column->same;
+}
+
 /* One column per field; all have `count` entries. */
 struct snapshot_entries {
     size_t count, capacity;
@@ -59,12 +70,14 @@ struct snapshot_entries {
     int64_t *size;
     int64_t *time_us; /* since 1970, or SNAPSHOT_NO_TIME */
     stack_id *stack;
-    uint32_t *stream;         /* in `streams` */
-    name_id *compile_context; /* NAME_NONE: none */
-    name_id *user_metadata;
-    uint32_t *pool;    /* in `pools` */
-    name_id *category; /* "parameter" ...; NAME_NONE but in _profile_to_snapshot's files */
-    stack_id *forward; /* of the forward call, of what the backward pass allocates; mostly STACK_NONE */
+    struct snapshot_column stream;          /* in `streams` */
+    struct snapshot_column compile_context; /* name_id; NAME_NONE: none */
+    struct snapshot_column user_metadata;   /* name_id */
+    struct snapshot_column pool;            /* in `pools` */
+    struct snapshot_column
+        category; /* name_id: "parameter" ...; NAME_NONE but in _profile_to_snapshot's files */
+    struct snapshot_column
+        forward; /* stack_id of the forward call, of what the backward pass allocates; mostly STACK_NONE */
 };
 
 /* Innermost first. */
@@ -161,8 +174,23 @@ struct snapshots {
 struct snapshot *snapshot_open(const char *path);
 void snapshot_free(struct snapshot *snapshot);
 
-/* Room for one more entry, whose columns the caller fills; its number. */
+/* Room for one more entry, whose columns the caller fills, those that are a struct with snapshot_set; its number. */
 size_t snapshot_add_entry(struct snapshot *snapshot);
+
+/* COLUMN of ENTRIES has a place for each entry from now on. */
+void snapshot_spread(const struct snapshot_entries *entries, struct snapshot_column *column);
+
+/* Entry E, the last one, says V in COLUMN, one of ENTRIES. */
+static inline void snapshot_set(const struct snapshot_entries *entries, struct snapshot_column *column,
+                                size_t e, uint32_t v)
+{
+    if (!column->at && e > 0 && v != column->same)
+        snapshot_spread(entries, column);
+    if (column->at)
+        column->at[e] = v;
+    else
+        column->same = v;
+}
 
 /* Entry E once more, behind all others. */
 void snapshot_repeat_entry(struct snapshot *snapshot, size_t e);

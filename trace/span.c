@@ -13,7 +13,7 @@ int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
     bool region = trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION;
     if (!region || !file->has_window || end_ns <= file->window_end_ns)
         return end_ns;
-    return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+    return file->window_end_ns > trace_start_ns(trace, e) ? file->window_end_ns : trace_start_ns(trace, e);
 }
 
 /* From the first memory record of FILE to the last. */
@@ -24,10 +24,10 @@ static struct interval span_of_memory(const struct trace *trace, const struct tr
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         if (memory_change_of(&ids, trace, e) == MEMORY_CHANGES)
             continue;
-        if (trace->start_ns[e] < span.start_ns)
-            span.start_ns = trace->start_ns[e];
-        if (trace->start_ns[e] > span.end_ns)
-            span.end_ns = trace->start_ns[e];
+        if (trace_start_ns(trace, e) < span.start_ns)
+            span.start_ns = trace_start_ns(trace, e);
+        if (trace_start_ns(trace, e) > span.end_ns)
+            span.end_ns = trace_start_ns(trace, e);
     }
     return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
 }
@@ -41,8 +41,8 @@ static struct interval find_span(const struct trace *trace, uint32_t file)
         if (trace->kind[e] == EVENT_SPAN || trace->kind[e] == EVENT_INSTANT ||
             (trace->flags[e] & EVENT_POINT))
             continue;
-        if (trace->start_ns[e] < span.start_ns)
-            span.start_ns = trace->start_ns[e];
+        if (trace_start_ns(trace, e) < span.start_ns)
+            span.start_ns = trace_start_ns(trace, e);
         if (trace_end_ns(trace, e) <= span.end_ns)
             continue; /* a recorded end is no later */
         int64_t end_ns = trace_recorded_end_ns(trace, e);

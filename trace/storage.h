@@ -15,13 +15,13 @@ struct derivation;
 
 struct arg_storage {
     uint64_t *present;
-    size_t present_bytes; /* as given to column_resize */
-    void *values;         /* int32_t or int64_t; packed once it is frozen */
-    size_t values_bytes;
+    size_t present_bytes;              /* as given to column_resize */
+    uint64_t *packed;                  /* the values of whole blocks, and of the last one once it is frozen */
+    size_t packed_words, packed_bytes; /* taken; as given to column_resize */
+    VEC_OF(struct packed_block) blocks;
+    int64_t *newest; /* those of the block that is not full yet; NULL: none was added, or it is frozen */
     size_t count;
-    bool wide;
-    uint32_t *rank; /* these two once it is frozen */
-    struct arg_block *blocks;
+    uint32_t *rank; /* once it is frozen */
 };
 
 struct trace_derived {
@@ -30,8 +30,11 @@ struct trace_derived {
 };
 
 struct trace_storage {
-    size_t count, capacity; /* events */
-    int64_t *start_ns, *dur_ns;
+    size_t count, capacity;     /* events */
+    int64_t *start_ns, *dur_ns; /* plain while the trace is built or changed; see times.c */
+    bool times_packed;
+    size_t start_words, dur_words; /* what they take, packed */
+    struct packed_block *start_blocks, *dur_blocks;
     name_id *name;
     track_id *track;
     uint16_t *category;
@@ -68,14 +71,14 @@ struct trace_builder {
 /* Append VALUE for EVENT, which must be larger than any event the column has. */
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
 
-/* Room for the present bits of EVENTS events; for MORE values. */
+/* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order. */
 void arg_storage_reserve_present(struct arg_storage *arg, size_t events);
-void arg_storage_reserve_values(struct arg_storage *arg, size_t more);
+void arg_storage_add_value(struct arg_storage *arg, int64_t value);
 
-/* From here on values are 8 bytes: one was met that does not fit in 4. */
-void arg_storage_widen(struct arg_storage *arg);
+/* Value I of those that were added. */
+int64_t arg_storage_value(const struct arg_storage *arg, size_t i);
 
-/* Pack the values of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
+/* Finish a column of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
 struct trace_arg_column arg_storage_freeze(struct arg_storage *arg, size_t events);
 void arg_storage_release(struct arg_storage *arg);
 
@@ -97,6 +100,12 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 
 /* Give events that were begun (B, b, S) the end that the file tells elsewhere (E, e, F). joins.c */
 void builder_join_ends(struct trace_builder *builder);
+
+/* Times of a finished trace are packed; who changes some unpacks them first, for good. times.c */
+void storage_pack_times(struct trace_storage *storage);
+void storage_lend_times(struct trace *trace); /* let TRACE show them */
+void trace_unpack_times(struct trace *trace);
+void storage_free_times(struct trace_storage *storage);
 
 /* Let TRACE show what its storage holds. builder.c */
 void storage_lend(struct trace *trace);

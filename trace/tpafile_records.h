@@ -411,7 +411,7 @@
     F(PROFILE, SAMPLED, INT, "1: calls are samples on the stack, primitive calls on top of it")              \
     F(PROFILE, SWAPPED, INT,                                                                                 \
       "1: calls and primitive calls of functions stand in each other's place (yappi)")                       \
-    F(PROFILE, ODD_ENTRIES, SIZE, "entries that are no function")                                            \
+    F(PROFILE, ODD_ENTRIES, SIZE, "entries that are not functions")                                          \
     F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
     F(PROFILE, MERGED, SIZE, "callers that became one when directories were stripped")                       \
     F(PROFILE, TRAILING, SIZE, "bytes behind the end of the profile")                                        \
@@ -453,7 +453,7 @@
     F(REPORT, ACTIONS, SIZE, "actions")                                                                      \
     F(REPORT, CALLS, INT, "of all actions")                                                                  \
     F(REPORT, TOTAL, INT, "ns of the run")                                                                   \
-    F(REPORT, ODD_LINES, SIZE, "lines that are no row")                                                      \
+    F(REPORT, ODD_LINES, SIZE, "lines that are not rows")                                                    \
     F(REPORT, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")
 
 #define TPAFILE_ACTION_FIELDS(F)                                                                             \

@@ -331,8 +331,12 @@ static void pack_block(void *context, size_t part)
     size_t count = block->count;
     tpafile_encode_begin(encoder, TPAFILE_EVENTS, (uint32_t)count);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &(int64_t){ (int64_t)block->file }, 1);
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_START, trace->start_ns + first, count);
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_DURATION, trace->dur_ns + first, count);
+    for (size_t i = 0; i < count; i++)
+        block->numbers[i] = trace_start_ns(trace, (event_id)(first + i));
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_START, block->numbers, count);
+    for (size_t i = 0; i < count; i++)
+        block->numbers[i] = trace_dur_ns(trace, (event_id)(first + i));
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_DURATION, block->numbers, count);
     for (size_t i = 0; i < count; i++)
         block->numbers[i] = 1 + (int64_t)trace->name[first + i];
     tpafile_encode_column(encoder, TPAFILE_EVENTS_NAME, block->numbers, count);

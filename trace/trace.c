@@ -16,8 +16,7 @@ void trace_free(struct trace *trace)
     struct trace_storage *storage = trace->storage;
     trace_release_derived(storage);
     size_t capacity = storage->capacity;
-    column_free(storage->start_ns, capacity * sizeof *storage->start_ns);
-    column_free(storage->dur_ns, capacity * sizeof *storage->dur_ns);
+    storage_free_times(storage);
     column_free(storage->name, capacity * sizeof *storage->name);
     column_free(storage->track, capacity * sizeof *storage->track);
     column_free(storage->category, capacity * sizeof *storage->category);

@@ -2,11 +2,12 @@
  * trace.h - a trace in memory: the header to read first.
  *
  * A trace is what happened, in columns: one array per field, one element per event, in the order
- * of the file (of the files, one after the other, when there are several). An event is its index.
+ * of the file (of the files, one after the other, when there are several). An event is its index. Times are packed, and read
+ * by a function.
  *
  *     for (event_id e = 0; e < trace->event_count; e++)
  *         if (trace->kind[e] == EVENT_KERNEL)
- *             busy_ns += trace->dur_ns[e];
+ *             busy_ns += trace_dur_ns(trace, e);
  *     const char *name = names_text(trace->names, trace->name[e]);
  *
  * Events lie on tracks (a host thread, a stream of a device). They overlap as they like: nothing
@@ -25,6 +26,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "trace/container.h"
+#include "trace/packed.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -151,7 +153,9 @@ enum event_flags {
     ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
     ARG(NVTX_CATEGORY, TEXT, "NVTX category")                                                                \
     ARG(COPY_MEMORY, TEXT, "copy memory")                                                                    \
-    ARG(LAUNCHED_KERNEL, TEXT, "kernel")
+    ARG(LAUNCHED_KERNEL, TEXT, "kernel")                                                                     \
+    ARG(FLOPS, INT, "flops|model_flops")                                                                     \
+    ARG(BYTES_ACCESSED, INT, "bytes_accessed")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
@@ -179,23 +183,14 @@ static inline void trace_wants_join(struct trace_wants *all, const struct trace_
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
 
-/* Values of an argument that are packed alike. */
-enum { BLOCK_VALUES = 512 };
-struct arg_block {
-    int64_t base;  /* the least */
-    uint32_t at;   /* where the others are, in 8 bytes from trace_arg_column.values */
-    uint8_t width; /* bytes that each takes: how much more than the base it is; 0: nothing */
-};
-
 /*
  * One argument over all events: a bit per event that has it, and the values packed in event
  * order. Read it through trace_arg() and friends.
  */
 struct trace_arg_column {
-    const uint64_t *present;        /* bit e: event e has a value; NULL when none has */
-    const uint32_t *rank;           /* values before event 512 * i */
-    const struct arg_block *blocks; /* of BLOCK_VALUES each */
-    const void *values;             /* int64_t (doubles: their bits), packed */
+    const uint64_t *present; /* bit e: event e has a value; NULL when none has */
+    const uint32_t *rank;    /* values before event 512 * i */
+    struct packed values;    /* int64_t (doubles: their bits) */
     size_t count;
 };
 
@@ -306,7 +301,7 @@ struct trace_notice {
 
 struct trace_flow {
     int64_t id, ts_ns;
-    name_id category, name; /* in texts */
+    name_id category, name; /* in texts; never NAME_NONE */
     track_id track;
     char phase; /* 's', 't' or 'f' */
     bool bind_enclosing;
@@ -316,16 +311,15 @@ struct trace_flow {
 struct trace_sample {
     int64_t ts_ns;
     double value;
-    name_id counter; /* name of the counter and of the series, "name series", in texts */
+    name_id counter; /* name of the counter and of the series, "name series", in texts; never NAME_NONE */
     track_id track;
 };
 
 struct trace {
     /* The columns: event_count elements each. */
     size_t event_count;
-    const int64_t *start_ns;
-    const int64_t *dur_ns; /* never negative */
-    const name_id *name;   /* in names */
+    struct packed start_ns, dur_ns; /* trace_start_ns(), trace_dur_ns() */
+    const name_id *name;            /* in names */
     const track_id *track;
     const uint16_t *category; /* index into categories */
     const uint8_t *kind;      /* enum event_kind */
@@ -375,18 +369,7 @@ const struct trace_device *trace_file_device(const struct trace_file *file, int6
 /* Value I of COLUMN, of those that there are. */
 static inline int64_t trace_arg_value(const struct trace_arg_column *column, size_t i)
 {
-    const struct arg_block *block = &column->blocks[i / BLOCK_VALUES];
-    const uint64_t *at = (const uint64_t *)column->values + block->at;
-    uint64_t more = 0;
-    i %= BLOCK_VALUES;
-    switch (block->width) {
-    case 1: more = ((const uint8_t *)at)[i]; break;
-    case 2: more = ((const uint16_t *)at)[i]; break;
-    case 4: more = ((const uint32_t *)at)[i]; break;
-    case 8: more = at[i]; break;
-    default: break;
-    }
-    return (int64_t)((uint64_t)block->base + more);
+    return packed_value(&column->values, i);
 }
 
 /* Has event E the argument, and which value? False and *VALUE untouched when not. */
@@ -401,9 +384,21 @@ double trace_arg_decimal(const struct trace *trace, enum trace_arg arg, event_id
 /* The text of a TEXT or JSON argument; NULL when the event has none; borrowed. */
 const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_id e);
 
+static inline int64_t trace_start_ns(const struct trace *trace, event_id e)
+{
+    return packed_value(&trace->start_ns, e);
+}
+
+/* Never negative. */
+static inline int64_t trace_dur_ns(const struct trace *trace, event_id e)
+{
+    return packed_value(&trace->dur_ns, e);
+}
+
 static inline int64_t trace_end_ns(const struct trace *trace, event_id e)
 {
-    return trace->start_ns[e] + trace->dur_ns[e]; /* the builder checked that this does not overflow */
+    return trace_start_ns(trace, e) +
+           trace_dur_ns(trace, e); /* the builder checked that this does not overflow */
 }
 
 static inline const char *trace_name(const struct trace *trace, event_id e)

@@ -23,10 +23,19 @@ const char *latency_part_name(enum latency_part part)
 
 /* ---- sets with sums ---- */
 
-static struct timed_set timed(struct intervals set, const struct timed_set *without);
+static int64_t time_before(const struct timed_set *set, const struct timed_set *busy, int64_t moment_ns);
 
-/* Time of SET before MOMENT. */
-static int64_t time_before(const struct timed_set *set, const struct timed_set *without, int64_t moment_ns)
+/* How long the devices were busy before MOMENT; BUSY are the parts of their time. */
+static int64_t busy_before(const struct timed_set busy[DEVICE_USES], int64_t moment_ns)
+{
+    int64_t time_ns = 0;
+    for (int part = 0; part < DEVICE_USES; part++)
+        time_ns += time_before(&busy[part], NULL, moment_ns);
+    return time_ns;
+}
+
+/* Time of SET before MOMENT; of what lies in the sets BUSY (NULL: none) nothing counts. */
+static int64_t time_before(const struct timed_set *set, const struct timed_set *busy, int64_t moment_ns)
 {
     size_t i;
     SEARCH(i, set->set.count, set->set.at[i].start_ns < moment_ns);
@@ -36,26 +45,26 @@ static int64_t time_before(const struct timed_set *set, const struct timed_set *
     if (last->end_ns <= moment_ns)
         return set->before_ns[i];
     int64_t part_ns = moment_ns - last->start_ns;
-    if (without)
-        part_ns -= time_before(without, NULL, moment_ns) - time_before(without, NULL, last->start_ns);
+    if (busy)
+        part_ns -= busy_before(busy, moment_ns) - busy_before(busy, last->start_ns);
     return set->before_ns[i - 1] + part_ns;
 }
 
-static int64_t time_within(const struct timed_set *set, const struct timed_set *without, int64_t start_ns,
+static int64_t time_within(const struct timed_set *set, const struct timed_set *busy, int64_t start_ns,
                            int64_t end_ns)
 {
-    return time_before(set, without, end_ns) - time_before(set, without, start_ns);
+    return time_before(set, busy, end_ns) - time_before(set, busy, start_ns);
 }
 
-/* SET, which is taken; of what lies in WITHOUT (NULL: nothing) nothing counts. */
-static struct timed_set timed(struct intervals set, const struct timed_set *without)
+/* SET, which is taken; BUSY as above. */
+static struct timed_set timed(struct intervals set, const struct timed_set *busy)
 {
     struct timed_set made = { .set = set };
     made.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *made.before_ns));
     made.before_ns[0] = 0;
     for (size_t i = 0; i < set.count; i++) {
         int64_t start_ns = set.at[i].start_ns, end_ns = set.at[i].end_ns;
-        int64_t taken_ns = without ? time_within(without, NULL, start_ns, end_ns) : 0;
+        int64_t taken_ns = busy ? busy_before(busy, end_ns) - busy_before(busy, start_ns) : 0;
         made.before_ns[i + 1] = made.before_ns[i] + (end_ns - start_ns - taken_ns);
     }
     return made;
@@ -69,36 +78,58 @@ static void timed_release(struct timed_set *set)
 
 /* ---- devices ---- */
 
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    const struct gpu_events *gpu = context;
+    return trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)left]) >
+           trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)right]);
+}
+
+/* The work of the devices of FILE by start, of which there are COUNT: positions in gpu_events. New; free with free(). */
+static uint32_t *works_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
+{
+    size_t device = gpu_first_device(gpu, file), first = 0;
+    *count = 0;
+    for (size_t d = device; d < gpu->device_count && gpu->devices[d].file == file; d++) {
+        first = d == device ? gpu->devices[d].first : first;
+        *count += gpu->devices[d].count;
+    }
+    uint32_t *at = mem_alloc(mem_times(*count + 1, sizeof *at));
+    for (size_t i = 0; i < *count; i++)
+        at[i] = (uint32_t)(first + i);
+    runs_sort(at, *count, sizeof *at, begins_later, gpu);
+    return at;
+}
+
 static void add_file(struct activity *activity, uint32_t file)
 {
-    const struct trace *trace = activity->trace;
     const struct gpu_events *gpu = activity->gpu;
+    size_t count;
+    uint32_t *at = works_of_file(gpu, file, &count);
     struct device_use use = { 0 };
-    struct intervals busy = { 0 };
-    for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
-        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
-            event_id e = gpu->event[i];
-            device_use_add(&use, gpu->work[i], trace->start_ns[e], trace_end_ns(trace, e));
-            intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));
-            activity->has_work[file] = true;
-        }
-    intervals_merge(&busy);
-    device_use_finish(&use);
-    activity->busy[file] = timed(busy, NULL);
-    for (int part = 0; part < DEVICE_USES; part++) {
-        activity->of_file[part][file] = timed(use.exposed[part], NULL);
-        use.exposed[part] = (struct intervals){ 0 };
-    }
+    struct intervals exposed[DEVICE_USES] = { 0 };
+    struct device_use_walk walk = { .gpu = gpu, .at = at, .count = count };
+    while (device_use_next(&walk, &use))
+        for (int part = 0; part < DEVICE_USES; part++)
+            for (size_t i = 0; i < use.exposed[part].count; i++)
+                intervals_add(&exposed[part], use.exposed[part].at[i].start_ns,
+                              use.exposed[part].at[i].end_ns);
     device_use_release(&use);
+    free(at);
+    activity->has_work[file] = count > 0;
+    for (int part = 0; part < DEVICE_USES; part++)
+        activity->of_file[file][part] = timed(exposed[part], NULL);
 }
 
 /* ---- operations by their calls ---- */
 
 static bool is_called_later(const void *context, const void *left, const void *right)
 {
-    (void)context;
-    const struct launched_work *a = left, *b = right;
-    return a->thread != b->thread ? a->thread > b->thread : a->called_ns > b->called_ns;
+    const struct gpu_events *gpu = context;
+    event_id a = gpu->call[*(const uint32_t *)left], b = gpu->call[*(const uint32_t *)right];
+    if (gpu->trace->track[a] != gpu->trace->track[b])
+        return gpu->trace->track[a] > gpu->trace->track[b];
+    return trace_start_ns(gpu->trace, a) > trace_start_ns(gpu->trace, b);
 }
 
 static void find_works(struct activity *activity)
@@ -111,26 +142,29 @@ static void find_works(struct activity *activity)
     activity->first = mem_zalloc(trace->track_count + 1, sizeof *activity->first);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            activity->works[count++] =
-                (struct launched_work){ trace->start_ns[gpu->call[i]], trace->start_ns[gpu->event[i]],
-                                        trace_end_ns(trace, gpu->event[i]), trace->track[gpu->call[i]] };
-    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, NULL);
+            activity->works[count++] = (uint32_t)i;
+    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, gpu);
     activity->works_ns[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct launched_work *work = &activity->works[i];
-        activity->works_ns[i + 1] = activity->works_ns[i] + (work->end_ns - work->start_ns);
-        activity->first[work->thread + 1]++;
+        uint32_t work = activity->works[i];
+        activity->works_ns[i + 1] = activity->works_ns[i] + trace_dur_ns(trace, gpu->event[work]);
+        activity->first[trace->track[gpu->call[work]] + 1]++;
     }
     for (size_t t = 0; t < trace->track_count; t++)
         activity->first[t + 1] += activity->first[t];
+}
+
+static int64_t called_ns(const struct activity *activity, size_t work)
+{
+    return trace_start_ns(activity->trace, activity->gpu->call[activity->works[work]]);
 }
 
 size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first)
 {
     size_t from = activity->first[thread], count = activity->first[thread + 1] - from, i, end;
-    SEARCH(i, count, activity->works[from + i].called_ns < start_ns);
-    SEARCH(end, count, activity->works[from + end].called_ns < end_ns);
+    SEARCH(i, count, called_ns(activity, from + i) < start_ns);
+    SEARCH(end, count, called_ns(activity, from + end) < end_ns);
     *first = from + i;
     return from + end;
 }
@@ -142,11 +176,9 @@ struct activity *activity_open(const struct trace *trace)
     struct activity *activity = mem_zalloc(1, sizeof *activity);
     activity->trace = trace;
     activity->gpu = gpu_events_of(trace);
-    activity->busy = mem_zalloc(trace->file_count + 1, sizeof *activity->busy);
     activity->has_work = mem_zalloc(trace->file_count + 1, sizeof *activity->has_work);
     activity->of_thread = mem_zalloc(trace->track_count + 1, sizeof *activity->of_thread);
-    for (int part = 0; part < DEVICE_USES; part++)
-        activity->of_file[part] = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file[part]);
+    activity->of_file = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file);
     for (uint32_t file = 0; file < trace->file_count; file++)
         add_file(activity, file);
     find_works(activity);
@@ -156,20 +188,16 @@ struct activity *activity_open(const struct trace *trace)
 void activity_free(struct activity *activity)
 {
     const struct trace *trace = activity->trace;
-    for (uint32_t file = 0; file < trace->file_count; file++) {
-        timed_release(&activity->busy[file]);
+    for (uint32_t file = 0; file < trace->file_count; file++)
         for (int part = 0; part < DEVICE_USES; part++)
-            timed_release(&activity->of_file[part][file]);
-    }
+            timed_release(&activity->of_file[file][part]);
     for (track_id t = 0; t < trace->track_count; t++)
         for (int part = 0; activity->of_thread[t] && part < HOST_ACTIVITIES; part++)
             timed_release(&activity->of_thread[t][part]);
     for (track_id t = 0; t < trace->track_count; t++)
         free(activity->of_thread[t]);
-    for (int part = 0; part < DEVICE_USES; part++)
-        free(activity->of_file[part]);
+    free(activity->of_file);
     free(activity->of_thread);
-    free(activity->busy);
     free(activity->has_work);
     free(activity->works);
     free(activity->works_ns);
@@ -188,7 +216,7 @@ static const struct timed_set *host_of(struct activity *activity, track_id threa
             const struct intervals *set = &host->threads[thread].in[part];
             for (size_t i = 0; i < set->count; i++)
                 intervals_add(&copy, set->at[i].start_ns, set->at[i].end_ns);
-            sets[part] = timed(copy, &activity->busy[file]);
+            sets[part] = timed(copy, activity->of_file[file]);
         }
         activity->of_thread[thread] = sets;
     }
@@ -201,12 +229,13 @@ void activity_parts(struct activity *activity, track_id thread, int64_t start_ns
     uint32_t file = activity->trace->tracks[thread].file;
     int64_t rest_ns = end_ns - start_ns;
     for (int part = 0; part < DEVICE_USES; part++) {
-        parts_ns[part] = time_within(&activity->of_file[part][file], NULL, start_ns, end_ns);
+        parts_ns[part] = time_within(&activity->of_file[file][part], NULL, start_ns, end_ns);
         rest_ns -= parts_ns[part];
     }
     const struct timed_set *host = host_of(activity, thread, file);
     for (int part = 0; part < HOST_ACTIVITIES; part++) {
-        parts_ns[LATENCY_WAITING + part] = time_within(&host[part], &activity->busy[file], start_ns, end_ns);
+        parts_ns[LATENCY_WAITING + part] =
+            time_within(&host[part], activity->of_file[file], start_ns, end_ns);
         rest_ns -= parts_ns[LATENCY_WAITING + part];
     }
     parts_ns[LATENCY_HOST] = rest_ns;

@@ -40,19 +40,13 @@ struct timed_set {
 struct activity {
     const struct trace *trace;
     const struct gpu_events *gpu;
-    struct timed_set *of_file[3]; /* by part and file: computation, communication, copies; disjoint */
-    struct timed_set *busy;       /* by file: the three together */
-    bool *has_work;               /* by file */
-    struct timed_set **of_thread; /* by track: from LATENCY_WAITING on; NULL: not requested yet */
+    struct timed_set (*of_file)[3]; /* by file and part: computation, communication, copies; disjoint */
+    bool *has_work;                 /* by file */
+    struct timed_set **of_thread;   /* by track: from LATENCY_WAITING on; NULL: not requested yet */
     /* Operations by the thread and the start of the call that launched them: */
-    struct launched_work *works;
+    uint32_t *works;   /* positions in gpu_events */
     int64_t *works_ns; /* their durations before each, and one more */
     size_t *first;     /* by track, and one more */
-};
-
-struct launched_work {
-    int64_t called_ns, start_ns, end_ns;
-    track_id thread;
 };
 
 /* New; free with activity_free. */

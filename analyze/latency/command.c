@@ -63,7 +63,7 @@ static const struct table_column outlier_columns[] = {
     COLUMN(struct latency_outlier, part, "part", "What grew", TABLE_TEXT, "the part that is most above its median over the row"),
     COLUMN(struct latency_outlier, grew_ns, "grew", "By", TABLE_NS, "how much that is"),
     COLUMN(struct latency_outlier, works, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_outlier, median_works, "median_works", "Median works", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_outlier, median_works, "median_works", "Median operations", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_outlier, thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_OPTIONAL),
 };
 

@@ -12,6 +12,7 @@
 #include "base/sum.h"
 #include "facts/async_regions.h"
 #include "facts/host_waits.h"
+#include "facts/step_list.h"
 #include "trace/span.h"
 #include "trace/derived.h"
 #include <math.h>
@@ -80,6 +81,7 @@ struct range_query {
     const struct selection *selection;
     const struct latency_options *options;
     bool *named; /* by name_id: requested by name; NULL: annotations are */
+    bool *steps; /* by name_id: names of steps, which are operators in PyTorch 1.8 */
 };
 
 /* Is E a stretch of time on the host that is requested? */
@@ -92,7 +94,18 @@ static bool is_range(const struct range_query *query, event_id e)
         return false;
     if (query->named)
         return query->named[trace->name[e]];
-    return kind == EVENT_ANNOTATION || (kind == EVENT_OTHER && trace->flags[e] & EVENT_ASYNC);
+    return kind == EVENT_ANNOTATION || (kind == EVENT_OTHER && trace->flags[e] & EVENT_ASYNC) ||
+           query->steps[trace->name[e]];
+}
+
+/* New, by name_id: is this the name of a step of TRACE? */
+static bool *names_of_steps(const struct trace *trace)
+{
+    const struct step_list *steps = step_list_of(trace);
+    bool *named = mem_zalloc(names_count(trace->names) + 1, sizeof *named);
+    for (size_t i = 0; i < steps->count; i++)
+        named[trace->name[steps->at[i].event]] = true;
+    return named;
 }
 
 static bool is_later(const void *context, const void *left, const void *right)
@@ -140,8 +153,8 @@ static void find_ranges(struct latency *latency, const struct range_query *query
         }
         *VEC_PUSH(&latency->ranges) = (struct latency_range){ .event = e,
                                                               .row = row_of(latency, &names, rows, e),
-                                                              .start_ns = trace->start_ns[e],
-                                                              .duration_ns = trace->dur_ns[e] };
+                                                              .start_ns = trace_start_ns(trace, e),
+                                                              .duration_ns = trace_dur_ns(trace, e) };
     }
     free(names.of_name);
     names_free(names.folded);
@@ -408,7 +421,9 @@ static struct latency *analyze(const struct trace *trace, const struct selection
                                const struct latency_options *options, struct tpa_error *err)
 {
     struct range_query query = { .trace = trace, .selection = selection, .options = options };
-    if (options->name) {
+    if (!options->name) {
+        query.steps = names_of_steps(trace);
+    } else {
         query.named = selection_match_names(trace->names, options->name, NULL, err);
         if (!query.named)
             return NULL;
@@ -428,6 +443,7 @@ static struct latency *analyze(const struct trace *trace, const struct selection
         phases_find(&latency->serving, activity, selection, latency->group);
     activity_free(activity);
     free(query.named);
+    free(query.steps);
     return latency;
 }
 

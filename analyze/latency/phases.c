@@ -37,9 +37,9 @@ static bool begins_later(const void *context, const void *left, const void *righ
     event_id a = ((const struct phase_step *)left)->event, b = ((const struct phase_step *)right)->event;
     if (trace->track[a] != trace->track[b])
         return trace->track[a] > trace->track[b];
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] > trace->start_ns[b];
-    return trace->dur_ns[a] < trace->dur_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
 /* Every annotation that tells of a step; names are asked once. */
@@ -74,7 +74,7 @@ static void drop_inner(struct phase_query *query)
         const struct phase_step *step = &query->steps.at[i];
         struct phase_step *outer = kept ? &query->steps.at[kept - 1] : NULL;
         if (outer && trace->track[outer->event] == trace->track[step->event] &&
-            trace->start_ns[step->event] < trace_end_ns(trace, outer->event)) {
+            trace_start_ns(trace, step->event) < trace_end_ns(trace, outer->event)) {
             if (outer->step.tokens < 0)
                 outer->step.tokens = step->step.tokens;
             continue;
@@ -91,15 +91,16 @@ static void time_step(struct phase_query *query, struct phase_step *step, const 
     const struct trace *trace = query->trace;
     const struct activity *activity = query->activity;
     track_id thread = trace->track[step->event];
-    step->start_ns = trace->start_ns[step->event];
+    step->start_ns = trace_start_ns(trace, step->event);
     step->end_ns = trace_end_ns(trace, step->event);
     step->has_work = activity->has_work[trace->tracks[thread].file];
     size_t first, end = activity_works(activity, thread, step->start_ns, step->end_ns, &first);
     intervals_clear(busy);
     for (size_t i = first; i < end; i++) {
-        const struct launched_work *work = &activity->works[i];
-        intervals_add(busy, work->start_ns, work->end_ns);
-        step->end_ns = work->end_ns > step->end_ns ? work->end_ns : step->end_ns;
+        event_id work = activity->gpu->event[activity->works[i]];
+        int64_t end_ns = trace_end_ns(trace, work);
+        intervals_add(busy, trace_start_ns(trace, work), end_ns);
+        step->end_ns = end_ns > step->end_ns ? end_ns : step->end_ns;
     }
     if (before && trace->track[before->event] == thread && before->end_ns > step->start_ns)
         step->start_ns = before->end_ns < step->end_ns ? before->end_ns : step->end_ns;

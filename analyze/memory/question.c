@@ -80,12 +80,12 @@ static uint32_t file_of(const struct memory_question *question, event_id e)
 
 int64_t memory_moment(const struct memory_question *question, event_id e)
 {
-    return question->trace->start_ns[e] - question->origins[file_of(question, e)];
+    return trace_start_ns(question->trace, e) - question->origins[file_of(question, e)];
 }
 
 static const struct step *step_around(const struct memory_question *question, event_id e)
 {
-    return step_list_at(question->steps, file_of(question, e), question->trace->start_ns[e]);
+    return step_list_at(question->steps, file_of(question, e), trace_start_ns(question->trace, e));
 }
 
 int64_t memory_step_number(const struct memory_question *question, event_id e)

@@ -17,12 +17,12 @@ void memory_add_steps(const struct memory_question *question, const struct memor
         if (step->file != device->file)
             continue;
         int64_t end_ns = step_list_end_ns(steps, s);
-        for (; i < end && trace->start_ns[at[i].event] < step->start_ns; i++) {
+        for (; i < end && trace_start_ns(trace, at[i].event) < step->start_ns; i++) {
             level = at[i].allocated;
             reserved = at[i].reserved;
         }
         int64_t start = level, peak = level;
-        for (; i < end && trace->start_ns[at[i].event] < end_ns; i++) {
+        for (; i < end && trace_start_ns(trace, at[i].event) < end_ns; i++) {
             level = at[i].allocated;
             reserved = at[i].reserved;
             peak = level > peak ? level : peak;

@@ -96,7 +96,7 @@ struct work_words {
 struct work_words *work_words_open(const struct trace *trace, struct arena *texts);
 void work_words_free(struct work_words *words);
 
-/* The names of COUNT works in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
+/* The names of COUNT operations in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
 struct text works_in_few_words(struct work_words *words, const name_id *names, size_t count);
 
 /* The same whole, demangled, with " | " between; AT is NULL when left out. */

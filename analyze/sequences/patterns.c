@@ -58,8 +58,8 @@ static bool is_later(const void *context, const void *left, const void *right)
     const struct launched *a = left, *b = right;
     if (a->outer != b->outer)
         return a->outer > b->outer;
-    if (trace->start_ns[a->work] != trace->start_ns[b->work])
-        return trace->start_ns[a->work] > trace->start_ns[b->work];
+    if (trace_start_ns(trace, a->work) != trace_start_ns(trace, b->work))
+        return trace_start_ns(trace, a->work) > trace_start_ns(trace, b->work);
     return a->work > b->work;
 }
 
@@ -115,7 +115,7 @@ static void add_patterns(struct sequences *sequences, const struct stream_works 
         names[used++] = trace->name[op];
         for (end = first; end < count && all[end].outer == all[first].outer; end++) {
             names[used++] = trace->name[all[end].work];
-            device_ns += trace->dur_ns[all[end].work];
+            device_ns += trace_dur_ns(trace, all[end].work);
         }
         uint32_t id = names_add(keys, (const char *)&names[begin], (used - begin) * sizeof *names);
         if (id == patterns.count)
@@ -126,7 +126,7 @@ static void add_patterns(struct sequences *sequences, const struct stream_works 
         assert(patterns.at);
         patterns.at[id].count++;
         patterns.at[id].device_ns += device_ns;
-        patterns.at[id].host_ns += trace->dur_ns[op];
+        patterns.at[id].host_ns += trace_dur_ns(trace, op);
     }
     runs_sort(patterns.at, patterns.count, sizeof *patterns.at, is_behind, trace);
     add_rows(sequences, words, trace, patterns.at, patterns.count, names);

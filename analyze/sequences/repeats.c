@@ -1,13 +1,13 @@
 /*
  * repeats.c - chains of operations that occur again and again on a stream.
  *
- * The chains of length L are numbered: two places have the same number exactly when the names of the L works from there
+ * The chains of length L are numbered: two places have the same number exactly when the names of the L operations from there
  * on are equal. Those of length L + 1 get theirs from the pair of numbers of their two chains of length L, so that
  * names are never compared again; a chain that occurs once is in no longer one that repeats, so its place drops out.
  * Occurrences are counted from the left, those of one chain never overlapping.
  *
- * A loop of n works has n rows that differ only in where they begin. From the first row on, each claims the operations
- * that it covers; a row most of whose works belong to one group goes into that.
+ * A loop of n operations has n rows that differ only in where they begin. From the first row on, each claims the operations
+ * that it covers; a row most of whose operations belong to one group goes into that.
  */
 #include "analyze/sequences/parts.h"
 

@@ -11,7 +11,7 @@ enum {
     SEQUENCE_LEAST = 2, /* operations of a chain that repeats */
     SEQUENCE_MOST = 16,
     SEQUENCE_PAUSE_NS = 1000000, /* a chain goes over no longer pause */
-    GRAPH_WORK_NS = 1000,        /* idle time before each work that a graph leaves */
+    GRAPH_WORK_NS = 1000,        /* idle time before each operation that a graph leaves */
 };
 
 /* A chain that occurs at least twice on a stream; occurrences do not overlap. */
@@ -29,7 +29,7 @@ struct repeat_row {
 /* What short operations in a row come to in a group. Idle time before an operation is of the group of that work. */
 struct short_row {
     struct group_key key;
-    int64_t runs;                    /* with at least one work of the group */
+    int64_t runs;                    /* with at least one operation of the group */
     int64_t works, work_ns, idle_ns; /* idle time of the device between them */
     int64_t host_ns, device_ns,
         late_ns; /* of it: the launch was late, the work was queued, the launch is unknown */
@@ -67,7 +67,7 @@ struct fused_work {
 };
 
 struct sequence_options {
-    int64_t short_ns; /* works shorter than this are short */
+    int64_t short_ns; /* operations shorter than this are short */
     int64_t least;    /* operations of a run */
     bool all;         /* every chain that repeats, not one for those that lie shifted over each other */
     const char *op;   /* name of an operator or regular expression for all of one; NULL: no patterns */

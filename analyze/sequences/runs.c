@@ -59,7 +59,7 @@ static struct text short_name(const struct trace *trace, const struct stream_wor
     return name_text(trace, work->op != EVENT_NONE ? work->op : work->event);
 }
 
-/* The gain of a graph: the idle time but for what a graph leaves before each work. */
+/* The gain of a graph: the idle time but for what a graph leaves before each operation. */
 static void judge(struct sequences *sequences, struct run_row *row)
 {
     int64_t left_ns = row->works * GRAPH_WORK_NS;
@@ -71,7 +71,7 @@ static void judge(struct sequences *sequences, struct run_row *row)
     sum_add(&sequences->graph_gain_ns, row->gain_ns);
 }
 
-/* The run of COUNT works from FIRST on, of STREAM. */
+/* The run of COUNT operations from FIRST on, of STREAM. */
 static void add_run(struct short_rows *rows, const struct stream_works *works,
                     const struct works_of_stream *stream, const struct stream_work *first, size_t count)
 {

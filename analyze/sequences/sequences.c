@@ -46,7 +46,7 @@ static const struct table_column run_columns[] = {
 
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
-    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
+    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words"),
     COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
     COLUMN(struct fusion_row, length, "length", "Operations", TABLE_TALLY, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
@@ -65,11 +65,11 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
     COLUMN(struct repeat_row, length, "length", "Operations", TABLE_TALLY, "operations of the chain"),
     COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest operations from the start of an occurrence to that of the next"),
-    COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each work to the start of the next, of all occurrences", .aliases = "gaps"),
+    COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each operation to the start of the next, of all occurrences", .aliases = "gaps"),
     COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose operations are of this row; --all shows them", .flags = TABLE_OPTIONAL),
-    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
+    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words"),
     COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
@@ -79,7 +79,7 @@ static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, length, "length", "Operations", TABLE_TALLY, "operations that each launched"),
     COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
-    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
+    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words, by start"),
     COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
@@ -224,6 +224,7 @@ static struct table *repeats_table(const struct sequences *sequences, const stru
                                         sequences->repeats.at, sequences->repeats.count);
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct repeat_row, rank, 0);
+    table->none = "No chain of operations repeats on a stream.";
     table->sort_column = table_column_at(table, offsetof(struct repeat_row, gaps_ns));
     return table;
 }
@@ -234,7 +235,7 @@ static void add_notices(const struct sequences *sequences, struct result *result
         result_add_notice(result, "unlinked", sequences->unlinked, NULL, TPA_NOWHERE,
                           "the call of %" PRId64
                           " %s is not in the file: who made the gap before is not known",
-                          sequences->unlinked, sequences->unlinked == 1 ? "work" : "works");
+                          sequences->unlinked, sequences->unlinked == 1 ? "operation" : "operations");
     if (sequences->left_out)
         result_add_notice(result, "chains_left_out", sequences->left_out, NULL, TPA_NOWHERE,
                           "%" PRId64 " more chains repeat, with less time in their gaps",

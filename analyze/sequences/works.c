@@ -14,7 +14,7 @@ static struct busy_time busy_of(const struct trace *trace, const struct gpu_even
 {
     struct intervals set = { 0 };
     for (size_t i = device->first; i < device->first + device->count; i++)
-        intervals_add(&set, trace->start_ns[gpu->event[i]], trace_end_ns(trace, gpu->event[i]));
+        intervals_add(&set, trace_start_ns(trace, gpu->event[i]), trace_end_ns(trace, gpu->event[i]));
     intervals_merge(&set);
     struct busy_time busy = { .at = set.at, .count = set.count };
     busy.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *busy.before_ns));
@@ -57,7 +57,7 @@ static const struct step *step_of(const struct row_query *query, const struct st
 {
     const struct trace *trace = query->trace;
     event_id e = work->call == EVENT_NONE ? work->event : work->call;
-    return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+    return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e));
 }
 
 static enum late_because late_because(const struct trace *trace, const struct stream_work *work,
@@ -67,7 +67,7 @@ static enum late_because late_because(const struct trace *trace, const struct st
         return LATE_UNKNOWN;
     if (before && before->call == work->call)
         return LATE_DEVICE;
-    return !before || trace->start_ns[work->call] > empty_ns ? LATE_HOST : LATE_DEVICE;
+    return !before || trace_start_ns(trace, work->call) > empty_ns ? LATE_HOST : LATE_DEVICE;
 }
 
 /* The work at POSITION of the device events, which follows BEFORE (NULL: it is the stream's first). */
@@ -80,7 +80,7 @@ static struct stream_work work_at(const struct row_query *query, uint32_t positi
                                 .call = gpu->call[position],
                                 .op = gpu->op[position],
                                 .work = gpu->work[position],
-                                .start_ns = query->trace->start_ns[e],
+                                .start_ns = trace_start_ns(query->trace, e),
                                 .end_ns = trace_end_ns(query->trace, e) };
     work.because = late_because(query->trace, &work, before, empty_ns);
     work.alone = !before || !adjacent || (query->steps && step_of(query, &work) != step_of(query, before));
@@ -158,9 +158,9 @@ static bool begins_later(const void *context, const void *left, const void *righ
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
     if (trace->track[a] != trace->track[b])
         return trace->track[a] > trace->track[b];
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] > trace->start_ns[b];
-    return trace->dur_ns[a] < trace->dur_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
@@ -176,7 +176,7 @@ struct outer_operators outer_operators_open(const struct trace *trace, const boo
     for (size_t i = 0; i < found.count; i++) {
         event_id e = found.at[i], last = outer.count ? outer.at[outer.count - 1] : EVENT_NONE;
         if (last != EVENT_NONE && trace->track[last] == trace->track[e] &&
-            trace->start_ns[e] < trace_end_ns(trace, last))
+            trace_start_ns(trace, e) < trace_end_ns(trace, last))
             continue;
         outer.at[outer.count++] = e;
         outer.first[trace->track[e] + 1]++;
@@ -198,8 +198,8 @@ size_t outer_operator_of(const struct outer_operators *outer, const struct trace
     if (call == EVENT_NONE)
         return SIZE_MAX;
     size_t first = outer->first[trace->track[call]], end = outer->first[trace->track[call] + 1], i;
-    int64_t moment_ns = trace->start_ns[call];
-    SEARCH(i, end - first, trace->start_ns[outer->at[first + i]] <= moment_ns);
+    int64_t moment_ns = trace_start_ns(trace, call);
+    SEARCH(i, end - first, trace_start_ns(trace, outer->at[first + i]) <= moment_ns);
     if (i == 0 || trace_end_ns(trace, outer->at[first + i - 1]) <= moment_ns)
         return SIZE_MAX;
     return first + i - 1;

@@ -59,7 +59,7 @@ struct narrowings top_narrow_annotations(const struct top_events *events)
             !wanted[trace->track[e]])
             continue;
         struct stream_edges *of = &edges[trace->track[e]];
-        *VEC_PUSH(&of->starts) = trace->start_ns[e];
+        *VEC_PUSH(&of->starts) = trace_start_ns(trace, e);
         *VEC_PUSH(&of->ends) = trace_end_ns(trace, e);
     }
     for (track_id t = 0; any && t < trace->track_count; t++) {
@@ -70,7 +70,7 @@ struct narrowings top_narrow_annotations(const struct top_events *events)
         if (trace->kind[e] != EVENT_GPU_ANNOTATION || !wanted[trace->track[e]])
             continue;
         const struct stream_edges *of = &edges[trace->track[e]];
-        int64_t start_ns = snap(&of->starts, trace->start_ns[e]),
+        int64_t start_ns = snap(&of->starts, trace_start_ns(trace, e)),
                 end_ns = snap(&of->ends, trace_end_ns(trace, e));
         *VEC_PUSH(&narrowings) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
     }
@@ -89,6 +89,6 @@ void top_device_time(const struct trace *trace, const struct narrowings *narrowi
     while (*next < narrowings->count && narrowings->at[*next].event < e)
         ++*next;
     bool is_narrowed = *next < narrowings->count && narrowings->at[*next].event == e;
-    *start_ns = is_narrowed ? narrowings->at[*next].start_ns : trace->start_ns[e];
+    *start_ns = is_narrowed ? narrowings->at[*next].start_ns : trace_start_ns(trace, e);
     *end_ns = is_narrowed ? narrowings->at[*next].end_ns : trace_end_ns(trace, e);
 }

@@ -68,7 +68,7 @@ static double node_duration_us(const struct float_state *state, node_id n)
 {
     const struct trace *trace = state->trace;
     event_id e = state->calls->tree->event[n];
-    return duration_us(state, e, trace->start_ns[e], trace_end_ns(trace, e));
+    return duration_us(state, e, trace_start_ns(trace, e), trace_end_ns(trace, e));
 }
 
 /* torch's list is sorted by (start, -end), stably, from one sorted by start, stably, from the file's order. */
@@ -97,8 +97,8 @@ static void find_origins(struct float_state *state)
         const struct trace_file *file = &trace->files[i];
         int64_t first_ns = file->has_window ? file->window_start_ns : INT64_MAX;
         for (event_id e = 0; !file->has_window && e < file->event_count; e++)
-            if (trace->start_ns[file->first_event + e] < first_ns)
-                first_ns = trace->start_ns[file->first_event + e];
+            if (trace_start_ns(trace, file->first_event + e) < first_ns)
+                first_ns = trace_start_ns(trace, file->first_event + e);
         state->origin_ns[i] = first_ns;
     }
 }
@@ -112,8 +112,8 @@ static bool list_event(const struct float_state *state, const uint64_t *leftover
     bool leftover = role == ROLE_MEMORY && leftovers && leftovers[e / 64] >> (e % 64) & 1;
     if (role == ROLE_NONE || (role == ROLE_MEMORY && !leftover))
         return false;
-    *listed = (struct listed){ trace->start_ns[e], trace_end_ns(trace, e), top_order(state->events, e), e,
-                               NODE_NONE };
+    *listed = (struct listed){ trace_start_ns(trace, e), trace_end_ns(trace, e), top_order(state->events, e),
+                               e, NODE_NONE };
     if (role == ROLE_ASYNC)
         listed->end_ns = region_end_ns(trace, state->events->open, e);
     if (leftover)

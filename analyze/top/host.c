@@ -28,13 +28,13 @@ static void count_node(struct top_rows *rows, struct top_calls *calls, node_id n
     const struct trace *trace = events->trace;
     event_id e = calls->tree->event[n];
     struct top_occurrence one = { .event = e,
-                                  .start_ns = trace->start_ns[e],
+                                  .start_ns = trace_start_ns(trace, e),
                                   .end_ns = trace_end_ns(trace, e),
                                   .order = top_order(events, e),
                                   .has_parent = calls->tree->parent[n] != NODE_NONE };
     top_row_count(rows, index, &one);
     struct row_sums *row = &rows->at[index];
-    add_wrapped(&row->self_cpu_ns, trace->dur_ns[e]);
+    add_wrapped(&row->self_cpu_ns, trace_dur_ns(trace, e));
     if (top_counts_once(events, e)) {
         assert(ends); /* any counts once */
         if (n < row->covered_until)
@@ -43,7 +43,7 @@ static void count_node(struct top_rows *rows, struct top_calls *calls, node_id n
             row->covered_until = ends[n];
     }
     if (!(calls->state[n] & NODE_COVERED))
-        add_wrapped(&row->cpu_ns, trace->dur_ns[e]);
+        add_wrapped(&row->cpu_ns, trace_dur_ns(trace, e));
 }
 
 static void count_calls(struct top_rows *rows, struct top_calls *calls)
@@ -65,7 +65,7 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
             count_node(rows, calls, n, row, ends);
         if (!folded && parent != NODE_NONE && top_row_of_node(calls, parent) != ROW_NONE)
             add_wrapped(&rows->at[top_row_of_node(calls, parent)].self_cpu_ns,
-                        -trace->dur_ns[tree->event[n]]);
+                        -trace_dur_ns(trace, tree->event[n]));
     }
     free(ends);
 }
@@ -91,7 +91,7 @@ static void count_async(struct top_rows *rows, struct top_counts *counts)
         if (row == ROW_NONE)
             continue;
         struct top_occurrence one = { .event = e,
-                                      .start_ns = trace->start_ns[e],
+                                      .start_ns = trace_start_ns(trace, e),
                                       .end_ns = region_end_ns(trace, events->open, e),
                                       .order = e,
                                       .is_async = true };

@@ -39,10 +39,10 @@ static void find_threads_of_steps(struct top_links *links, const struct trace *t
         if (!is_step[trace->name[e]] || event_on_device((enum event_kind)trace->kind[e]))
             continue;
         size_t p = attribution_process(links->launches, e);
-        if (links->stop_thread[p] != TRACK_NONE && trace->start_ns[e] >= first_ns[p])
+        if (links->stop_thread[p] != TRACK_NONE && trace_start_ns(trace, e) >= first_ns[p])
             continue;
         links->stop_thread[p] = trace->track[e];
-        first_ns[p] = trace->start_ns[e];
+        first_ns[p] = trace_start_ns(trace, e);
     }
     free(first_ns);
     free(is_step);
@@ -205,8 +205,8 @@ static int compare_moves(const void *left, const void *right)
 /* Does A come before B in the list torch walks, which is sorted by start? */
 static bool listed_before(const struct trace *trace, event_id a, event_id b)
 {
-    if (trace->start_ns[a] != trace->start_ns[b])
-        return trace->start_ns[a] < trace->start_ns[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) < trace_start_ns(trace, b);
     return a < b;
 }
 

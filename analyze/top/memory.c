@@ -133,7 +133,7 @@ static void give_to_thread(struct memory_state *state, const struct calltree_thr
             give_to_call(state, n, cpu, device);
             continue;
         }
-        first = find_record(records, first, trace->start_ns[e], false);
+        first = find_record(records, first, trace_start_ns(trace, e), false);
         size_t end = find_record(records, first, trace_end_ns(trace, e), true);
         if (first == end)
             continue;
@@ -152,7 +152,7 @@ static void give_to_async(struct memory_state *state, struct records *by_file)
         struct records *records = &by_file[top_file_of(events, e)];
         if (records->count == 0 || top_role(events, e) != ROLE_ASYNC)
             continue;
-        size_t first = find_record(records, 0, trace->start_ns[e], false);
+        size_t first = find_record(records, 0, trace_start_ns(trace, e), false);
         size_t end = find_record(records, first, region_end_ns(trace, events->open, e), true);
         records->open[first]++;
         records->open[end]--;
@@ -197,7 +197,7 @@ static struct records *collect_records(const struct top_events *events, struct t
         enum top_role role = top_role(events, e);
         counts->has_memory |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
         if (role == ROLE_MEMORY)
-            *VEC_PUSH(&by_file[top_file_of(events, e)]) = (struct record){ trace->start_ns[e], e };
+            *VEC_PUSH(&by_file[top_file_of(events, e)]) = (struct record){ trace_start_ns(trace, e), e };
     }
     for (uint32_t i = 0; i < trace->file_count; i++)
         sum_up(&by_file[i], trace);

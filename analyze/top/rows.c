@@ -301,7 +301,7 @@ uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call)
     if (index == rows->count)
         *VEC_PUSH(rows) =
             (struct row_sums){ .key = key,
-                               .first = { call, events->trace->start_ns[call],
+                               .first = { call, trace_start_ns(events->trace, call),
                                           trace_end_ns(events->trace, call), e, false, false } };
     return index;
 }

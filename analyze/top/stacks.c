@@ -78,7 +78,7 @@ static node_id *find_backward(const struct top_calls *calls, const struct top_li
             backward[n] = n;
         if (backward[n] == NODE_NONE && trace_arg(trace, ARG_SEQUENCE, e, &sequence))
             *VEC_PUSH(forwards) = (struct forward){ attribution_process(links->launches, e), sequence,
-                                                    trace->start_ns[e], trace_end_ns(trace, e), e };
+                                                    trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     }
     if (forwards->count)
         qsort(forwards->at, forwards->count, sizeof *forwards->at, compare_forwards);

@@ -64,8 +64,10 @@ def _begin():
         activities = [ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(ProfilerActivity.CUDA)
-        # Only with a schedule are there steps; this one never stops recording.
+        # Only with a schedule are there steps; this one never stops recording. The first step begins when an optimizer is
+        # made: a process without one, such as a launcher, has none.
         trace = profile(activities=activities, schedule=lambda step: ProfilerAction.RECORD)
+        trace.record_steps = False
         trace.start()
         state["trace"], state["until"] = trace, time.time() + seconds
         mark_steps(torch)
@@ -80,8 +82,15 @@ def _begin():
         # Each step of an optimizer ends a step of the recording. torch has no hook for it in all of its versions.
         step = torch.optim.Optimizer.__init__
 
+        def begin_steps():
+            trace = state["trace"]
+            if trace is not None and threading.get_ident() == state["thread"] and not trace.record_steps:
+                trace.record_steps = True
+                trace.step()
+
         def with_steps(self, *args, **kwargs):
             step(self, *args, **kwargs)
+            attempt("torch.profiler", begin_steps)
             own = self.step
 
             def stepped(*a, **k):

@@ -3,12 +3,12 @@
 
     make.py OUTPUT_FOLDER [NAME...]
 
-Needs torch 2.14 or later (any build: only the CPU is used), and for `integer_microseconds`, which is
-made only when named, torch 1.12. For every NAME it writes
+Needs torch 2.14 or later (any build: only the CPU is used), and for `integer_microseconds` and `no_kineto`, which are
+made only when named, torch 1.12, and 1.13 of Debian 12. For every NAME it writes
 
     NAME.json.gz         the trace as torch.profiler exported it
     NAME.expected.json   rows of key_averages(), exact in integer nanoseconds
-    NAME.table.txt       the text of key_averages().table() for a matrix of arguments (not by torch 1.12)
+    NAME.table.txt       the text of key_averages().table() for a matrix of arguments (not by torch 1)
 
 See ../README.md for their layout. Each sample is made in a process of its own, so that none sees the
 threads, ids or caches of another. The only thing changed in a trace is the name of the host.
@@ -333,6 +333,23 @@ def integer_microseconds():
     run("integer_microseconds", lambda p: train_cnn(p, 4), steps=(1, 1, 2), profile_memory=True)
 
 
+@sample
+def no_kineto():
+    """Made with Debian's torch 1.13, which is built without Kineto: operators have no category and one process."""
+    import torch
+
+    def train(profiler):
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(24, 8)), batch_size=8)
+        layer = torch.nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        for batch, in loader:
+            layer(batch).sum().backward()
+            optimizer.step()
+            profiler.step()
+
+    run("no_kineto", train, steps=(0, 1, 2))
+
+
 # ---- profiling and writing -----------------------------------------------------------------------
 
 COLUMNS = ["key", "device_type", "is_user_annotation", "count", "cpu_time_total_ns", "self_cpu_time_total_ns",
@@ -429,7 +446,7 @@ def main():
         warnings.simplefilter("ignore")
         SAMPLES[sys.argv[2]]()
         return
-    out, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or [n for n in SAMPLES if n != "integer_microseconds"]
+    out, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or [n for n in SAMPLES if n not in ("integer_microseconds", "no_kineto")]
     script = os.path.abspath(__file__)
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:

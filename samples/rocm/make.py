@@ -3,7 +3,7 @@
 
 No GPU ran: rows are invented, tables and keys are those of AMD's profilers.
 
-results.db     rocpd, schema 3.0.0: two processes, each with a set of tables; a marker around each of two steps
+results.db     rocpd, schema 3.0.0: two processes, each with a set of tables; a marker around each of three steps
 matmul.rpd     RPD, schema 2
 results.json   rocprofv3's JSON of what results.db holds of its first process
 """
@@ -41,7 +41,7 @@ KERNELS = {1: "gemm(float const*, float*)", 2: "reduce(float*)"}
 def session(pid):
     """Records of one process: (what, fields...); `stack` is what work has in common with the call that launched it."""
     records, stack = [], 0
-    for step in range(2):
+    for step in range(3):
         t = 5_000_000_000 + step * 1_000_000 + pid
         records.append(("marker", t, t + 900_000, f"step {step}"))
         for i, (agent, kernel) in enumerate([(1, 1), (1, 2), (2, 1)]):
@@ -154,7 +154,7 @@ def rocprofv3():
             lists["memory_allocation"].append(record("MEMORY_ALLOCATION", operation, 0, end - 100, end, allocation_size=size,
                                                      address=hex(address), agent_id={"handle": 900 + (agent or 0)}))
     process = {
-        "metadata": {"node": {"id": 0, "hostname": "host1"}, "pid": 1104, "command": ["./app", "--steps", "2"]},
+        "metadata": {"node": {"id": 0, "hostname": "host1"}, "pid": 1104, "command": ["./app", "--steps", "3"]},
         "agents": [{"id": {"handle": 900 + i}, "type": 2 if i else 1, "name": "gfx942" if i else "AMD EPYC",
                     "product_name": "AMD Instinct MI300X" if i else "AMD EPYC", "logical_node_type_id": max(i - 1, 0),
                     "cu_count": 304 if i else 64, "wave_front_size": 64 if i else 0} for i in range(3)],

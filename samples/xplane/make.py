@@ -12,7 +12,8 @@ gpu.xplane.pb, times in us from the start of the session; step 0 is [0, 100), st
            stream 14  MemcpyH2D 30..40 (2)
     memory GPU_0_bfc  +1000 at 5, +500 at 105, -1000 at 160
 
-tpu.xplane.pb: two programs, the second one's while loop with an all-reduce inside; times in ns, with picoseconds left over.
+tpu.xplane.pb: two programs, the second one's while loop with an all-reduce and a product inside; times in ns, with
+picoseconds left over. fusion.1 takes twice as long as the memory needs for its bytes, dot.2 twice as long as its operations need.
 """
 
 import os
@@ -108,9 +109,12 @@ def tpu():
                 device.event("jit_f(11)", 1000500, 4000000, run_id=1),
                 device.event("jit_g(12)", 6000500, 6000000, run_id=2))
     device.line(3, "XLA Ops", 0,
-                device.event("%fusion.1 = f32[8] fusion(...)", 1000999, 3000001, display="fusion.1"),
-                device.event("%while = (s32[]) while(...)", 6001000, 5000000, display="while"),
-                device.event("%all-reduce.3 = f32[8] all-reduce(...)", 7001500, 2000000, display="all-reduce.3"))
+                device.event("%fusion.1 = f32[8] fusion(...)", 1000999, 3000001, display="fusion.1", flops=918000000,
+                             bytes_accessed=2457000),
+                device.event("%while = (s32[]) while(...)", 6001000, 5000000, display="while", flops=459000000),
+                device.event("%all-reduce.3 = f32[8] all-reduce(...)", 7001500, 2000000, display="all-reduce.3", flops=8,
+                             bytes_accessed=64),
+                device.event("%dot.2 = f32[8] dot(...)", 9501500, 1000000, display="dot.2", flops=459000000, bytes_accessed=819000))
     device.line(4, "XLA TraceMe", 0, device.event("barrier-cores", 6100000, 800000))
     device.tell("device_type_string", "TPU v6 Lite")
     host = Plane(1, "/host:CPU")

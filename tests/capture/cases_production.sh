@@ -148,6 +148,18 @@ case_budget()
     # Windows: the writer's own time is what is measured. The simulated clock hardly moves, so it is far above the budget.
     capture --window 10ms/20ms --budget 0.1% -- clock cuda records 20000 1 pass 10 round pass 10 round records 20000 1 pass 10 round pass 10 round exit 0
     has "windows" "$(ours)" '[0-9]+ windows? of 0.010 s (was|were) recorded.* the last cost [0-9.]+ ms of our time, so one each [0-9.]+ s keeps'
+    # Killed: what it chose until then is in the log, and that it is a choice. On a full disk the program runs on.
+    ulimit -c 0
+    capture --sample 1/1 --budget 1% -- clock cuda steps 100 10 2 pass 600 round pass 600 round kill 9
+    is "status, killed" $status 137
+    is "steps, killed" "$(field run.tpa STEP NUMBER | tr '\n' ' ')" "0 2 4 6 8 10 30 50 70 90 "
+    has "note, killed" "$(notes)" 'one step in 1 or fewer, to keep to the budget is recorded'
+    export FULL_AFTER=3000
+    capture --sample 1/1 --budget 1% -- cuda flushed step records 50000 2 step step step await-full step exit 5
+    unset FULL_AFTER
+    is "status, full disk" $status 5
+    has "full disk" "$(ours)" 'cannot write .*run.tpa: No space left on device; the log ends there, the program runs on'
+    "$dump" run.tpa > /dev/null || fail "what was written cannot be read"
     # A wrong option is told before the program runs.
     local option pattern
     while IFS='|' read -r option pattern; do
@@ -191,6 +203,12 @@ case_ring()
     is "drops told" "$("$dump" run.tpa DROPPED)" ""
     has said "$(ours)" 'the last [0-9.]+ s are written: the end'
     is windows "$("$dump" run.tpa WINDOW | grep -c 'WHY="the end"')" 1
+    # Each step that is recorded is a window of its own: all that the ring may hold, and what is too many is told.
+    capture --ring 16M --sample 1/2 -- clock cuda steps 800 1 0 exit 0
+    is "windows of steps" "$("$dump" run.tpa WINDOW | wc -l)" 400
+    capture --ring 16M --sample 1/2 -- clock cuda steps 32800 1 0 exit 0
+    is "the last windows" "$("$dump" run.tpa WINDOW | wc -l)" 16384
+    has "more of them" "$(ours)" 'recording was switched on more than 16384 times between two writes of the log, which lacks the first'
     # At the signal, twice; then it is killed. Nothing else is lost than what came after the second.
     ulimit -c 0
     capture --ring 16M --signal USR2 -- clock cuda api-push run kernel a kill 12 round pass 600 round kernel b kill 12 round pass 600 round kernel c kill 9
@@ -233,6 +251,19 @@ case_slow()
     has "range" "$(ours)" 'step 12 took 25.000 ms, 2.50 times the usual 10.000 ms'
     is "times written" "$(grep -c 'are written' err)" 1
     is kernels "$(kernels)" "in:13"
+    # Killed after a slow step: what was written then is there. The disk is full when it is to be written: the program runs on.
+    ulimit -c 0
+    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 30 0 steps 60 10 0 round round steps 5 10 0 kill 9
+    is "status, killed" $status 137
+    has "missing, killed" "$(ours)" 'what the ring held is missing'
+    has "note, killed" "$(notes)" 'WORD="ring_written".*step 20 took 30.000 ms'
+    has "steps, killed" "$(field run.tpa STEP NUMBER | tr '\n' ' ')" '^0 1 2 .* 19 20 21 22 '
+    export FULL_AFTER=3000
+    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 records 20000 2 steps 1 30 0 steps 60 10 0 await-full steps 5 10 0 exit 5
+    unset FULL_AFTER
+    is "status, full disk" $status 5
+    has "full disk" "$(ours)" 'cannot write .*run.tpa: No space left on device; the log ends there, the program runs on'
+    "$dump" run.tpa > /dev/null || fail "what was written cannot be read"
     # It is slow, and ends before the device is done with it: still written.
     capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 90 0 steps 1 10 0 exit 0
     has "at the end" "$(ours)" 'step 20 took 90.000 ms, 9.00 times'
@@ -264,6 +295,9 @@ case_ranks()
     [ -f n9-1.tpa ] || fail "no n9-1.tpa: $(ls)"
     RANK=0 WORLD_SIZE=1 "$tpa" capture --library "$library" -o alone.tpa -- "$play" cuda kernel k 2> err
     [ -f alone.tpa ] || fail "no alone.tpa: $(ls)"
+    # The program changes its environment.
+    RANK=3 WORLD_SIZE=8 "$tpa" capture --library "$library" -o 'changed%r.tpa' -- "$play" cuda kernel k setenv RANK 9 2> err
+    is "rank of the begin" "$("$dump" changed3.tpa PROCESS | grep -o ' RANK=[0-9]*')" " RANK=3"
     # Two at once with one name: the log that is being written stays, and the second has the process id in its name.
     "$tpa" capture --library "$library" -o twice.tpa -- "$play" cuda kernel k flushed await go 2> err &
     until [ -s twice.tpa ]; do sleep 0.05; done

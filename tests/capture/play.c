@@ -15,6 +15,7 @@
  *     threads COUNT         as many threads, each with a range, one after the other
  *     counts                print what the fake CUPTI counted
  *     hardware              print whether kernel times are by hardware, and how often was flushed
+ *     setenv NAME VALUE     change the environment
  *     no-ptrace             drop CAP_SYS_PTRACE, and be a process that none may trace
  *     practice              print how the fake CUPTI was told to hand out its records
  *     exit N, _exit N, abort, terminate, kill N
@@ -554,6 +555,8 @@ static int play(char **words)
         }
         return 2;
     }
+    if (strcmp(word, "setenv") == 0)
+        return setenv(first, words[2], 1), 3;
     if (strcmp(word, "no-ptrace") == 0)
         return drop_ptrace(), 1;
     if (strcmp(word, "hardware") == 0)

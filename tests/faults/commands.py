@@ -26,7 +26,8 @@ class Command:
         self.store = store or new_store    # works on a store,
         self.new_store = new_store         # which is not there before
         self.starts = starts               # starts another program
-        self.of_folder = any(os.path.isdir(word) for word in arguments)
+        self.of_folder = arguments[0] == "fleet" or any(os.path.isdir(word) for word in arguments)
+        self.of_database = any(word.endswith(".sqlite") for word in arguments)
 
 
 def commands():
@@ -60,7 +61,7 @@ def commands():
     yield Command("diff", ["diff", f"{SAMPLES}/diff/before.json", f"{SAMPLES}/diff/after.json"])
     yield Command("diff to a file",
                   ["diff", "--format", "json", *to_file, f"{SAMPLES}/diff/gpu_before.json", f"{SAMPLES}/diff/gpu_after.json"])
-    for form in ("chrome", "tpa", "csv", "speedscope", "folded"):
+    for form in ("chrome", "tpa", "csv", "speedscope", "folded", "perfetto", "sqlite", "arrow"):
         yield Command(f"convert to {form}", ["convert", night, "--to", form, *to_file])
     yield Command("convert to standard output", ["convert", night, "--to", "chrome"])
     yield Command("convert packed", ["convert", night, "--to", "chrome", "-o", f"./{OUTPUT}.json.gz"])
@@ -83,6 +84,21 @@ def commands():
     yield Command("nightly prune", ["nightly", "--store", STORE, "prune", "--keep", "1"], store=True)
     yield Command("nightly export", ["nightly", "--store", STORE, "export", "--format", "json", *to_file], store=True)
     yield Command("capture", ["capture", "-o", f"./{OUTPUT}-%p.tpa", "--", "echo", "done"], starts=True)
+    # Answers of commands and readers that came later.
+    for name in ("path", "roofline", "sequences", "latency"):
+        yield Command(name, [name, night])
+    yield Command("whatif", ["whatif", "--fuse", night])
+    yield Command("sql", ["sql", "-c", "select name, sum(dur_ns) from kernels group by 1 order by 2", night])
+    yield Command("sql of a command", ["sql", "-c", "select * from gaps('--by op')", night])
+    yield Command("diff of trees", ["diff", "--tree", f"{SAMPLES}/diff/tree_before.json", f"{SAMPLES}/diff/tree_after.json"])
+    yield Command("facts", ["facts", *to_file, *ranks])
+    yield Command("fleet", ["fleet", "--jobs", "2", "--format", "csv", *ranks], starts=True)
+    yield Command("memory of a snapshot", ["memory", f"{SAMPLES}/memory/snapshot_ring.pickle"])
+    yield Command("info of an XSpace", ["info", f"{SAMPLES}/xplane/tpu.xplane.pb"])
+    yield Command("info of Perfetto's", ["info", f"{SAMPLES}/perfetto/torch_cupti.pftrace"])
+    yield Command("kernels of a database", ["kernels", "--notes", f"{SAMPLES}/nsys/train.sqlite"])
+    yield Command("kernels of rocprofv3's JSON", ["kernels", f"{SAMPLES}/rocm/results.json"])
+    yield Command("top of a heap profile", ["top", f"{SAMPLES}/profiles/heap.pb.gz"])
     yield Command("help", ["help", "top"])
     yield Command("completion", ["completion", "bash"])
 
@@ -139,7 +155,8 @@ class Run:
 
         process = subprocess.Popen([*prefix, tpa, *command.arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout,
                                    stderr=stderr, preexec_fn=limit if limits else None,  # without one Python has no need to fork itself
-                                   env={**os.environ, "COLUMNS": "100", "LC_ALL": "C", **(environment or {})})
+                                   env={**os.environ, "COLUMNS": "100", "LC_ALL": "C", "TMPDIR": folder,
+                                        **(environment or {})})
         self.killed = False
         try:
             self.stdout, self.stderr = process.communicate(timeout=kill_after_s or TIMEOUT_S)
@@ -193,8 +210,11 @@ def trouble(command, good, run, before, taken="any"):
     same = (run.stdout, run.written, run.store, run.others) == (good.stdout, good.written, good.store, good.others)
     if run.code == good.code and same:
         return None
-    # What is out of reach in a folder is left out, and told.
+    # What is out of reach in a folder, or of a fleet, is left out, and told.
     if run.code == good.code and command.of_folder and b"left out: " in run.stdout + run.stderr:
+        return None
+    # SQLite calls it damage when the disk fails.
+    if run.code == good.code and command.of_database and b"is damaged" in run.stdout + run.stderr:
         return None
     if run.code == good.code:
         return "its output is another, and its exit status tells nothing"

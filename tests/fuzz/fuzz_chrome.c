@@ -59,8 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (count) {
             must(memcmp(whole->category, parts->category, count * sizeof *whole->category) == 0);
             must(memcmp(whole->flags, parts->flags, count) == 0);
-            must(memcmp(whole->start_ns, parts->start_ns, count * sizeof *whole->start_ns) == 0);
-            must(memcmp(whole->dur_ns, parts->dur_ns, count * sizeof *whole->dur_ns) == 0);
+            for (event_id e = 0; e < count; e++)
+                must(trace_start_ns(whole, e) == trace_start_ns(parts, e) &&
+                     trace_dur_ns(whole, e) == trace_dur_ns(parts, e));
             must(memcmp(whole->name, parts->name, count * sizeof *whole->name) == 0);
             must(memcmp(whole->track, parts->track, count * sizeof *whole->track) == 0);
         }

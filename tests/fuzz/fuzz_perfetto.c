@@ -43,8 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(full->event_count == bare->event_count && full->track_count >= bare->track_count);
         must(full->flows_seen == bare->flows_seen && full->samples_seen == bare->samples_seen);
         for (event_id e = 0; e < full->event_count; e++) {
-            must(full->start_ns[e] == bare->start_ns[e] && full->dur_ns[e] == bare->dur_ns[e]);
-            must(full->dur_ns[e] >= 0 && full->kind[e] == bare->kind[e]);
+            must(trace_start_ns(full, e) == trace_start_ns(bare, e) &&
+                 trace_dur_ns(full, e) == trace_dur_ns(bare, e));
+            must(trace_dur_ns(full, e) >= 0 && full->kind[e] == bare->kind[e]);
         }
     }
     trace_free(full);

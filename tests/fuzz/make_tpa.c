@@ -2,6 +2,8 @@
 #include "tests/fuzz/make_tpa.h"
 
 #include "base/memory.h"
+#include "fleet/facts_file.h"
+#include "fleet/sketch.h"
 #include "trace/tpafile_write.h"
 #include "trace/trace.h"
 #include <stdbool.h>
@@ -414,12 +416,19 @@ static bool take(void *context, const void *bytes, size_t size)
     return true;
 }
 
-void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
+static struct making begin(const uint8_t *choices, size_t count)
 {
-    static const size_t odds[] = { 0, 64, 16, 4, 1 };
     struct making making = { .choices = choices, .left = count, .state = UINT64_C(0x9E3779B97F4A7C15) };
     for (size_t i = 0; i < count; i++)
         making.state = (making.state ^ choices[i]) * UINT64_C(1099511628211) + 1;
+    return making;
+}
+
+static const size_t odds[] = { 0, 64, 16, 4, 1 };
+
+void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
+{
+    struct making making = begin(choices, count);
     making.writer = tpafile_writer_open(
         &(struct tpafile_writer_options){ .sink = take, .context = bytes, .rows = 8 + choose(&making, 64) });
     if (!making.writer)
@@ -443,4 +452,99 @@ void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes)
     int64_t end = choose_usual(&making, TPAFILE_TIME);
     tpafile_writer_close(making.writer, end, (int64_t)choose(&making, LENGTH(texts)));
     tpafile_writer_free(making.writer);
+}
+
+/* ---- facts ---- */
+
+enum { MOST_RECORDINGS = 4, MOST_FACTS = 12 };
+
+/* A number that makes rows of several recordings belong together. */
+static int64_t usual_fact(struct making *making, const char *key, int64_t recording, size_t row)
+{
+    size_t len = strlen(key);
+    if (strcmp(key, "recording") == 0 || strcmp(key, "world_size") == 0)
+        return recording;
+    if (strcmp(key, "rank") == 0)
+        return recording - 1;
+    if (strcmp(key, "start_ns") == 0)
+        return INT64_C(1700000000000000000) + 1000 * (int64_t)row + (int64_t)choose(making, 400);
+    if (len > 3 && strcmp(key + len - 3, "_ns") == 0)
+        return 10 * (int64_t)choose(making, 250);
+    if (strcmp(key, "device") == 0 || strcmp(key, "group") == 0)
+        return (int64_t)choose(making, 8) / 7;
+    if (strcmp(key, "sequence") == 0 || strcmp(key, "number") == 0)
+        return (int64_t)row;
+    return strcmp(key, "complete") == 0 || strcmp(key, "has_clock") == 0 ? 1 : (int64_t)choose(making, 9);
+}
+
+static const char *usual_text(struct making *making, enum facts_table table, const char *key)
+{
+    static const char *const names[] = { "kernel", "copy", "operator", "call", "annotation" };
+    static const char *const collectives[] = { "all_reduce", "all_gather", "broadcast", "send", "receive" };
+    if (strcmp(key, "kind") == 0 && table == FACTS_NAMES)
+        return names[choose(making, LENGTH(names))];
+    if (strcmp(key, "kind") == 0 && table == FACTS_COLLECTIVES)
+        return collectives[choose(making, LENGTH(collectives))];
+    return strcmp(key, "job") == 0 || strcmp(key, "ranks") == 0 ? NULL : texts[choose(making, 20)].at;
+}
+
+static struct facts_bytes choose_sketch(struct making *making, struct facts *facts, bool odd)
+{
+    struct sketch sketch = { 0 };
+    struct buffer text = { 0 };
+    size_t place = choose(making, LENGTH(texts));
+    for (size_t i = choose(making, 4) ? choose(making, 30) : 1000; i > 0; i--)
+        sketch_add(&sketch, choose(making, 8) ? 10 * (int64_t)choose(making, 250) : choose_limit(making));
+    if (odd)
+        buffer_add(&text, texts[place].at, texts[place].len);
+    else
+        sketch_encode(&sketch, &text);
+    struct facts_bytes bytes = { arena_strndup(&facts->arena, text.at ? text.at : "", text.count),
+                                 text.count };
+    buffer_release(&text);
+    sketch_release(&sketch);
+    return bytes;
+}
+
+static void add_fact(struct making *making, struct facts *facts, enum facts_table table, int64_t recording,
+                     size_t place)
+{
+    char row[512] = { 0 };
+    const struct facts_schema *schema = &facts_tables[table];
+    for (unsigned c = 0; c < schema->column_count; c++) {
+        const struct facts_column *column = &schema->columns[c];
+        bool odd = c > 0 && is_odd(making, (unsigned)table, c);
+        if (column->type == FACTS_INT64) {
+            int64_t number = odd ? choose_limit(making) : usual_fact(making, column->key, recording, place);
+            memcpy(row + column->offset, &number, sizeof number);
+        } else if (column->type == FACTS_TEXT) {
+            size_t text = choose(making, LENGTH(texts));
+            name_id id = odd ? names_add(facts->texts, texts[text].at, texts[text].len)
+                             : facts_text(facts, usual_text(making, table, column->key));
+            memcpy(row + column->offset, &id, sizeof id);
+        } else {
+            struct facts_bytes sketch = choose_sketch(making, facts, odd);
+            memcpy(row + column->offset, &sketch, sizeof sketch);
+        }
+    }
+    facts_add(facts, table, row);
+}
+
+void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes)
+{
+    struct making making = begin(choices, count);
+    struct facts *facts = facts_open();
+    making.odd_of = odds[choose(&making, LENGTH(odds))];
+    making.kind = (unsigned)choose(&making, FACTS_TABLES);
+    making.field = (unsigned)choose(&making, facts_tables[making.kind].column_count);
+    int64_t recordings = 1 + (int64_t)choose(&making, MOST_RECORDINGS);
+    for (int64_t recording = 1; recording <= recordings; recording++)
+        for (int table = 0; table < FACTS_TABLES; table++) {
+            size_t rows = table == FACTS_RECORDINGS ? 1 : choose(&making, MOST_FACTS);
+            for (size_t row = 0; row < rows; row++)
+                add_fact(&making, facts, (enum facts_table)table, recording, row);
+        }
+    facts_finish(facts);
+    facts_write(facts, bytes);
+    facts_free(facts);
 }

@@ -1,5 +1,5 @@
 /*
- * make_tpa.h - well-formed .tpa files of a fuzzer's choosing: traces, capture logs, profiles and reports.
+ * make_tpa.h - well-formed files of a fuzzer's choosing: traces, capture logs, profiles and reports as .tpa, and facts.
  *
  *     struct buffer file = { 0 };
  *     make_tpa(choices, count, &file);
@@ -17,5 +17,8 @@
 
 /* Append a file to BYTES. The same CHOICES make the same file. */
 void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes);
+
+/* Append facts of one to four ranks (fleet/facts_file.h) to BYTES. */
+void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes);
 
 #endif

@@ -140,6 +140,7 @@ static const char *const questions[] = {
     "convert --to sqlite t",
     "convert --to tpa t u",
     "sql -c select\tname,parent,depth,self_ns,step\tfrom\toperators;select\t*\tfrom\tcomm();select\t*\tfrom\tkernels t u",
+    "convert --to perfetto t",
 };
 
 static const char *const formats[] = { "", "csv", "json", "md", "arrow" };

@@ -17,6 +17,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#ifndef QUESTIONS
+#define QUESTIONS (QUESTION_COUNT + 1) /* the last: what a store is asked */
+#endif
+
 static char now[64];
 static int now_len;
 
@@ -40,7 +44,7 @@ int main(int argc, char **argv)
     unsigned long every = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
     every = every ? every : 1;
     signal(SIGABRT, on_abort);
-    enum { QUESTIONS = QUESTION_COUNT + 1, SEED_BYTES = 12 }; /* the last: what a store is asked */
+    enum { SEED_BYTES = 12 };
     for (unsigned long seed = first; seed < first + count; seed++)
         for (unsigned question = 0; question < QUESTIONS; question++) {
             if ((seed + question) % every != 0)

@@ -1,5 +1,6 @@
 /*
- * identity.c - nothing changed, nothing moved: of each trace given, every moment of the replay is where it was recorded.
+ * identity.c - nothing changed, nothing moved: of each trace given, every moment of the replay is where it was recorded. And
+ * no change promises what it cannot give: edits that shorten let no moment come later, nor sooner by more than all that they take away.
  *
  *     replay_identity [--together] FILE...
  *
@@ -9,13 +10,14 @@
  */
 #include "ingest/formats.h"
 #include "replay/make_graph.h"
+#include "replay/edits.h"
 #include "replay/path.h"
 #include "replay/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct trace_wants wants = { .args = REPLAY_WANTS };
+static const struct trace_wants wants = { .args = EDIT_WANTS };
 
 static size_t wrong;
 
@@ -84,6 +86,59 @@ static void check_paths(const struct replay_graph *graph, struct path_windows *w
     path_windows_free(windows);
 }
 
+/* All that CHANGES take off pieces of the host and off work. A wait that is dropped lies in a piece, or in work, that is taken off. */
+static double taken_off(const struct replay_graph *graph, const struct changes *changes)
+{
+    double ns = 0;
+    for (moment_id m = 1; m < graph->host_count; m++)
+        if (changes->piece[m] < 1)
+            ns += (1 - (double)changes->piece[m]) *
+                  ((double)replay_moment_ns(graph, m) - (double)replay_moment_ns(graph, m - 1));
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        ns += (1 - (double)changes->work[i]) * (double)(replay_moment_ns(graph, replay_work_end(graph, i)) -
+                                                        replay_moment_ns(graph, replay_work_start(graph, i)));
+    return ns;
+}
+
+static void check_edits(const struct replay_graph *graph, const char *path)
+{
+    static const struct edit edits[] = {
+        { .kind = EDIT_NO_DATA_WAIT },
+        { .kind = EDIT_PINNED_COPIES },
+        { .kind = EDIT_NO_SYNC, .pattern = ".", .pattern_len = 1 },
+        { .kind = EDIT_CUDA_GRAPH },
+        { .kind = EDIT_NO_ALLOC },
+        { .kind = EDIT_NO_FIRST_USE },
+        { .kind = EDIT_AT_PEAK, .factor = 0.2 },
+        { .kind = EDIT_OVERLAP_COMM },
+        { .kind = EDIT_RANKS_LIKE_MEDIAN },
+        { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = ".", .pattern_len = 1, .factor = 0.5 },
+    };
+    struct changes *changes = changes_open(graph);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        struct edit_effect effect;
+        struct tpa_error ignored = { 0 };
+        changes_clear(changes);
+        if (!edit_apply(&edits[i], changes, &effect, &ignored))
+            continue;
+        struct replay *replay = replay_open(graph, changes);
+        double most_ns = taken_off(graph, changes) + 1000; /* and some nanoseconds that are rounded off */
+        size_t later = 0, sooner = 0;
+        for (moment_id m = 0; m < graph->moment_count; m++) {
+            later += replay_time_of(replay, m) > replay_moment_ns(graph, m);
+            sooner += (double)replay_moment_ns(graph, m) - (double)replay_time_of(replay, m) > most_ns;
+        }
+        char what[100];
+        snprintf(what, sizeof what, "moments that come later with edit %d", (int)edits[i].kind);
+        complain(path, what, later);
+        snprintf(what, sizeof what, "moments that come sooner by more than edit %d takes off",
+                 (int)edits[i].kind);
+        complain(path, what, sooner);
+        replay_free(replay);
+    }
+    changes_free(changes);
+}
+
 static size_t check(const char *const *paths, size_t count)
 {
     struct tpa_error err = { 0 };
@@ -96,6 +151,7 @@ static size_t check(const char *const *paths, size_t count)
         moments = graph->moment_count;
         check_order(graph, paths[0]);
         check_replay(graph, paths[0]);
+        check_edits(graph, paths[0]);
         check_paths(graph, path_windows_whole(graph), paths[0]);
         check_paths(graph, path_windows_steps(graph), paths[0]);
     }

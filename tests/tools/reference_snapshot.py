@@ -3,8 +3,9 @@
 
     reference_snapshot.py TPA FILE...        exit code 1 when a figure differs
 
-Written from docs/definitions.md. It loads the file with Python's own pickle, so it is for files that were made here.
+Written from docs/definitions.md. It loads the file with Python's own pickle, so it is for files that were made here, gzip or not.
 """
+import gzip
 import json
 import pickle
 import re
@@ -41,7 +42,8 @@ def blocks_of(data, device):
 class Track:
     """Allocated, or active, bytes: what leaves at LEAVES."""
 
-    def __init__(self, trace, blocks, leaves):
+    def __init__(self, trace, blocks, leaves, name=lambda entry: line_of(entry.get("frames", [])) or NONE):
+        self.name = name
         known, self.start = set(), {}
         for entry in trace:
             if entry["action"] == "alloc":
@@ -69,7 +71,7 @@ class Track:
         for index, entry in enumerate(self.trace if until is None else self.trace[:until + 1]):
             if entry["action"] == "alloc":
                 total += entry["size"] - self.live.get(entry["addr"], (0,))[0]
-                self.live[entry["addr"]] = (entry["size"], line_of(entry.get("frames", [])) or NONE)
+                self.live[entry["addr"]] = (entry["size"], self.name(entry))
             elif entry["action"] == self.leaves:
                 total -= self.live.pop(entry["addr"], (0,))[0]
             yield index, total
@@ -96,7 +98,7 @@ def segment_figures(data, device):
         requested += sum(b["requested_size"] for b in segment["blocks"] if b["state"] != "inactive")
         active += used
         inactive += sum(free)
-        split += sum(free) if used and not segment["is_expandable"] else 0
+        split += sum(free) if used and not segment.get("is_expandable") else 0
         largest = max([largest, *free])
     return {"reserved_bytes": reserved, "allocated_bytes": allocated, "active_bytes": active,
             "inactive_bytes": inactive, "inactive_split_bytes": split, "requested_active_bytes": requested,
@@ -106,7 +108,7 @@ def segment_figures(data, device):
 def figures(data, device):
     trace = data["device_traces"][device] if device < len(data["device_traces"]) else []
     row = {"device": device, **segment_figures(data, device), "entries": len(trace)}
-    lines, ooms, steps = {}, [], []
+    lines, categories, ooms, steps = {}, {}, [], []
     if trace:
         actions = {e["action"] for e in trace}
         leaves = "free_requested" if "free_requested" in actions else "free_completed"
@@ -126,9 +128,12 @@ def figures(data, device):
         row.update(allocated_peak_bytes=allocated.peak, peak_entry=allocated.peak_entry,
                    active_peak_bytes=active.peak, reserved_peak_bytes=peak)
         lines = allocated.lines_at(allocated.peak_entry)
+        if any("category" in e for e in trace):
+            by_category = Track(trace, [u[:3] for u in used if u[3] != hidden], leaves, lambda e: e["category"])
+            categories = by_category.lines_at(allocated.peak_entry)
         if "time_us" in trace[0]:
             steps = steps_of(data, device, trace, allocated)
-    return row, lines, ooms, steps
+    return row, lines, categories, ooms, steps
 
 
 def steps_of(data, device, trace, track):
@@ -137,7 +142,7 @@ def steps_of(data, device, trace, track):
     open_, rows = [], []
     first = track.bytes(track.start)
     heights = [first, *track.after]
-    for a in data["external_annotations"]:
+    for a in data.get("external_annotations", []):
         if a["device"] != device:
             continue
         if a["stage"] == "START":
@@ -151,16 +156,20 @@ def steps_of(data, device, trace, track):
 
 
 def load(path):
-    with open(path, "rb") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
         head = file.read(1)
         file.seek(0)
         data = json.load(file) if head in (b"{", b"[") else pickle.load(file)
     return {"segments": data, "device_traces": []} if isinstance(data, list) else data
 
 
+def ask(tpa, path, *options):
+    answer = subprocess.run([tpa, "memory", "--format", "json", *options, path], capture_output=True, check=True)
+    return {t["key"]: t["rows"] for t in json.loads(answer.stdout)["tables"]}
+
+
 def compare(tpa, path):
-    answer = subprocess.run([tpa, "memory", "--format", "json", path], capture_output=True, check=True)
-    tables = {t["key"]: t["rows"] for t in json.loads(answer.stdout)["tables"]}
+    tables = ask(tpa, path)
     data, wrong = load(path), 0
     devices = {*range(len(data["device_traces"])), *(s["device"] for s in data["segments"])}
 
@@ -173,12 +182,15 @@ def compare(tpa, path):
     found = {r["device"]: r for r in tables["devices"]}
     check("devices", sorted(devices), sorted(found))
     for device in devices:
-        row, lines, ooms, steps = figures(data, device)
+        row, lines, categories, ooms, steps = figures(data, device)
         for key, value in row.items():
             check(f"device {device}: {key}", value, found[device].get(key))
         alive = {r["line"]: (r["bytes"], r["count"]) for r in tables["alive_at_peak"] if r["device"] == device}
         if row["entries"]:
             check(f"device {device}: alive at the peak", lines, alive)
+        if categories:
+            rows = ask(tpa, path, "--by", "category", "--device", str(device))["alive_at_peak"]
+            check(f"device {device}: categories", categories, {r["line"]: (r["bytes"], r["count"]) for r in rows})
         check(f"device {device}: ooms", ooms,
               [(r["entry"], r["request_bytes"], r["allocated_bytes"], r["reserved_bytes"])
                for r in tables["ooms"] if r["device"] == device])

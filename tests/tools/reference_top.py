@@ -210,7 +210,8 @@ def link(events):
     """Set .link of runtime calls and GPU work: the id of the operator that launched it, or 0."""
     launched = [e for e in events if e.category in RUNTIME or e.category in GPU_WORK]
     leaves_out = any(e.external is None for e in launched if e.category in RUNTIME)
-    none_linked = leaves_out and all(e.external is None for e in launched) and any(e.external is not None for e in events)
+    of_mtia = any(e.category.startswith("mtia_") for e in launched)
+    none_linked = of_mtia and all(e.external is None for e in launched) and any(e.external is not None for e in events)
     if none_linked or any(e.external is not None and e.external != e.correlation for e in launched):
         # The ids link. None at all says "no operator"; so does one that only repeats the correlation, unless calls of the
         # file lack theirs: then the key is left out where there is no operator, and equal numbers are chance.

@@ -51,8 +51,8 @@ static void check(const struct trace *trace, event_id e, const char *name, int64
 {
     assert_true(e < trace->event_count);
     assert_string_equal(trace_name(trace, e), name);
-    assert_int_equal(trace->start_ns[e], start);
-    assert_int_equal(trace->dur_ns[e], dur);
+    assert_int_equal(trace_start_ns(trace, e), start);
+    assert_int_equal(trace_dur_ns(trace, e), dur);
 }
 
 static const struct trace_notice *find_notice(const struct trace *trace, const char *kind)

@@ -219,10 +219,10 @@ static void random_events_get_the_parents_a_slow_search_finds(void **state)
             event_id e = tree->event[n];
             if (n > first) {
                 event_id before = tree->event[n - 1];
-                assert_true(trace->start_ns[before] < trace->start_ns[e] ||
-                            (trace->start_ns[before] == trace->start_ns[e] &&
-                             (trace->dur_ns[before] > trace->dur_ns[e] ||
-                              (trace->dur_ns[before] == trace->dur_ns[e] && before < e))));
+                assert_true(trace_start_ns(trace, before) < trace_start_ns(trace, e) ||
+                            (trace_start_ns(trace, before) == trace_start_ns(trace, e) &&
+                             (trace_dur_ns(trace, before) > trace_dur_ns(trace, e) ||
+                              (trace_dur_ns(trace, before) == trace_dur_ns(trace, e) && before < e))));
             }
             /* An earlier node is on the stack when no node since has closed it. */
             node_id found = NODE_NONE;
@@ -230,7 +230,7 @@ static void random_events_get_the_parents_a_slow_search_finds(void **state)
                 bool open = true;
                 for (node_id q = p + 1; q <= n && open; q++) {
                     event_id by = tree->event[q];
-                    open = trace->start_ns[by] < trace_end_ns(trace, tree->event[p]) &&
+                    open = trace_start_ns(trace, by) < trace_end_ns(trace, tree->event[p]) &&
                            trace_end_ns(trace, by) <= trace_end_ns(trace, tree->event[p]);
                 }
                 if (open)
@@ -279,7 +279,8 @@ static void what_is_around_is_found_by_skips(void **state)
             const struct calltree_thread *thread = &tree->threads[i];
             node_id expected = NODE_NONE;
             for (node_id n = thread->first; n < thread->first + thread->count; n++)
-                if (trace->start_ns[tree->event[n]] <= moment && moment < trace_end_ns(trace, tree->event[n]))
+                if (trace_start_ns(trace, tree->event[n]) <= moment &&
+                    moment < trace_end_ns(trace, tree->event[n]))
                     expected = n;
             assert_int_equal(calltree_open_at(tree, skips, thread, moment), expected);
         }

@@ -191,6 +191,8 @@ static void a_batch_script_is_no_rank(void **state)
     rank = capture_rank_read();
     assert_int_equal(rank.rank, 0);
     assert_int_equal(rank.world_size, 2);
+    setenv("SLURM_STEP_ID", "4294967290", 1); /* the shell of salloc */
+    assert_int_equal(capture_rank_read().rank, -1);
     clear(NULL);
 }
 

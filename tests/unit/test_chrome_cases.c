@@ -232,7 +232,7 @@ static void no_events_is_refused(void **state)
         { "{", "JSON without trace events" },
         { "{\"traceEvents\":null}", "JSON without trace events" },
         { "{\"traceEvents\":{\"a\":[1,2]}}", "JSON without trace events" },
-        { "{\"traceEvents\":\"a\"}", "is no list" },
+        { "{\"traceEvents\":\"a\"}", "is not a list" },
         { "{\"name\":\"x\",\"dependencies\":{\"a\":\"1\"}}", "package.json" },
         { "{\"nbformat\":4,\"cells\":[]}", "Jupyter notebook" },
         { "{\"log\":{\"version\":\"1.2\",\"creator\":{}}}", "HTTP archive" },

@@ -47,7 +47,8 @@ static void add_rank(struct facts *all, int rank, int64_t world_size, const char
               &(struct facts_group){ .name = facts_text(facts, "world"),
                                      .description = NAME_NONE,
                                      .ranks = NAME_NONE,
-                                     .size = RANKS });
+                                     .size = RANKS,
+                                     .collectives = COLLECTIVES });
     int64_t computed_us = 0;
     for (int c = 0; c < COLLECTIVES; c++) {
         computed_us += start_us[c][rank] - (c ? end_us[c - 1][rank] : 0);

@@ -90,6 +90,14 @@ static void write_bytes(struct facts *facts, struct buffer *bytes)
     facts_write(facts, bytes);
 }
 
+static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
+{
+    struct source *source = source_open_memory(bytes, len, "facts", err);
+    bool good = source && facts_read(facts, source, err);
+    source_free(source);
+    return good;
+}
+
 static void any_tree_gives_the_same_bytes(void **state)
 {
     (void)state;
@@ -104,7 +112,7 @@ static void any_tree_gives_the_same_bytes(void **state)
             int into = (int)(next_random(&seed) % (unsigned)left), from = (into + 1) % left;
             if (next_random(&seed) % 2) { /* by way of a file */
                 write_bytes(parts[from], &bytes);
-                assert_true(facts_read(parts[into], bytes.at, bytes.count, &(struct tpa_error){ 0 }));
+                assert_true(read_bytes(parts[into], bytes.at, bytes.count, &(struct tpa_error){ 0 }));
             } else {
                 facts_merge(parts[into], parts[from]);
             }
@@ -138,7 +146,7 @@ static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
         struct tpa_error err = { 0 };
         char *copy = malloc(len ? len : 1); /* so that reading too far is found */
         memcpy(copy, bytes.at, len);
-        assert_true(facts_read(read, copy, len, &err) == (len == bytes.count));
+        assert_true(read_bytes(read, copy, len, &err) == (len == bytes.count));
         assert_true(err.failed == (len < bytes.count));
         assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
         facts_free(read);
@@ -166,7 +174,7 @@ static void damage_does_no_harm(void **state)
             size_t at = next_random(&seed) % bytes.count;
             copy[at] = (char)(next_random(&seed) % 2 ? odd[next_random(&seed) % 5] : next_random(&seed));
         }
-        assert_true(facts_read(read, copy, bytes.count, &err) == !err.failed);
+        assert_true(read_bytes(read, copy, bytes.count, &err) == !err.failed);
         facts_finish(read);
         facts_free(read);
         free(copy);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -137,6 +138,14 @@ static void subtracting_what_spans_several(void **state)
     intervals_release(&out);
 }
 
+static void note_owner(void *context, size_t owner, int64_t start_ns, int64_t end_ns)
+{
+    for (int64_t t = start_ns; t < end_ns; t++) {
+        assert_int_equal(((int *)context)[t], -1); /* each moment once */
+        ((int *)context)[t] = (int)owner;
+    }
+}
+
 /* Against counting moment by moment, over many small random sets: |A| + |B| = |A or B| + |A and B|. */
 static void algebra_agrees_with_counting_moments(void **state)
 {
@@ -166,6 +175,12 @@ static void algebra_agrees_with_counting_moments(void **state)
         }
         assert_int_equal(intervals_length(&a) + intervals_length(&b),
                          intervals_length(&either) + intervals_length(&both));
+        const struct intervals parts[] = { only, b, a };
+        int owner[64];
+        memset(owner, 0xff, sizeof owner);
+        intervals_each(parts, 3, note_owner, owner);
+        for (int t = 0; t < 64; t++)
+            assert_int_equal(owner[t], in_a[t] && !in_b[t] ? 0 : in_b[t] ? 1 : -1);
         intervals_release(&a);
         intervals_release(&b);
         intervals_release(&either);

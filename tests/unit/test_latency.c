@@ -275,6 +275,23 @@ static void tokens_are_missing_where_a_step_does_not_tell(void **state)
     release();
 }
 
+/* PyTorch 1.8 records steps as operators; operators of other names are no ranges unless requested. */
+static void steps_recorded_as_operators_are_ranges(void **state)
+{
+    (void)state;
+    draw_begin(&latency_wants);
+    draw_host("Operator", "ProfilerStep#1", 1, 0, 10);
+    draw_host("Operator", "aten::mm", 1, 2, 3);
+    draw_host("Operator", "aten::mm", 1, 6, 3);
+    draw_host("Operator", "ProfilerStep#2", 1, 20, 30);
+    trace = draw_end();
+    answer();
+    assert_int_equal(latency->rows.count, 1);
+    assert_string_equal(latency->rows.at[0].name.at, "ProfilerStep#*");
+    assert_int_equal(latency->rows.at[0].total_ns, 40);
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +305,7 @@ int main(void)
         cmocka_unit_test(steps_last_until_their_work_has_ended),
         cmocka_unit_test(inner_annotation_tells_what_the_outer_lacks),
         cmocka_unit_test(tokens_are_missing_where_a_step_does_not_tell),
+        cmocka_unit_test(steps_recorded_as_operators_are_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static struct trace *read_text(const char *text)
 static void check(const struct trace *trace, event_id e, int64_t at_ns, enum memory_change change,
                   int64_t bytes, const char *category)
 {
-    assert_int_equal(trace->start_ns[e], at_ns);
+    assert_int_equal(trace_start_ns(trace, e), at_ns);
     assert_string_equal(trace_name(trace, e), memory_change_names[change]);
     assert_int_equal(trace_arg_or(trace, ARG_BYTES, e, 0), bytes);
     assert_string_equal(trace_arg_text(trace, ARG_MEMORY_CATEGORY, e), category);

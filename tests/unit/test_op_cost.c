@@ -118,6 +118,8 @@ static void products_that_scale_or_group(void **state)
           "||||||15|False", flops, read + 2 * 256 + 2 * 64 * 256);
     check("aten::_scaled_mm", "[[64,128],[128,256],[],[],[64,1],[1,256],[],[]]", "ee-Sff-S", NULL,
           "|||15||||False", flops, read + 2 * 64 * 256);
+    check("aten::_scaled_mm_v2", "[[64,128],[128,256],[],[],[],[],[],[],[],[],[],[]]", "ee------b-LS", NULL,
+          "|||||||||15||False", flops, MISSING); /* its scales are lists */
     /* 10 rows in 3 groups: all weights are read, and where the groups end */
     check("aten::_grouped_mm", "[[10,4],[3,4,6],[3],[],[]]", "bbi--", NULL, "||||", 2 * 10 * 4 * 6,
           2 * (40 + 72 + 60) + 4 * 3);
@@ -231,6 +233,10 @@ static void attention_backward(void **state)
     const char *concrete = "||||||||5|5|0.|True|||0.25";
     check("aten::_scaled_dot_product_flash_attention_backward", dims, "bbbbbf--SSSS--S", NULL, concrete,
           2 * 3 * 2 * 15 * (3 * 8 + 2 * 4), 2 * (v + q + q + v + v) + 4 * 30 + 2 * (q + q + v));
+    check("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+          "[[3,2,5,4],[3,2,5,8],[3,2,5,8],[3,2,5,4],[3,2,5,4],[3,2,5],[],[],[],[]]", "bbbbbfSS-S", NULL,
+          "||||||0.|True||0.25", 2 * 3 * 2 * 15 * (3 * 8 + 2 * 4),
+          2 * (v + q + q + v + v) + 4 * 30 + 2 * (q + q + v));
     assert_true(cost_of("aten::_scaled_dot_product_flash_attention_backward", dims, "bbbbbf--SSSS--S", NULL,
                         concrete, &cost));
     assert_int_equal(cost.recomputed, 2 * 3 * 2 * 15 * 8);
@@ -309,6 +315,10 @@ static void norms_and_softmax(void **state)
     check("aten::_log_softmax_backward_data", "[[8,16],[8,16],[],[]]", "ffSS", NULL, "||1|6", 4 * 128,
           4 * 384);
     check("_C::rms_norm", "[[8,16],[8,16],[16],[]]", "bbbS", NULL, "|||1e-05", 4 * 128, 2 * (256 + 16));
+    check("aiter::rmsnorm", "[[8,16],[8,16],[16],[]]", "bbbS", NULL, "|||1e-05", 4 * 128, 2 * (256 + 16));
+    check("aiter::rms_norm", "[[8,16],[16],[],[]]", "bbSS", NULL, "||1e-05|0", 4 * 128, 2 * (256 + 16));
+    check("aiter::add_rmsnorm", "[[8,16],[8,16],[8,16],[8,16],[16],[]]", "bbbbbS", NULL, "|||||1e-05",
+          5 * 128, 2 * (512 + 16));
     check("_C::fused_add_rms_norm", "[[8,16],[8,16],[16],[]]", "bbbS", NULL, "|||1e-05", 5 * 128,
           2 * (512 + 16));
     check("_C::silu_and_mul", "[[8,16],[8,32]]", "bb", NULL, "|", 3 * 128, 2 * (128 + 256));

@@ -409,6 +409,49 @@ static void a_path_leads_through_modules_and_lines(void **state)
     trace_free(trace);
 }
 
+/*
+ * One gap, and one piece of an operator, in which the thread comes by several functions.
+ *
+ *     train.py(1): step     [0                                           100]
+ *     train.py(9): log            [15          45]
+ *     operators               [10-15]         (gap 15-60)    [mine 60-100]
+ *     mine.py(3): sleep                                       [70-95]
+ */
+static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("python_function", "train.py(1): step", 1, 0, 100);
+    draw_host("cpu_op", "aten::mm", 1, 10, 5);
+    draw_host("python_function", "train.py(9): log", 1, 15, 30);
+    draw_host("cpu_op", "mine", 1, 60, 40);
+    draw_host("python_function", "mine.py(3): sleep", 1, 70, 25);
+    struct trace *trace = draw_end();
+    static const struct {
+        const char *name;
+        int64_t time_ns, self_ns;
+    } expected[] = {
+        { "train.py(1): step", 90, 35 }, /* 10-15, 45-60, 60-70, 95-100 */
+        { "train.py(9): log", 30, 30 },
+        { "mine.py(3): sleep", 25, 25 },
+    };
+    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
+    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    struct code_paths *code = code_paths_open(trace, CODE_LINES);
+    struct path_places places = path_places_of(replay_graph_of(trace), path, code);
+    assert_int_equal(places.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(code_path_name(code, places.at[i].path), expected[i].name);
+        assert_int_equal(places.at[i].time_ns, expected[i].time_ns);
+        assert_int_equal(places.at[i].self_ns, expected[i].self_ns);
+    }
+    VEC_FREE(&places);
+    code_paths_free(code);
+    path_free(path);
+    path_windows_free(windows);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_trace_of_other_events_has_a_path_of_these),
         cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
         cmocka_unit_test(a_path_leads_through_modules_and_lines),
+        cmocka_unit_test(a_gap_is_where_the_thread_was_at_each_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

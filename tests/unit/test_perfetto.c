@@ -60,7 +60,7 @@ static int64_t dur_of(const struct trace *trace, const char *name)
 {
     for (event_id e = 0; e < trace->event_count; e++)
         if (strcmp(trace_name(trace, e), name) == 0)
-            return trace->dur_ns[e];
+            return trace_dur_ns(trace, e);
     fail_msg("no event %s", name);
     return -1;
 }
@@ -122,7 +122,7 @@ static void ends_of_torch_close_in_the_order_of_begins(void **state)
     struct trace *trace = read_bytes(text.at, text.count);
     assert_int_equal(dur_of(trace, "x"), 30);
     assert_int_equal(dur_of(trace, "y"), 30);
-    assert_int_equal(trace->start_ns[0], 10); /* the mark is the base of all times */
+    assert_int_equal(trace_start_ns(trace, 0), 10); /* the mark is the base of all times */
     assert_int_equal(trace->files[0].base_ns, 1000);
     trace_free(trace);
     buffer_release(&text);
@@ -144,7 +144,7 @@ static void clocks_are_converted_by_snapshots(void **state)
     put_snapshot(&text, 0, 6, 1000, 3, 400);
     struct trace *trace = read_bytes(text.at, text.count);
     assert_int_equal(trace->event_count, 1);
-    assert_int_equal(trace->start_ns[0], 1050);
+    assert_int_equal(trace_start_ns(trace, 0), 1050);
     trace_free(trace);
     buffer_release(&text);
 }
@@ -216,8 +216,8 @@ static void what_is_written_is_read_back(void **state)
             same++;
         const struct track *track = &trace->tracks[trace->track[e]],
                            *there = &back->tracks[back->track[same]];
-        assert_int_equal(back->start_ns[same], trace->start_ns[e]);
-        assert_int_equal(back->dur_ns[same], trace->dur_ns[e]);
+        assert_int_equal(trace_start_ns(back, same), trace_start_ns(trace, e));
+        assert_int_equal(trace_dur_ns(back, same), trace_dur_ns(trace, e));
         assert_int_equal(back->kind[same], trace->kind[e]);
         assert_int_equal(there->pid, track->pid);
         assert_int_equal(there->tid, track->tid);

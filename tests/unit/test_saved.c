@@ -118,7 +118,7 @@ static const struct {
     { "", "the file is empty" },
     { "[]", "'[' where a saved result was expected" },
     { "{\"schema\": \"tpa.x/1\", \"tables\": [", "the saved result ends where a value or ']' was expected" },
-    { "{\"schema\": \"other/1\"}", "this is no result that tpa saved" },
+    { "{\"schema\": \"other/1\"}", "this is not a result that tpa saved" },
     { "{\"schema\": \"tpa.x/2\"}", "the result was saved as tpa.x/2, and this tpa knows version 1 of it" },
     { "{\"schema\": 7}", "'7' where the name of a schema was expected" },
     { "{\"schema\": \"tpa.x/1\", \"tables\": [{\"rows\": []}]}",

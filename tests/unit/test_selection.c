@@ -184,7 +184,7 @@ static void a_range_may_be_an_annotation(void **state)
     assert_int_equal(count((struct selection_query){ .range = "mm" }, "gemm"), 2);
     assert_int_equal(count((struct selection_query){ .range = "mm" }, "vec"), 0);
     assert_refused((struct selection_query){ .range = "epcoh" },
-                   "'epcoh' is no time range and no annotation; did you mean epoch?",
+                   "'epcoh' is neither a time range nor an annotation; did you mean epoch?",
                    "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 

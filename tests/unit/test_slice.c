@@ -58,13 +58,13 @@ static void a_file_moves_with_both_ends_of_its_events(void **state)
     struct trace *trace = four_events();
     const int64_t by_ns = 1000;
     assert_true(trace_move(trace, 0, true, 77, twice_as_fast, &by_ns));
-    assert_int_equal(trace->start_ns[1], 1010);
-    assert_int_equal(trace->dur_ns[1], 2); /* 20..25 became 1010..1012 */
+    assert_int_equal(trace_start_ns(trace, 1), 1010);
+    assert_int_equal(trace_dur_ns(trace, 1), 2); /* 20..25 became 1010..1012 */
     assert_true(trace->files[0].has_base);
     assert_int_equal(trace->files[0].base_ns, 77);
     const int64_t too_far_ns = TRACE_LATEST_NS;
     assert_false(trace_move(trace, 0, true, 78, twice_as_fast, &too_far_ns));
-    assert_int_equal(trace->start_ns[1], 1010);
+    assert_int_equal(trace_start_ns(trace, 1), 1010);
     trace_free(trace);
 }
 

@@ -262,7 +262,6 @@ static void cycles_and_sharing_end(void **state)
     snapshot_free(snapshot);
 }
 
-/* One file per operation that imports or calls: each would make a file, were it run. */
 /*
  * A dict that cannot be read in one piece, because a float comes behind a text and a list that are remembered: their
  * numbers in the memo must not be given twice. 0 root, 1 "segments", 2 its list, 3 "device_traces", 4 the outer list, 5 the
@@ -292,6 +291,84 @@ static void a_record_given_up_half_way_leaves_the_memo_as_it_was(void **state)
     snapshot_free(snapshot);
 }
 
+/*
+ * Two frames, numbers 3 (a.py) and 4 (b.py) of the memo, and lists of them with few bytes. Then number 3 is given to b.py, and
+ * the same bytes are another stack: 34 43 34 43, 3, again 34.
+ */
+#define FRAME(number, file)                                                                                  \
+    "}q" number "(X\x04\x00\x00\x00"                                                                         \
+    "nameX\x01\x00\x00\x00"                                                                                  \
+    "fX\x08\x00\x00\x00"                                                                                     \
+    "filenameX\x04\x00\x00\x00" file "u"
+#define ENTRY_OF(frames)                                                                                     \
+    "}(X\x06\x00\x00\x00"                                                                                    \
+    "actionX\x05\x00\x00\x00"                                                                                \
+    "allocX\x04\x00\x00\x00"                                                                                 \
+    "sizeK\x05X\x06\x00\x00\x00"                                                                             \
+    "frames]" frames "u"
+#define FRAMES_34                                                                                            \
+    "(h\x03h\x04"                                                                                            \
+    "e"
+#define FRAMES_43                                                                                            \
+    "(h\x04h\x03"                                                                                            \
+    "e"
+static void lists_with_the_same_bytes_are_one_stack_until_the_memo_changes(void **state)
+{
+    (void)state;
+    static const char bytes[] =
+        "\x80\x02}(X\x08\x00\x00\x00"
+        "segments]X\x01\x00\x00\x00"
+        "w](" FRAME("\x03", "a.py")
+            FRAME("\x04", "b.py") "eX\x0d\x00\x00\x00"
+                                  "device_traces](](" ENTRY_OF(FRAMES_34) ENTRY_OF(FRAMES_43)
+                                      ENTRY_OF(FRAMES_34) ENTRY_OF(FRAMES_43)
+                                          ENTRY_OF("h\x03"
+                                                   "a") "h\x04q\x03"
+                                                        "0" ENTRY_OF(FRAMES_34) "eeu.";
+    struct tpa_error err = { 0 };
+    struct snapshot *snapshot = read_bytes(LITERAL(bytes), &err);
+    if (!snapshot)
+        fail_msg("%s", err.message);
+    assert_int_equal(snapshot->notices.count, 0);
+    assert_int_equal(snapshot->entries.count, 6);
+    const stack_id *stacks = snapshot->entries.stack;
+    static const char *const files[] = { "a.py b.py", "b.py a.py", "a.py b.py",
+                                         "b.py a.py", "a.py",      "b.py b.py" };
+    for (size_t e = 0; e < 6; e++) {
+        const struct snapshot_stack *stack = &snapshot->stacks.at[stacks[e]];
+        struct buffer text = { 0 };
+        for (uint32_t i = 0; i < stack->count; i++)
+            buffer_printf(&text, "%s%s", i ? " " : "",
+                          names_text(snapshot->names,
+                                     snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]].file));
+        assert_string_equal(text.at, files[e]);
+        buffer_release(&text);
+    }
+    assert_int_equal(stacks[0], stacks[2]);
+    snapshot_free(snapshot);
+}
+
+/* Places for a column's values come with the first that differs. */
+static void a_column_says_the_same_until_an_entry_differs(void **state)
+{
+    (void)state;
+    struct snapshot *snapshot =
+        read_text("{\"segments\":[],\"device_traces\":[[{\"action\":\"alloc\",\"size\":1,\"stream\":7},"
+                  "{\"action\":\"alloc\",\"size\":1,\"stream\":7,\"category\":\"input\"},"
+                  "{\"action\":\"alloc\",\"size\":1,\"stream\":7}]]}");
+    const struct snapshot_entries *entries = &snapshot->entries;
+    assert_null(entries->stream.at);
+    assert_non_null(entries->category.at);
+    for (size_t e = 0; e < 3; e++) {
+        assert_int_equal(snapshot->streams.at[column_at(&entries->stream, e)], 7);
+        name_id category = column_at(&entries->category, e);
+        assert_int_equal(category != NAME_NONE, e == 1);
+    }
+    assert_string_equal(names_text(snapshot->names, column_at(&entries->category, 1)), "input");
+    snapshot_free(snapshot);
+}
+
+/* One file per operation that imports or calls: each would make a file, were it run. */
 static void nothing_is_ever_run(void **state)
 {
     (void)state;
@@ -400,6 +477,8 @@ int main(void)
         cmocka_unit_test(what_was_whole_before_a_cut_is_kept),
         cmocka_unit_test(cycles_and_sharing_end),
         cmocka_unit_test(a_record_given_up_half_way_leaves_the_memo_as_it_was),
+        cmocka_unit_test(lists_with_the_same_bytes_are_one_stack_until_the_memo_changes),
+        cmocka_unit_test(a_column_says_the_same_until_an_entry_differs),
         cmocka_unit_test(nothing_is_ever_run),
         cmocka_unit_test(lengths_and_numbers_of_the_memo_are_not_believed),
         cmocka_unit_test(depth_takes_no_stack),

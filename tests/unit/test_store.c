@@ -291,7 +291,7 @@ static void other_versions_are_refused_untouched(void **state)
     FILE *file = fopen("perf.db", "w");
     fputs("{\"traceEvents\": []}, and more than enough of it to be taken for a page of a database\n", file);
     fclose(file);
-    expect_refusal(STORE_CREATE, "no store of tpa nightly");
+    expect_refusal(STORE_CREATE, "not a store of tpa nightly");
     fclose(fopen("perf.db", "w"));
     expect_refusal(STORE_READ, "this store is empty");
     unlink("perf.db");
@@ -436,7 +436,7 @@ static void a_name_that_sqlite_takes_for_no_file_is_refused(void **state)
         for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
             struct tpa_error err = { 0 };
             assert_null(store_open(names[i], (enum store_mode)mode, 0, &err));
-            assert_non_null(strstr(err.message, "is no name of a store"));
+            assert_non_null(strstr(err.message, "cannot name a store"));
         }
     assert_int_not_equal(access("perf.db", F_OK), 0);
 }
@@ -519,6 +519,27 @@ static void a_journal_that_names_a_file_to_delete_is_refused(void **state)
     unlink("thesis");
 }
 
+/* A fifo would be waited for until somebody writes to it, and a link leads to what is none of ours. */
+static void what_is_no_file_is_refused_as_a_store_and_beside_one(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "perf.db", "perf.db-journal", "perf.db-wal", "perf.db-shm" };
+    for (size_t i = 0; i < 2 * COUNT(names); i++) {
+        const char *name = names[i / 2];
+        if (i / 2 > 0)
+            make_store();
+        assert_int_equal(i % 2 ? symlink("/dev/zero", name) : mkfifo(name, 0600), 0);
+        for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
+            struct tpa_error err = { 0 };
+            assert_null(store_open("perf.db", (enum store_mode)mode, 0, &err));
+            assert_non_null(strstr(err.message, "is no ordinary file"));
+            assert_non_null(strstr(err.file, name));
+        }
+        unlink(name);
+        unlink("perf.db");
+    }
+}
+
 static void statements_that_are_none_of_ours_are_refused(void **state)
 {
     (void)state;
@@ -595,6 +616,7 @@ int main(void)
         cmocka_unit_test(a_name_that_sqlite_takes_for_no_file_is_refused),
         cmocka_unit_test(a_schema_that_is_not_ours_is_refused),
         cmocka_unit_test(a_journal_that_names_a_file_to_delete_is_refused),
+        cmocka_unit_test(what_is_no_file_is_refused_as_a_store_and_beside_one),
         cmocka_unit_test(statements_that_are_none_of_ours_are_refused),
         cmocka_unit_test(a_store_that_is_read_is_not_written),
         cmocka_unit_test(a_killed_run_was_never_there),

@@ -666,14 +666,14 @@ static void every_rule_finds_and_is_quiet(void **state)
 
 /*
  *   0    10   20   30   40   50
- *   [ train.py(10): step     )      a Python frame, which is no operator
+ *   [ train.py(10): step     )      a Python function: 50 - 30 = 20
  *    [ aten::mm     )               4..34, of which the two in it take 20 and 18, for they overlap: 30 - 38 is less than 0
  *    [ a      )
  *         [ b       )
  *
- * All of the operators' own times are -8 + 20 + 18 = 30, of which shares are, as in tpa top.
+ * All own times are 20 - 8 + 20 + 18 = 50, of which shares are, as in tpa top --python.
  */
-static void without_devices_operators_come_by_their_own_time(void **state)
+static void without_devices_operators_and_functions_come_by_their_own_time(void **state)
 {
     (void)state;
     draw_begin(&summary_wants);
@@ -685,11 +685,13 @@ static void without_devices_operators_come_by_their_own_time(void **state)
     trace = draw_end();
     answer();
     struct table *operators = table_called(result, "operators");
-    assert_int_equal(operators->row_count, 2);
+    assert_int_equal(operators->row_count, 3);
     assert_string_equal(text_called(operators, 0, "name"), "a");
     assert_int_equal(int_called(operators, 0, "time"), 20);
-    assert_float_equal(number_called(operators, 0, "share_of_all"), 20 / 30.0, 1e-12);
-    assert_string_equal(text_called(operators, 1, "name"), "b");
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 20 / 50.0, 1e-12);
+    assert_string_equal(text_called(operators, 1, "name"), "train.py(10): step");
+    assert_int_equal(int_called(operators, 1, "time"), 20);
+    assert_string_equal(text_called(operators, 2, "name"), "b");
     release();
 }
 
@@ -1018,7 +1020,7 @@ int main(void)
         cmocka_unit_test(growth_is_a_share_of_the_largest_step),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
-        cmocka_unit_test(without_devices_operators_come_by_their_own_time),
+        cmocka_unit_test(without_devices_operators_and_functions_come_by_their_own_time),
         cmocka_unit_test(the_most_expensive_operators_come_first),
         cmocka_unit_test(each_rank_has_figures_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),

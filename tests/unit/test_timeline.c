@@ -104,7 +104,7 @@ static void work_knows_its_kind_and_call_and_gaps_their_cause(void **state)
     assert_int_equal(gemm->kind, SPAN_MATRIX);
     assert_int_equal(add->kind, SPAN_COMPUTATION);
     assert_string_equal(trace_name(trace, gemm->call), "cudaLaunchKernel");
-    assert_int_equal(trace->start_ns[gemm->call], 40);
+    assert_int_equal(trace_start_ns(trace, gemm->call), 40);
     assert_int_equal(gemm->correlation, 1);
     /* From 300 to 700: the call of add began at 600, so most of it the host was late. */
     assert_int_equal(gap->start_ns, 300);

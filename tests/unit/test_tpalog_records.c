@@ -130,8 +130,8 @@ static void check_event(const struct trace *trace, const char *name, enum event_
     event_id e = find_event(trace, name);
     const struct track *track = &trace->tracks[trace->track[e]];
     assert_int_equal(trace->kind[e], kind);
-    assert_int_equal(trace->start_ns[e], start_ns);
-    assert_int_equal(trace->dur_ns[e], dur_ns);
+    assert_int_equal(trace_start_ns(trace, e), start_ns);
+    assert_int_equal(trace_dur_ns(trace, e), dur_ns);
     assert_int_equal(track->pid, pid);
     assert_int_equal(track->tid, tid);
 }
@@ -330,7 +330,7 @@ static void memory_records_tell_what_is_in_use(void **state)
             continue;
         assert_true(found < 5);
         assert_int_equal(trace->kind[e], EVENT_INSTANT);
-        assert_int_equal(trace->start_ns[e], expected[found][0]);
+        assert_int_equal(trace_start_ns(trace, e), expected[found][0]);
         assert_int_equal(trace_arg_or(trace, ARG_BYTES, e, 0), expected[found][1]);
         assert_int_equal(trace_arg_or(trace, ARG_DEVICE_TYPE, e, -1), expected[found][2]);
         assert_int_equal(trace_arg_or(trace, ARG_TOTAL_ALLOCATED, e, -1), expected[found][3]);
@@ -409,7 +409,7 @@ static void a_log_can_be_converted(void **state)
     assert_int_equal(again->files[0].base_ns, trace->files[0].base_ns);
     for (event_id e = 0; e < trace->event_count; e++) {
         assert_string_equal(trace_name(again, e), trace_name(trace, e));
-        assert_int_equal(again->start_ns[e], trace->start_ns[e]);
+        assert_int_equal(trace_start_ns(again, e), trace_start_ns(trace, e));
         assert_int_equal(again->kind[e], trace->kind[e]);
     }
     trace_free(again);

@@ -66,7 +66,7 @@ static void values_at_their_bounds_are_taken(void **state)
     tpafile_writer_free(writer);
     struct trace *trace = read_bytes(&bytes);
     assert_int_equal(trace->event_count, 2);
-    assert_int_equal(trace->start_ns[1], TPAFILE_LARGEST);
+    assert_int_equal(trace_start_ns(trace, 1), TPAFILE_LARGEST);
     assert_int_equal(trace_arg_or(trace, ARG_SHARED_MEMORY, 1, -1), TPAFILE_LARGEST);
     assert_null(find_notice(trace, "odd_values"));
     trace_free(trace);
@@ -145,7 +145,9 @@ static struct trace *read_odd(const struct odd *odd)
     tpafile_writer_put(writer, 2);
     if (odd->phase) {
         int64_t flow[TPAFILE_FLOW_FIELDS_END] = { [TPAFILE_FLOW_PHASE] = odd->phase };
+        int64_t sample[TPAFILE_SAMPLE_FIELDS_END] = { 0 };
         tpafile_writer_add(writer, TPAFILE_FLOW, flow);
+        tpafile_writer_add(writer, TPAFILE_SAMPLE, sample);
     }
     tpafile_writer_close(writer, 5, 0);
     tpafile_writer_free(writer);
@@ -209,7 +211,7 @@ static void a_block_of_events_with_a_number_that_none_can_have_is_told(void **st
         { { "stream", 0, TPAFILE_LARGEST + 1, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
         { { "stream", 0, INT64_MAX, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
         { { "stream", 0, INT64_MIN, 1, 0, 7, 0, 0 }, "an event begins more than 73 years from 0" },
-        { { "stream", 0, 20, -1, 0, 7, 0, 0 }, "the name of an event is no number of a text" },
+        { { "stream", 0, 20, -1, 0, 7, 0, 0 }, "the name of an event is not the number of a text" },
         { { "stream", 0, 20, 1, INT64_C(1) << 32, 7, 0, 0 },
           "a file, track, category or flag has a number that none can have" },
         { { "stream", 0, 20, 1, -1, 7, 0, 0 },
@@ -268,6 +270,21 @@ static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, u
     return bytes;
 }
 
+/* Side tables are looked up by these. */
+static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
+{
+    (void)state;
+    struct trace *trace = read_odd(&(struct odd){ "stream", 0, 20, 1, 0, 7, 0, 's' });
+    assert_int_equal(trace->flow_count, 1);
+    assert_int_equal(trace->sample_count, 1);
+    name_id ids[] = { trace->flows[0].category, trace->flows[0].name, trace->samples[0].counter };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        assert_int_not_equal(ids[i], NAME_NONE);
+        assert_string_equal(names_text(trace->texts, ids[i]), "");
+    }
+    trace_free(trace);
+}
+
 /* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is asked before they are decoded, whoever reads. */
 static void a_small_file_is_refused_before_it_is_decoded(void **state)
 {
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_damaged_argument_costs_the_argument_and_no_event),
         cmocka_unit_test(a_block_of_events_with_a_number_that_none_can_have_is_told),
         cmocka_unit_test(a_flow_arrow_is_begin_step_or_end),
+        cmocka_unit_test(flows_and_samples_without_a_name_have_an_empty_one),
         cmocka_unit_test(a_small_file_is_refused_before_it_is_decoded),
         cmocka_unit_test(a_block_of_more_numbers_than_one_may_hold_is_left_out),
     };

@@ -111,6 +111,53 @@ static void a_single_step_takes_no_less_than_its_devices(void **state)
     trace_free(trace);
 }
 
+/* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
+static void devices_that_fall_behind_are_the_step(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t step = 0; step < 4; step++) {
+        static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
+                                             "ProfilerStep#3" };
+        draw_host("user_annotation", names[step], 1, 10 * MS * step, 10 * MS);
+        draw_host("cpu_op", "forward", 1, 10 * MS * step, 10 * MS);
+        draw_call("cudaLaunchKernel", 1, 10 * MS * step + 1 * MS, 1 * MS, step + 1);
+        draw_work("kernel", "gemm", 0, 7, 2 * MS + 20 * MS * step, 20 * MS, step + 1);
+    }
+    draw_call("cudaDeviceSynchronize", 1, 40 * MS, 43 * MS, 9);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false), 20 * MS);
+    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
+    assert_int_equal(then_with(trace, half, false), 10 * MS);
+    half.factor = 0.75;
+    assert_int_equal(then_with(trace, half, false), 15 * MS);
+    trace_free(trace);
+}
+
+/*
+ * In us: 950 launches of 1 each, of kernels of 100 each, fill the queue. The next three return 2 after kernels 9, 10 and 11 are
+ * over, at 1005, 1105 and 1205. With kernels of 10 there is room: they take 1 each.
+ */
+static void a_launch_waits_for_room_in_the_queue(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 950000);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 950000, 257000);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 1207000, 1000);
+    for (int64_t i = 0; i < 953; i++) {
+        int64_t at = i < 950 ? i : i == 950 ? 950 : 1007 + 100 * (i - 951), until = 1007 + 100 * (i - 950);
+        draw_call("cudaLaunchKernel", 1, 1000 * at, i < 950 ? 1000 : 1000 * (until - at), i + 1);
+        draw_work("kernel", "gemm", 0, 7, 5000 + 100000 * i, 100000, i + 1);
+    }
+    draw_host("cpu_op", "next", 1, 1207000, 1000);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
+    /* The host takes 950 for the first step and 3 for the second; of two the median is the mean. */
+    assert_int_equal(then_with(trace, faster, false), (950000 + 3000) / 2);
+    trace_free(trace);
+}
+
 static void gains_of_edits_do_not_add_up(void **state)
 {
     (void)state;
@@ -154,8 +201,28 @@ static void a_graph_launches_all_at_once(void **state)
     draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
     draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
     struct trace *trace = draw_end();
-    /* Launched at 0, b is ready 10 us later as it was recorded, and when a is over, at 20: 20-30, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 35000);
+    /* Launched at 0, b is ready 10 us later as it was recorded, and a microsecond after a is over, at 21: 21-31, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 36000);
+    trace_free(trace);
+}
+
+/* The same, but from 20 to 90 us a graph is captured, which the next step would not do again: that stays. */
+static void the_capture_of_a_graph_is_no_launching(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+    draw_host("cpu_op", "slow", 1, 5000, 95000);
+    draw_call("cudaStreamBeginCapture", 1, 20000, 1000, 4);
+    draw_call("cudaLaunchKernel", 1, 50000, 1000, 5);
+    draw_call("cudaStreamEndCapture", 1, 89000, 1000, 6);
+    draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
+    draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
+    draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
+    struct trace *trace = draw_end();
+    /* Launched at 70, b is ready 10 us later: 80-90, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 95000);
     trace_free(trace);
 }
 
@@ -345,10 +412,11 @@ static void a_slow_rank_can_be_as_fast_as_the_median(void **state)
     (void)state;
     struct trace *trace = draw_ranks();
     /*
-     * The hosts took 40 (20 + 5 + a gap of 15) and 90 (70 + 5 + 15) of their own; the median of two is 65. Rank 1 keeps 65/90: it
-     * launches at 50.555 and arrives 10 later; 40 of transfer and 5 to return make 105.555.
+     * The hosts took 40 (20 + 5 + a gap of 15) and 90 (70 + 5 + 15) of their own; the median of two is the faster. All that rank 1
+     * takes longer is in forward, which takes 20 then: it launches at 20 and arrives 10 later, as rank 0; 40 of transfer and 5 to
+     * return make 75.
      */
-    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, true), 105550, 105560);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, true), 75000);
     /* Their devices did nothing but communicate. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_GPUS_LIKE_MEDIAN }, true), 125000);
     trace_free(trace);
@@ -398,6 +466,53 @@ static void ranks_wait_for_one_another_on_the_host_too(void **state)
     /* What rank 0 does next comes after its backward, and nothing says that it waited for anybody. */
     assert_int_equal(then_scaled(trace, "op:late=0"), 93 * MS);
     assert_int_equal(then_scaled(trace, "op:backward=0.5"), 93 * MS); /* as rank 1 still ends then */
+    trace_free(trace);
+}
+
+static void the_mean_counts_where_few_steps_gain(void **state)
+{
+    (void)state;
+    /* 5 of 10 in each; a tenth of the median, two thirds of the mean; of no time nothing. */
+    const struct step_gain alike = { .now_ns = 10, .then_ns = 5, .mean_now_ns = 10, .mean_then_ns = 5 };
+    const struct step_gain turns = { .now_ns = 10, .then_ns = 9, .mean_now_ns = 30, .mean_then_ns = 10 };
+    const struct step_gain none = { .now_ns = 0 };
+    assert_false(step_gain_is_by_turns(&alike));
+    assert_true(step_gain_is_by_turns(&turns));
+    assert_false(step_gain_is_by_turns(&none));
+}
+
+/*
+ * In ms: steps of 100 on two ranks. Rank 0 works for 30 of it, then waits for rank 1, which works for 80.
+ *
+ *     rank 0   [work 0-30][issue 30-31]                 [rest 99-100]
+ *       gloo               [31-98                     ]
+ *     rank 1   [work 0-80             ][issue 80-81]    [rest 99-100]
+ *       gloo                            [81-98        ]
+ */
+static void a_job_is_as_fast_as_its_slowest_rank(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        for (int64_t step = 0; step < 3; step++) {
+            static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2" };
+            int64_t at = 100 * MS * step, work = rank ? 80 * MS : 30 * MS;
+            draw_host("user_annotation", names[step], 1, at, 100 * MS);
+            draw_host("cpu_op", "work", 1, at, work);
+            draw_host("cpu_op", "c10d::allreduce_", 1, at + work, 1 * MS);
+            draw_host("user_annotation", "gloo:all_reduce", 2, at + work + 1 * MS, 97 * MS - work);
+            draw_host("cpu_op", "rest", 1, at + 99 * MS, 1 * MS);
+        }
+    }
+    struct trace *trace = draw_end();
+    /* Without waiting for one another, rank 0 would take 32 and rank 1 82: no job trains with one of two ranks. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, false), 82 * MS);
+    /* Rank 1 takes 32/82 of its 80, and 1 or so for each of the others. */
+    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, false), 48 * MS,
+                    51 * MS);
     trace_free(trace);
 }
 
@@ -508,6 +623,7 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
     assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 20);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
     assert_int_equal(then_scaled(trace, "annotation:block=0"), 40 - 20);
+    assert_int_equal(then_scaled(trace, "block=0"), 40 - 20); /* nothing else has that name */
     trace_free(trace);
 }
 
@@ -594,8 +710,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_takes_from_begin_to_begin),
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
+        cmocka_unit_test(devices_that_fall_behind_are_the_step),
+        cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),
+        cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
@@ -605,6 +724,8 @@ int main(void)
         cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
         cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
         cmocka_unit_test(ranks_wait_for_one_another_on_the_host_too),
+        cmocka_unit_test(the_mean_counts_where_few_steps_gain),
+        cmocka_unit_test(a_job_is_as_fast_as_its_slowest_rank),
         cmocka_unit_test(a_thread_is_waited_for),
         cmocka_unit_test(neighbours_become_one),
         cmocka_unit_test(what_is_fused_is_not_launched),

@@ -101,8 +101,8 @@ static void picoseconds_are_rounded_down_at_both_ends(void **state)
     static const int64_t expected[][2] = { { 7001, 4 }, { 7001, 1 }, { 6999, 1 } };
     assert_int_equal(trace->event_count, 3);
     for (event_id e = 0; e < 3; e++) {
-        assert_int_equal(trace->start_ns[e], expected[e][0]);
-        assert_int_equal(trace->dur_ns[e], expected[e][1]);
+        assert_int_equal(trace_start_ns(trace, e), expected[e][0]);
+        assert_int_equal(trace_dur_ns(trace, e), expected[e][1]);
     }
     assert_string_equal(trace_name(trace, 1), "inner");
     assert_string_equal(names_text(trace->texts, trace->tracks[0].thread_name), "main");
@@ -133,43 +133,89 @@ static void put_stat_names(struct buffer *out)
         put_entry(out, 5, (int64_t)i + 1, names[i], NULL);
 }
 
-/* A kernel belongs to the call with its number, and to the operator that the call tells of. */
+static void put_operator(struct buffer *out)
+{
+    put_stat(out, HLO_OP, 7, TEXT_OP);
+    put_stat(out, HLO_MODULE, 7, TEXT_MODULE);
+}
+
+/* Kernels of call 77: the first may name fusion.1, a second names fusion.2. */
+static void put_gpu(struct buffer *out, bool names_operator, bool has_second)
+{
+    size_t plane = open_plane(out, "/device:GPU:2"), line = open_line(out, 13, "Stream #13(Compute)", 0);
+    size_t event = open_event(out, 1, 50000, 10000);
+    put_stat(out, CORRELATION, 3, 77);
+    if (names_operator)
+        put_operator(out);
+    wire_close(out, event);
+    if (has_second) {
+        event = open_event(out, 1, 70000, 10000);
+        put_stat(out, CORRELATION, 3, 77);
+        put_stat(out, HLO_OP, 7, TEXT_ALLOCATOR);
+        wire_close(out, event);
+    }
+    wire_close(out, line);
+    put_entry(out, 4, 1, "gemm", NULL);
+    put_stat_names(out);
+    wire_close(out, plane);
+}
+
+/* The call, in an operator of its own. */
+static void put_host(struct buffer *out, bool names_operator)
+{
+    size_t plane = open_plane(out, "/host:CPU"), line = open_line(out, 5, "main", 0);
+    put_event(out, 2, 5000, 90000);
+    size_t event = open_event(out, 1, 10000, 5000);
+    put_stat(out, CORRELATION, 3, 77);
+    if (names_operator)
+        put_operator(out);
+    wire_close(out, event);
+    wire_close(out, line);
+    put_entry(out, 4, 1, "cuLaunchKernel", NULL);
+    put_entry(out, 4, 2, "jit_step:XLA GPU module", NULL);
+    put_stat_names(out);
+    wire_close(out, plane);
+}
+
+/*
+ * A kernel belongs to the call with its number, and to the operator that the call tells of, or that the work of the call does, in
+ * whatever order the planes come; where works of one call tell of several, to the one around the call.
+ */
 static void kernels_find_their_call_and_operator(void **state)
 {
     (void)state;
-    struct buffer text = { 0 };
-    size_t plane = open_plane(&text, "/device:GPU:2"), line = open_line(&text, 13, "Stream #13(Compute)", 0);
-    size_t event = open_event(&text, 1, 50000, 10000);
-    put_stat(&text, CORRELATION, 3, 77);
-    wire_close(&text, event);
-    wire_close(&text, line);
-    put_entry(&text, 4, 1, "gemm", NULL);
-    put_stat_names(&text);
-    wire_close(&text, plane);
-    plane = open_plane(&text, "/host:CPU");
-    line = open_line(&text, 5, "main", 0);
-    event = open_event(&text, 1, 10000, 5000);
-    put_stat(&text, CORRELATION, 3, 77);
-    put_stat(&text, HLO_OP, 7, TEXT_OP);
-    put_stat(&text, HLO_MODULE, 7, TEXT_MODULE);
-    wire_close(&text, event);
-    wire_close(&text, line);
-    put_entry(&text, 4, 1, "cuLaunchKernel", NULL);
-    put_stat_names(&text);
-    wire_close(&text, plane);
-    struct trace *trace = read_bytes(&text);
-    assert_int_equal(trace->event_count, 3); /* the kernel, the operator, the call */
-    assert_int_equal(trace->kind[0], EVENT_KERNEL);
-    const struct track *track = &trace->tracks[trace->track[0]];
-    assert_int_equal(track->device, 2);
-    assert_int_equal(track->stream, 13);
-    struct attribution *launches = attribution_open(trace);
-    event_id call = attribution_call(launches, 0), op = attribution_operator(launches, 0);
-    assert_int_equal(trace->kind[call], EVENT_DRIVER);
-    assert_string_equal(trace_name(trace, op), "jit_step/fusion.1");
-    attribution_free(launches);
-    trace_free(trace);
-    buffer_release(&text);
+    static const struct {
+        bool by_call, by_work, has_second, host_first;
+        const char *name;
+    } cases[] = {
+        { true, false, false, false, "jit_step/fusion.1" },
+        { false, true, false, false, "jit_step/fusion.1" },
+        { false, true, false, true, "jit_step/fusion.1" },
+        { false, true, true, false, "jit_step:XLA GPU module" },
+        { false, true, true, true, "jit_step:XLA GPU module" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer text = { 0 };
+        if (!cases[i].host_first)
+            put_gpu(&text, cases[i].by_work, cases[i].has_second);
+        put_host(&text, cases[i].by_call);
+        if (cases[i].host_first)
+            put_gpu(&text, cases[i].by_work, cases[i].has_second);
+        struct trace *trace = read_bytes(&text);
+        event_id kernel = 0;
+        while (trace->kind[kernel] != EVENT_KERNEL)
+            kernel++;
+        const struct track *track = &trace->tracks[trace->track[kernel]];
+        assert_int_equal(track->device, 2);
+        assert_int_equal(track->stream, 13);
+        struct attribution *launches = attribution_open(trace);
+        event_id call = attribution_call(launches, kernel), op = attribution_operator(launches, kernel);
+        assert_int_equal(trace->kind[call], EVENT_DRIVER);
+        assert_string_equal(trace_name(trace, op), cases[i].name);
+        attribution_free(launches);
+        trace_free(trace);
+        buffer_release(&text);
+    }
 }
 
 /* train 0..100 with step_num 4 is step 4; "end: dot" is the end of an operator told twice. */

@@ -72,9 +72,9 @@ static inline void dump_name(struct buffer *out, const struct names *names, name
 static inline void dump_event(struct buffer *out, const struct trace *trace, event_id e)
 {
     dump_name(out, trace->names, trace->name[e]);
-    buffer_printf(out, "@%" PRId64, trace->start_ns[e]);
+    buffer_printf(out, "@%" PRId64, trace_start_ns(trace, e));
     if (!(trace->flags[e] & EVENT_POINT))
-        buffer_printf(out, "+%" PRId64, trace->dur_ns[e]);
+        buffer_printf(out, "+%" PRId64, trace_dur_ns(trace, e));
     if (trace->flags[e] & EVENT_NO_DURATION)
         buffer_putc(out, '?');
     if (trace->flags[e] & EVENT_ASYNC)

@@ -16,9 +16,10 @@ class profile:
     def __init__(self, activities, schedule):
         assert activities == [ProfilerActivity.CPU] and schedule(0) is ProfilerAction.RECORD
         self.said = []
+        self.record_steps = True
 
     def start(self):
-        self.said.append("start")
+        self.said.append("start with steps" if self.record_steps else "start")
 
     def step(self):
         self.said.append("step")

@@ -1,0 +1,311 @@
+/* slice_file.c - see slice_file.h. The columns are those of the collectives of facts, and some of the one before. */
+#include "fleet/slice_file.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "fleet/facts_file.h"
+#include "facts/collective_names.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+#define BEFORE(field, help_)                                                                                 \
+    {                                                                                                        \
+        "previous_" #field, FACTS_INT64,                                                                     \
+            offsetof(struct slice_record, before) + offsetof(struct facts_collective, field), help_          \
+    }
+
+static const struct facts_column before_columns[] = {
+    BEFORE(start_ns, "start of the one before in the group; missing: there is none"),
+    BEFORE(duration_ns, "its duration"),
+    BEFORE(computed_until_ns, "computation until its end"),
+    BEFORE(communicated_until_ns, "exposed communication until its end"),
+    BEFORE(copied_until_ns, "exposed copies until its end"),
+    BEFORE(loading_until_ns, "idle for data loading until its end"),
+    BEFORE(host_until_ns, "idle until its end for any other cause"),
+};
+
+enum { BEFORE_COLUMNS = sizeof before_columns / sizeof *before_columns, MOST_COLUMNS = 64 };
+
+/* The schema into SCHEMA, whose columns are in COLUMNS. */
+static void make_schema(struct facts_schema *schema, struct facts_column columns[MOST_COLUMNS])
+{
+    const struct facts_schema *collectives = &facts_tables[FACTS_COLLECTIVES];
+    memcpy(columns, collectives->columns, collectives->column_count * sizeof *columns);
+    memcpy(columns + collectives->column_count, before_columns, sizeof before_columns);
+    *schema = (struct facts_schema){ "arrivals", sizeof(struct slice_record), columns,
+                                     collectives->column_count + BEFORE_COLUMNS };
+}
+
+bool slice_file_is(struct source *source)
+{
+    return facts_begin_with(source, "arrivals");
+}
+
+/* ---- writing ---- */
+
+struct slicing {
+    const struct facts *facts;
+    struct fleet_job job;
+    struct slice slice;
+    uint32_t *file_of; /* by row of the slice */
+};
+
+static uint64_t hashed(uint64_t hash, const void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* Of what makes a collective the same as others, as far as the file it is of goes: group, who sends to whom, number. */
+static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *row)
+{
+    const struct names *texts = slicing->facts->texts;
+    const struct facts_collective *one = row->collective;
+    const struct facts_group *group = slice_group(&slicing->job, row);
+    enum collective_kind kind = collective_kind_of(names_text(texts, one->kind));
+    bool paired = (kind == COLLECTIVE_SEND || kind == COLLECTIVE_RECV) && one->source != FACTS_MISSING;
+    int64_t numbers[] = { paired, paired ? one->source : -1, paired ? one->target : -1,
+                          paired ? FACTS_MISSING : one->sequence };
+    uint64_t hash = UINT64_C(14695981039346656037);
+    if (group) {
+        hash = hashed(hash, names_text(texts, group->name), names_length(texts, group->name) + 1);
+        hash = hashed(hash, names_text(texts, group->ranks), names_length(texts, group->ranks) + 1);
+    }
+    hash = hashed(hash, numbers, sizeof numbers);
+    return hash ^ (hash >> 32);
+}
+
+/* Older facts do not tell how many collectives a group has. */
+static void count_collectives(struct facts *facts, const struct slice *slice)
+{
+    struct facts_group *groups = facts_rows(facts, FACTS_GROUPS);
+    bool *told = mem_zalloc(facts->tables[FACTS_GROUPS].count + 1, sizeof *told);
+    for (size_t g = 0; g < facts->tables[FACTS_GROUPS].count; g++) {
+        told[g] = groups[g].collectives != FACTS_MISSING && groups[g].unnumbered != FACTS_MISSING;
+        if (!told[g])
+            groups[g].collectives = groups[g].unnumbered = 0;
+    }
+    for (size_t i = 0; i < slice->rows.count; i++) {
+        const struct facts_group *group = slice_group(slice->job, &slice->rows.at[i]);
+        if (!group || told[group - groups])
+            continue;
+        groups[group - groups].collectives++;
+        groups[group - groups].unnumbered += slice->rows.at[i].collective->sequence == FACTS_MISSING;
+    }
+    free(told);
+}
+
+struct slicing *slicing_open(struct facts *facts, size_t count)
+{
+    struct slicing *slicing = mem_zalloc(1, sizeof *slicing);
+    slicing->facts = facts;
+    fleet_job_of_all(&slicing->job, facts);
+    slice_of_facts(&slicing->slice, &slicing->job);
+    count_collectives(facts, &slicing->slice);
+    slicing->file_of = mem_alloc(mem_times(slicing->slice.rows.count + 1, sizeof *slicing->file_of));
+    for (size_t i = 0; i < slicing->slice.rows.count; i++)
+        slicing->file_of[i] = (uint32_t)(hash_of(slicing, &slicing->slice.rows.at[i]) % count);
+    return slicing;
+}
+
+void slicing_free(struct slicing *slicing)
+{
+    if (!slicing)
+        return;
+    slice_release(&slicing->slice);
+    fleet_job_release(&slicing->job);
+    free(slicing->file_of);
+    free(slicing);
+}
+
+bool slicing_has(const struct slicing *slicing, size_t number)
+{
+    for (size_t i = 0; i < slicing->slice.rows.count; i++)
+        if (slicing->file_of[i] == number)
+            return true;
+    return false;
+}
+
+bool slicing_save(const struct slicing *slicing, size_t number, FILE *file)
+{
+    struct facts_column columns[MOST_COLUMNS];
+    struct facts_schema schema;
+    VEC_OF(struct slice_record) records = { 0 };
+    make_schema(&schema, columns);
+    for (size_t i = 0; i < slicing->slice.rows.count; i++) {
+        const struct slice_row *row = &slicing->slice.rows.at[i];
+        if (slicing->file_of[i] != number)
+            continue;
+        struct slice_record record = { .one = *row->collective };
+        if (row->before)
+            record.before = *row->before;
+        else
+            for (size_t c = 0; c < BEFORE_COLUMNS; c++)
+                memcpy((char *)&record + before_columns[c].offset, &(int64_t){ FACTS_MISSING },
+                       sizeof(int64_t));
+        *VEC_PUSH(&records) = record;
+    }
+    struct facts_rows rows = { records.at, records.count, records.capacity };
+    bool good = facts_save_rows(slicing->facts, &schema, &rows, file);
+    VEC_FREE(&records);
+    return good;
+}
+
+/* ---- reading ---- */
+
+static void add_collective(void *context, const void *row)
+{
+    facts_add(context, FACTS_COLLECTIVES, &((const struct slice_record *)row)->one);
+}
+
+bool slice_merge(struct facts *facts, struct source *source, struct tpa_error *err)
+{
+    struct facts_column columns[MOST_COLUMNS];
+    struct facts_schema schema;
+    make_schema(&schema, columns);
+    return facts_read_rows(facts, &schema, source, add_collective, facts, err);
+}
+
+/* A group of a recording among those of all. */
+struct group_at {
+    name_id name, ranks;
+    size_t index;
+};
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct group_at *a = left, *b = right;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return (a->ranks > b->ranks) - (a->ranks < b->ranks);
+}
+
+bool *slice_find_mixed(const struct fleet_job *job, bool *any)
+{
+    const struct facts_group *groups = facts_rows(job->facts, FACTS_GROUPS);
+    size_t count = job->facts->tables[FACTS_GROUPS].count, listed = 0;
+    bool *mixed = mem_zalloc(count + 1, sizeof *mixed);
+    struct group_at *all = mem_alloc(mem_times(count + 1, sizeof *all));
+    for (size_t m = 0; m < job->members.count; m++)
+        for (size_t g = 0; g < job->members.at[m].count[FACTS_GROUPS]; g++) {
+            size_t index = job->members.at[m].first[FACTS_GROUPS] + g;
+            all[listed++] = (struct group_at){ groups[index].name, groups[index].ranks, index };
+        }
+    if (listed)
+        qsort(all, listed, sizeof *all, compare_groups);
+    *any = false;
+    for (size_t first = 0, end; first < listed; first = end) {
+        int64_t collectives = 0, unnumbered = 0;
+        for (end = first; end < listed && compare_groups(&all[first], &all[end]) == 0; end++) {
+            collectives += groups[all[end].index].collectives;
+            unnumbered += groups[all[end].index].unnumbered;
+        }
+        for (size_t i = first; i < end && unnumbered > 0 && unnumbered < collectives; i++)
+            *any = mixed[all[i].index] = true;
+    }
+    free(all);
+    return mixed;
+}
+
+/* ---- a slice ---- */
+
+/* Which member a recording is. */
+struct number_at {
+    int64_t recording;
+    uint32_t member;
+};
+
+struct filling {
+    struct slice *slice;
+    const bool *mixed;
+    bool wanted;
+    struct number_at *numbers; /* by recording */
+    size_t number_count;
+};
+
+static int compare_recordings(const void *left, const void *right)
+{
+    const struct number_at *a = left, *b = right;
+    return (a->recording > b->recording) - (a->recording < b->recording);
+}
+
+static void add_record(void *context, const void *row)
+{
+    struct filling *filling = context;
+    const struct slice_record *record = row;
+    const struct fleet_job *job = filling->slice->job;
+    size_t i;
+    SEARCH(i, filling->number_count, filling->numbers[i].recording < record->one.recording);
+    if (i == filling->number_count || filling->numbers[i].recording != record->one.recording) {
+        filling->slice->strangers += !facts_know(job->facts, record->one.recording);
+        return;
+    }
+    struct slice_row at = { &record->one, NULL, filling->numbers[i].member };
+    const struct facts_group *group = slice_group(job, &at);
+    const struct facts_group *groups = facts_rows(job->facts, FACTS_GROUPS);
+    if ((group && filling->mixed[group - groups]) != filling->wanted)
+        return;
+    struct slice_record *added = VEC_PUSH(&filling->slice->records);
+    *added = *record;
+    added->member = at.member;
+}
+
+static void list_numbers(const struct fleet_job *job, struct filling *filling)
+{
+    filling->numbers = mem_alloc(mem_times(job->members.count + 1, sizeof *filling->numbers));
+    for (uint32_t m = 0; m < job->members.count; m++)
+        filling->numbers[m] = (struct number_at){ job->members.at[m].recording->recording, m };
+    filling->number_count = job->members.count;
+    if (filling->number_count)
+        qsort(filling->numbers, filling->number_count, sizeof *filling->numbers, compare_recordings);
+}
+
+bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed, bool wanted,
+                    struct source *source, struct tpa_error *err)
+{
+    struct facts_column columns[MOST_COLUMNS];
+    struct facts_schema schema;
+    struct filling filling = { .slice = slice, .mixed = mixed, .wanted = wanted };
+    make_schema(&schema, columns);
+    list_numbers(slice->job, &filling);
+    bool good = facts_read_rows(facts, &schema, source, add_record, &filling, err);
+    free(filling.numbers);
+    return good;
+}
+
+static int compare_integers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* As facts_finish orders the rows of a recording. */
+static bool belongs_behind(const void *context, const void *left, const void *right)
+{
+    const struct names *texts = context;
+    const struct slice_record *a = left, *b = right;
+    int order = compare_integers(a->member, b->member);
+    for (size_t c = 1; c < facts_tables[FACTS_COLLECTIVES].column_count && order == 0; c++) {
+        const struct facts_column *column = &facts_tables[FACTS_COLLECTIVES].columns[c];
+        if (column->type == FACTS_INT64) {
+            int64_t one, other;
+            memcpy(&one, (const char *)&a->one + column->offset, sizeof one);
+            memcpy(&other, (const char *)&b->one + column->offset, sizeof other);
+            order = compare_integers(one, other);
+        } else {
+            name_id one, other;
+            memcpy(&one, (const char *)&a->one + column->offset, sizeof one);
+            memcpy(&other, (const char *)&b->one + column->offset, sizeof other);
+            order = strcmp(names_text(texts, one), names_text(texts, other));
+        }
+    }
+    return order > 0;
+}
+
+void slice_sort(struct slice *slice)
+{
+    runs_sort(slice->records.at, slice->records.count, sizeof *slice->records.at, belongs_behind,
+              slice->job->facts->texts);
+}

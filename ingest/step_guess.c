@@ -1,0 +1,118 @@
+/* step_guess.c - see step_guess.h. */
+#include "ingest/step_guess.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_STEPS = 3, LONGEST_NAME = 80, MOST_CANDIDATES = 1 << 20 };
+
+struct candidate {
+    name_id pattern;
+    int64_t thread, start_ns, end_ns;
+};
+
+struct step_guess {
+    VEC_OF(struct candidate) candidates;
+    struct names *patterns; /* names without their numbers */
+    struct buffer pattern;
+};
+
+struct step_guess *step_guess_open(void)
+{
+    struct step_guess *guess = mem_zalloc(1, sizeof *guess);
+    guess->patterns = names_open();
+    return guess;
+}
+
+void step_guess_free(struct step_guess *guess)
+{
+    VEC_FREE(&guess->candidates);
+    names_free(guess->patterns);
+    buffer_release(&guess->pattern);
+    free(guess);
+}
+
+/* The name as a regular expression in which any number stands for another: "step 12" is "^step [0-9]+$". */
+void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
+                     int64_t end_ns)
+{
+    struct buffer *pattern = &guess->pattern;
+    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES)
+        return;
+    buffer_clear(pattern);
+    buffer_putc(pattern, '^');
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        bool digit = c >= '0' && c <= '9';
+        if (digit && i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9')
+            continue;
+        if (digit)
+            buffer_puts(pattern, "[0-9]+");
+        else if (strchr("\\^$.|?*+()[]{}", c) && c)
+            buffer_printf(pattern, "\\%c", c);
+        else
+            buffer_putc(pattern, c);
+    }
+    buffer_putc(pattern, '$');
+    *VEC_PUSH(&guess->candidates) =
+        (struct candidate){ names_add(guess->patterns, pattern->at, pattern->count), thread, start_ns,
+                            end_ns };
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    if (a->pattern != b->pattern)
+        return a->pattern < b->pattern ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static const char *guess_steps(struct step_guess *guess, size_t *steps)
+{
+    const struct candidate *at = guess->candidates.at;
+    size_t count = guess->candidates.count;
+    name_id best = NAME_NONE;
+    double longest = 0;
+    if (count)
+        qsort(guess->candidates.at, count, sizeof *at, compare_candidates);
+    for (size_t first = 0, next; first < count; first = next) {
+        double inside = 0, span = 0;
+        bool apart = true;
+        for (next = first;
+             next < count && at[next].pattern == at[first].pattern && at[next].thread == at[first].thread;
+             next++) {
+            inside += (double)(at[next].end_ns - at[next].start_ns);
+            span = (double)at[next].end_ns - (double)at[first].start_ns;
+            apart = apart && (next == first || at[next].start_ns >= at[next - 1].end_ns);
+        }
+        if (!apart || next - first < FEWEST_STEPS || inside < span / 2 || inside <= longest)
+            continue;
+        longest = inside;
+        best = at[first].pattern;
+        *steps = next - first;
+    }
+    return best == NAME_NONE ? NULL : names_text(guess->patterns, best);
+}
+
+const char *step_guess_tell(struct step_guess *guess, struct trace_builder *builder)
+{
+    size_t steps = 0;
+    const char *pattern = guess_steps(guess, &steps);
+    if (!pattern)
+        return NULL;
+    const char *kept = trace_builder_strndup(builder, pattern, strlen(pattern));
+    trace_builder_add_property(builder, TRACE_STEP_RANGE, kept);
+    struct buffer line = { 0 };
+    buffer_printf(&line,
+                  "no step is marked: the ranges that match %s are taken for the steps (--step-range "
+                  "REGEX names others, --step-range '' none)",
+                  pattern);
+    trace_builder_notice(builder, "guessed_steps", trace_builder_strndup(builder, line.at, line.count), steps,
+                         TPA_NOWHERE);
+    buffer_release(&line);
+    return kept;
+}

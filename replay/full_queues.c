@@ -1,0 +1,102 @@
+/*
+ * full_queues.c - launching calls that had to wait for a place in the queue of their device.
+ *
+ * A device takes a thousand launches or so ahead. A host that runs ahead of it launches until its queue is full; from then on each
+ * launch takes as long as the device needs for some work, and the host is as fast as that. Nothing in a recording says so: nearly a
+ * thousand pieces of work were queued, the call took longer than others, and it returned when one of these was done.
+ */
+#include "replay/graph_maker.h"
+
+#include "base/search.h"
+#include "facts/call_names.h"
+#include <stdlib.h>
+
+enum {
+    QUEUED = 900,             /* pieces of work; NVIDIA's queues hold 1024 */
+    LATEST_RETURN_NS = 20000, /* of the call after the end of the work that made room */
+    LOOKED_AT = 8             /* pieces of work that may have made it */
+};
+
+static int compare_times(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static bool is_launch(const struct graph_maker *maker, size_t work)
+{
+    event_id call = maker->graph->gpu->call[work];
+    return call != EVENT_NONE && maker->call_sorts[maker->graph->trace->name[call]] == CALL_LAUNCH;
+}
+
+/* What a launching call takes that does not wait: the tenth percentile, as most may wait. */
+static int64_t usual_launch(const struct graph_maker *maker)
+{
+    const struct replay_graph *graph = maker->graph;
+    VEC_OF(int64_t) durations = { 0 };
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        if (is_launch(maker, i))
+            *VEC_PUSH(&durations) = trace_dur_ns(graph->trace, graph->gpu->call[i]);
+    int64_t usual_ns = 0;
+    if (durations.count) {
+        qsort(durations.at, durations.count, sizeof *durations.at, compare_times);
+        usual_ns = durations.at[durations.count / 10];
+    }
+    VEC_FREE(&durations);
+    return usual_ns;
+}
+
+static int64_t start_of(const struct replay_graph *graph, size_t work)
+{
+    return replay_moment_ns(graph, replay_work_start(graph, work));
+}
+
+static int64_t end_of(const struct replay_graph *graph, size_t work)
+{
+    return replay_moment_ns(graph, replay_work_end(graph, work));
+}
+
+/* Of the work from FIRST to before I, in order of starts, what ended last between START_NS and END_NS; SIZE_MAX: none did. */
+static size_t last_ended(const struct replay_graph *graph, size_t first, size_t i, int64_t start_ns,
+                         int64_t end_ns)
+{
+    size_t last = SIZE_MAX, started;
+    SEARCH(started, i - first, start_of(graph, first + started) <= end_ns);
+    for (size_t k = 0; k < LOOKED_AT && k < started; k++) {
+        size_t work = first + started - 1 - k;
+        if (end_of(graph, work) > start_ns && end_of(graph, work) <= end_ns &&
+            (last == SIZE_MAX || end_of(graph, work) > end_of(graph, last)))
+            last = work;
+    }
+    return last;
+}
+
+/* Work I, of a device whose first is FIRST: did the call that launched it wait for room? */
+static void look_at(struct graph_maker *maker, size_t first, size_t i)
+{
+    struct replay_graph *graph = maker->graph;
+    if (i - first < QUEUED || !is_launch(maker, i))
+        return;
+    event_id call = graph->gpu->call[i];
+    int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
+    if (start_of(graph, i - QUEUED) <= start_ns)
+        return;
+    if (graph->usual_launch_ns == 0)
+        graph->usual_launch_ns = usual_launch(maker);
+    size_t ended = last_ended(graph, first, i, start_ns, end_ns);
+    if (end_ns - start_ns <= graph->usual_launch_ns || ended == SIZE_MAX ||
+        end_ns - end_of(graph, ended) > LATEST_RETURN_NS)
+        return;
+    uint32_t thread = graph->thread_of_track[graph->trace->track[call]];
+    moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, end_ns);
+    if (m != MOMENT_NONE && replay_moment_ns(graph, m) == end_ns && graph->inner[m] == call)
+        graph_add_edge(maker, replay_work_end(graph, ended), m, RELATION_ROOM, false);
+}
+
+void graph_add_full_queues(struct graph_maker *maker)
+{
+    const struct gpu_events *gpu = maker->graph->gpu;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
+            look_at(maker, gpu->devices[d].first, i);
+}

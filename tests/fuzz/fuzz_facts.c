@@ -1,0 +1,96 @@
+/*
+ * fuzz_facts.c - facts of ranks (fleet/facts_file.h): well-formed ones whose fields may hold anything, some of them damaged.
+ *
+ * The last byte chooses the question, the one before it the format; the first how many bytes of the file are changed, three
+ * bytes for each: where, and to what. The rest chooses the facts. What can be read is written and read again: the same bytes
+ * must come out.
+ */
+#include "base/source.h"
+#include "fleet/facts_file.h"
+#include "tests/fuzz/make_tpa.h"
+#include "tests/fuzz/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const questions[] = {
+    "fleet t",
+    "fleet --columns all --limit 0 t u",
+    "diff t u",
+    "diff --by kernel --columns all u t",
+    "diff --gate step_time=5% --unsure fail t u",
+    "facts t u",
+    "top t",
+};
+
+static const char *const formats[] = { "", "csv", "json", "md", "arrow", "html", "svg", "junit" };
+
+enum { FORMATS = sizeof formats / sizeof *formats, QUESTION_COUNT = sizeof questions / sizeof *questions };
+
+/* Facts that were read are written as bytes that, read again, are written as the same. */
+static void write_again(const void *bytes, size_t len)
+{
+    struct buffer written[2] = { 0 };
+    struct tpa_error err = { 0 };
+    for (int i = 0; i < 2; i++) {
+        struct facts *facts = facts_open();
+        const char *at = i == 0 ? bytes : written[0].at;
+        struct source *source = source_open_memory(at, i == 0 ? len : written[0].count, "fuzz", &err);
+        bool good = source && facts_read(facts, source, &err);
+        source_free(source);
+        if (good) {
+            facts_finish(facts);
+            facts_write(facts, &written[i]);
+        }
+        facts_free(facts);
+        if (!good && i == 0)
+            return;
+        if (!good)
+            abort();
+    }
+    if (written[0].count != written[1].count || memcmp(written[0].at, written[1].at, written[0].count) != 0)
+        abort();
+    buffer_release(&written[0]);
+    buffer_release(&written[1]);
+}
+
+/* Change bytes of the file, as many as the first of DATA says. */
+static void damage(struct buffer *bytes, const uint8_t *data, size_t size)
+{
+    size_t used = 1, changes = size && data[0] % 4 == 0 ? data[0] / 4 : 0;
+    for (; changes > 0 && used + 3 <= size && bytes->count; changes--, used += 3)
+        bytes->at[(data[used] << 8 | data[used + 1]) % bytes->count] = (char)data[used + 2];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 2)
+        return 0;
+    const char *question = questions[data[size - 1] % QUESTION_COUNT];
+    const char *format = strchr("fd", *question) && strncmp(question, "facts", 5) != 0
+                             ? formats[data[size - 2] % FORMATS]
+                             : "";
+    size -= 2;
+    struct buffer bytes[2] = { 0 };
+    make_facts(data, size, &bytes[0]);
+    damage(&bytes[0], data, size);
+    make_facts(data, size / 2, &bytes[1]);
+    write_again(bytes[0].at, bytes[0].count);
+    struct program_files files = { .paths = {
+                                       program_file(0, (const uint8_t *)bytes[0].at, bytes[0].count),
+                                       program_file(1, (const uint8_t *)bytes[1].at, bytes[1].count),
+                                   } };
+    char line[160];
+    char *words[24];
+    int count = 0;
+    snprintf(line, sizeof line, "%s%s%s", question, *format ? " --format " : "", format);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    program_run(count, words, &files);
+    buffer_release(&bytes[0]);
+    buffer_release(&bytes[1]);
+    return 0;
+}

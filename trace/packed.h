@@ -1,0 +1,55 @@
+/*
+ * packed.h - a column of 64-bit numbers in few bytes, each still a few instructions away.
+ *
+ * Numbers that lie near one another are near in value: times ascend, streams repeat, numbers of calls count up. So a block of
+ * 512 is kept as its least value and, for each, how much more it is, in 0, 1, 2, 4 or 8 bytes.
+ */
+#ifndef TPA_TRACE_PACKED_H
+#define TPA_TRACE_PACKED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PACKED_VALUES = 512 }; /* of a block; the last has fewer */
+struct packed_block {
+    int64_t base;  /* the least */
+    uint32_t at;   /* where the others are, in 8 bytes from packed.values */
+    uint8_t width; /* bytes that each takes: how much more than the base it is; 0: nothing */
+};
+
+struct packed {
+    const struct packed_block *blocks;
+    const void *values;
+};
+
+/* Value I, of those that there are. */
+static inline int64_t packed_value(const struct packed *packed, size_t i)
+{
+    const struct packed_block *block = &packed->blocks[i / PACKED_VALUES];
+    const uint64_t *at = (const uint64_t *)packed->values + block->at;
+    uint64_t more = 0;
+    i %= PACKED_VALUES;
+    switch (block->width) {
+    case 1: more = ((const uint8_t *)at)[i]; break;
+    case 2: more = ((const uint16_t *)at)[i]; break;
+    case 4: more = ((const uint32_t *)at)[i]; break;
+    case 8: more = at[i]; break;
+    default: break;
+    }
+    return (int64_t)((uint64_t)block->base + more);
+}
+
+/* The blocks of COUNT values. */
+static inline size_t packed_blocks(size_t count)
+{
+    return (count + PACKED_VALUES - 1) / PACKED_VALUES;
+}
+
+/* New; free with free(): the blocks of COUNT values that are not packed, int64_t each. */
+struct packed_block *packed_plain(size_t count);
+
+/* Write the next block, of COUNT VALUES, to TO from word *WORDS on, which is moved on behind it. It takes no more than COUNT
+ * words, so that a column may be packed where it lies when VALUES is a copy. */
+struct packed_block packed_write(uint64_t *to, size_t *words, const int64_t *values, size_t count);
+
+#endif
