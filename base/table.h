@@ -264,9 +264,6 @@ void table_suggest_column(const struct table *table, struct suggest *near);
  */
 void table_sort(struct table *table, size_t column, bool reverse);
 
-/* Put the rows for which LAST[row] is true behind the others; both stay in order. */
-void table_put_last(struct table *table, const bool *last);
-
 /* Put the last row first. */
 void table_reverse(struct table *table);
 
