@@ -122,14 +122,14 @@ double chart_value(const struct table *table, size_t row, size_t column)
     return table_is_number(kind) ? cell->f : (double)cell->i;
 }
 
+/* Do A and B end at the same figure, and say the same? What ends where its own figures do may have another unit. */
 static bool is_same_axis(const struct chart_axis *a, const struct chart_axis *b)
 {
-    return a->kind == b->kind && a->log == b->log && a->has_most == b->has_most &&
-           (!a->has_most || a->most == b->most) &&
+    return a->kind == b->kind && a->log == b->log && a->has_most && b->has_most && a->most == b->most &&
            (a->title == b->title || (a->title && b->title && strcmp(a->title, b->title) == 0));
 }
 
-/* Are charts A and B panels that may share an axis? Each is as long across as what it shows. */
+/* Are charts A and B panels that share an axis? Each is as long across as what it shows. */
 static bool are_panels(const struct chart *a, const struct chart *b)
 {
     return a->panel && b->panel && a->horizontal == b->horizontal && a->x.kind == b->x.kind &&

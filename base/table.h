@@ -264,9 +264,6 @@ void table_suggest_column(const struct table *table, struct suggest *near);
  */
 void table_sort(struct table *table, size_t column, bool reverse);
 
-/* As table_sort, but rows of which LAST, by row as they are now, is true come behind all others. */
-void table_sort_apart(struct table *table, size_t column, const bool *last);
-
 /* Put the last row first. */
 void table_reverse(struct table *table);
 

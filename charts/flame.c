@@ -183,8 +183,11 @@ static void add_boxes(struct chart *chart, const struct flame *flame)
                                                     .y = 3,
                                                     .low = 1 });
     if (narrow || deep)
-        chart->note = arena_printf(&chart->arena, "%zu boxes are too narrow and %zu too deep to be drawn",
-                                   narrow, deep);
+        chart->note =
+            deep ? arena_printf(&chart->arena, "%zu boxes are too narrow and %zu too deep to be drawn",
+                                narrow, deep)
+                 : arena_printf(&chart->arena, "%zu box%s too narrow to be drawn", narrow,
+                                narrow == 1 ? " is" : "es are");
     buffer_release(&name);
 }
 

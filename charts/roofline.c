@@ -67,7 +67,7 @@ static struct extent find_extent(const struct roofline *roofline)
     return extent;
 }
 
-enum { MOST_NAMES = 8 }; /* of operators, that have a colour of their own */
+enum { MOST_NAMES = 7 }; /* of operators, that have a colour of their own: no more than there are */
 
 /* "aten::mm [64,64][64,64]: 12.3 % of the device time that is modelled". */
 static void tell(struct table *table, size_t at, const struct roofline_row *row, double whole_ns)

@@ -210,6 +210,14 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* "rank0.json and 3 more" of several files. */
+static const char *title_of(const struct invocation *call, struct arena *arena)
+{
+    const char *first = base_name(call->operands[0]);
+    return call->operand_count == 1 ? first
+                                    : arena_printf(arena, "%s and %zu more", first, call->operand_count - 1);
+}
+
 /* A word of a shell's command line. */
 static void add_word(struct buffer *out, const char *word)
 {
@@ -346,7 +354,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
     if (format == FORMAT_HTML) {
         struct page page = {
             .maker = "tpa report",
-            .title = base_name(call->operands[0]),
+            .title = title_of(call, &notes->arena),
             .budget = (size_t)args->budget,
         };
         for (size_t i = 0; report_sections()[i].key; i++)
@@ -582,8 +590,8 @@ static int report_main(const struct invocation *call, struct tpa_error *err)
     if (!find_format(args, &format, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
     bool compare = call->operand_count == 2 || args->base.count || args->other.count;
-    if (!compare && call->operand_count != 1) {
-        tpa_fail(err, TPA_NOWHERE, "one trace, a directory of ranks, or two sides to compare are needed");
+    if (!compare && call->operand_count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "one trace, the ranks of a job, or two sides to compare are needed");
         tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
         return EXIT_TROUBLE;
     }
@@ -602,8 +610,8 @@ const struct command cmd_report = {
         "kernels, devices, gaps, transfers, memory and communication, each with its charts and a table that sorts, "
         "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
         "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
-        "Two files make a comparison: what changed from the first to the second, and whether it is real. Several "
-        "ranks are given as their directory; a section of its own says who of them holds the job up and why. The output's name decides what is written: .html, .md or .json.",
+        "Two files make a comparison: what changed from the first to the second, and whether it is real. The "
+        "ranks of a job are given as their directory, or as three files and more; a section of its own says who of them holds the job up and why. The output's name decides what is written: .html, .md or .json.",
     .options = report_opts,
     COMMAND_ARGS(report_defaults),
     .main = report_main,

@@ -144,6 +144,12 @@ static bool is_attribute_of_other_rows(const char *key)
     return false;
 }
 
+/* Are rows sorted, and by nothing that was asked for? Steps come one after the other. */
+static bool is_in_first_order(const struct top_args *args)
+{
+    return !args->sort && !args->reverse && !wants_torch_text(args) && args->by != TOP_STEP;
+}
+
 static bool sort_rows(const struct top *top, struct table *table, const struct top_args *args,
                       struct tpa_error *err)
 {
@@ -151,10 +157,8 @@ static bool sort_rows(const struct top *top, struct table *table, const struct t
     bool torch = wants_torch_text(args);
     if (!key && (torch || args->by == TOP_STEP)) /* steps come one after the other */
         return true;
-    if (!key && !args->reverse) {
-        top_sort_table(top, table);
+    if (top->sorted)
         return true;
-    }
     if (!key)
         key = top->has_device_time ? "self_device_time_total" : "self_cpu_time_total";
     if (strcmp(key, "none") == 0) {
@@ -360,6 +364,8 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         options.selection = selection;
         struct top *top = top_analyze(trace, &options);
         struct result *result = result_open("tpa.top/1");
+        if (is_in_first_order(args))
+            top_sort(top);
         result_add_table(result, top_table(top));
         top_add_notices(top, result);
         load_add_notices(trace, result);

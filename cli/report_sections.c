@@ -75,10 +75,9 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
 {
     (void)err;
     struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
-    struct table *table = top_table(top);
-    top_sort_table(top, table);
+    top_sort(top);
     chart_operators(content->picture, top, BARS);
-    result_add_table(content->result, table);
+    result_add_table(content->result, top_table(top));
     top_add_notices(top, content->result);
     top_free(top);
     return true;

@@ -7,7 +7,7 @@
 #include "analyze/top/top.h"
 
 #include "base/quantity.h"
-#include <assert.h>
+#include "base/runs.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +125,28 @@ static const char *title_for(const struct top *top, struct table *table, const c
     return arena_printf(&table->arena, "%.*s%s%s", (int)(cuda - title), title, top->device_name, cuda + 4);
 }
 
+/* Where rows are sorted. */
+static size_t sort_offset(const struct top *top)
+{
+    return top->has_device_time ? offsetof(ROW, self_device_ns) : offsetof(ROW, self_cpu_ns);
+}
+
+static bool comes_after(const void *context, const void *left, const void *right)
+{
+    const struct top_row *a = left, *b = right;
+    const struct top *top = context;
+    bool range[2] = { a->on_device && a->is_annotation, b->on_device && b->is_annotation };
+    if (range[0] != range[1])
+        return range[0];
+    return top->has_device_time ? a->self_device_ns < b->self_device_ns : a->self_cpu_ns < b->self_cpu_ns;
+}
+
+void top_sort(struct top *top)
+{
+    runs_sort(top->at, top->count, sizeof *top->at, comes_after, top);
+    top->sorted = true;
+}
+
 struct table *top_table(const struct top *top)
 {
     enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -140,6 +162,8 @@ struct table *top_table(const struct top *top)
     }
     struct table *table =
         table_of_rows("operators", title_of(top), chosen, count, top->at, top->count, sizeof *top->at);
+    if (top->sorted)
+        table->sort_column = table_column_at(table, sort_offset(top));
     table->none = "No operator, call or kernel ran here.";
     if (top->group)
         group_show(top->group, table, offsetof(ROW, key));
@@ -159,19 +183,6 @@ struct table *top_table(const struct top *top)
         table_add_footer(table, "self_device_time_total", title_for(top, table, "Self CUDA time total"),
                          TABLE_NS, table_int(top->self_device_ns));
     return table;
-}
-
-void top_sort_table(const struct top *top, struct table *table)
-{
-    assert(table->row_count == top->count); /* as top_table made it */
-    size_t column = table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
-                                                                : offsetof(ROW, self_cpu_ns));
-    bool *is_range = mem_zalloc(top->count + 1, sizeof *is_range);
-    for (size_t i = 0; i < top->count; i++)
-        is_range[i] = top->at[i].is_annotation && top->at[i].device_type.at &&
-                      strcmp(top->at[i].device_type.at, "CPU") != 0;
-    table_sort_apart(table, column, is_range);
-    free(is_range);
 }
 
 /* ---- notices ---- */

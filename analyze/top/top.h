@@ -51,7 +51,8 @@ struct top {
     unsigned by;                         /* set of enum top_dimension */
     bool per_call;                       /* rows are named by operators, else by places */
     bool as_torch;                       /* the rows have torch's own figures */
-    VEC_OF(struct top_row);              /* in torch's order; those that --filter and --exclude keep */
+    bool sorted;                         /* by top_sort; else they are in torch's order */
+    VEC_OF(struct top_row);              /* those that --filter and --exclude keep */
     int64_t self_cpu_ns, self_device_ns; /* of all rows; of devices without annotations */
     const char *device_name;             /* what headings call the devices: "CUDA" */
     /* Is there anything on the host, time on devices, memory of the host, of devices, FLOPs? */
@@ -71,14 +72,14 @@ struct trace_wants top_wants(const struct top_options *options);
 struct top *top_analyze(const struct trace *trace, const struct top_options *options);
 void top_free(struct top *top);
 
+/*
+ * Sort the rows as people read them first: by the time of devices, else of the host. Ranges of devices come last: a range is
+ * one more name of the work that it covers, and counts in no total.
+ */
+void top_sort(struct top *top);
+
 /* The table "operators". New; free with table_free. */
 struct table *top_table(const struct top *top);
-
-/*
- * Sort TABLE, which top_table made, as people read it first: by the time of devices, else of the host. Ranges of devices
- * come last: a range is one more name of the work that it covers, and counts in no total.
- */
-void top_sort_table(const struct top *top, struct table *table);
 
 /* What `tpa top` answers: its table and notices. New; free with result_free. */
 struct result *top_result(const struct trace *trace, const struct top_options *options);
