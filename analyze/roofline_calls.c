@@ -179,9 +179,9 @@ struct pricer {
     struct arg_scan scans[COST_ARGS];
 };
 
-static const struct op_cost *keep_cost(struct pricer *pricer, const struct op_cost *cost)
+static const struct op_cost *keep_cost(struct arena *arena, const struct op_cost *cost)
 {
-    struct op_cost *kept = arena_alloc(pricer->arena, sizeof *kept);
+    struct op_cost *kept = arena_alloc(arena, sizeof *kept);
     *kept = *cost;
     return kept;
 }
@@ -209,7 +209,7 @@ static void price_by_step(struct pricer *pricer, event_id e, const name_id *args
     struct op_cost known = *cost->cost;
     known.flops = op_attended_flops(&pricer->call, &step->attended);
     known.type = pricer->call.in[0].type;
-    cost->cost = keep_cost(pricer, &known);
+    cost->cost = keep_cost(pricer->arena, &known);
     cost->modelled = cost->modelled || known.flops != OP_UNKNOWN;
 }
 
@@ -223,7 +223,7 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
     if (key == pricer->costs.count) {
         struct op_cost new = { OP_UNKNOWN, OP_UNKNOWN, 0, NULL };
         bool modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new);
-        *VEC_PUSH(&pricer->costs) = (struct key_cost){ modelled, keep_cost(pricer, &new) };
+        *VEC_PUSH(&pricer->costs) = (struct key_cost){ modelled, keep_cost(pricer->arena, &new) };
     }
     struct key_cost cost = pricer->costs.at[key];
     if (cost.cost->flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
@@ -362,19 +362,20 @@ static struct told_works told_works_open(const struct trace *trace, const struct
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
     static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
-    struct key_cost cost = { true, { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) } };
+    struct op_cost cost = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
     if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
         return 0;
     if (arg_scan_get(&told->flops, e, &number) && number >= 0)
-        cost.cost.flops = number;
+        cost.flops = number;
     if (arg_scan_get(&told->bytes, e, &number) && number >= 0)
-        cost.cost.bytes = number;
-    if ((cost.cost.flops == OP_UNKNOWN && cost.cost.bytes == OP_UNKNOWN) ||
+        cost.bytes = number;
+    if ((cost.flops == OP_UNKNOWN && cost.bytes == OP_UNKNOWN) ||
         kernel_is_communication(trace_name(told->trace, e)))
         return 0;
-    enum op_class class = cost.cost.flops > 0 ? OP_MATRIX : OP_MOVE;
-    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &cost, class);
+    enum op_class class = cost.flops > 0 ? OP_MATRIX : OP_MOVE;
+    const struct key_cost kept = { true, keep_cost(&calls->costs, &cost) };
+    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &kept, class);
     return (uint32_t)calls->count;
 }
 
