@@ -27,8 +27,9 @@ const struct trace_wants kernels_wants = {
 static const struct table_column columns[] = {
     COLUMN(struct kernel_row, name, "name", "Name", TABLE_NAME, "the kernel, demangled"),
     GROUP_COLUMNS(struct kernel_row, key),
-    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, durations.total_ns, "total", "Total", TABLE_NS, "its durations added up", .aliases = "sum"),
+    COLUMN(struct kernel_row, operators, "operators", "Operators", TABLE_TEXT, "operators that launch it, most often first", .flags = TABLE_LIST),
+    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, share, "share", "Share", TABLE_SHARE, "total as a share of the totals of all rows"),
     COLUMN(struct kernel_row, durations.average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
     COLUMN(struct kernel_row, durations.median_ns, "median", "Median", TABLE_NS, "median of the durations", .aliases = "med"),
@@ -43,7 +44,6 @@ static const struct table_column columns[] = {
     COLUMN(struct kernel_row, registers, "registers", "Regs", TABLE_COUNT, "registers per thread; of that shape"),
     COLUMN(struct kernel_row, shared_memory_bytes, "shared_memory", "Shared mem.", TABLE_BYTES, "shared memory per block; of that shape"),
     COLUMN(struct kernel_row, shapes, "shapes", "Shapes", TABLE_COUNT, "how many launch shapes (grid, block, registers, shared memory) there are"),
-    COLUMN(struct kernel_row, operators, "operators", "Operators", TABLE_TEXT, "operators that launch it, most often first"),
 };
 /* clang-format on */
 

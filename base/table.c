@@ -471,7 +471,8 @@ void table_truncate(struct table *table, size_t count)
         table->row_count = count;
 }
 
-void table_put_last(struct table *table, const bool *last)
+/* Move the rows of which LAST says so behind all others, all in their order; how many others there are. */
+static size_t put_last(struct table *table, const bool *last)
 {
     size_t wide = table->column_count, first = 0, moved = 0;
     union table_cell *others = mem_alloc(mem_times(mem_times(table->row_count, wide) + 1, sizeof *others));
@@ -482,6 +483,19 @@ void table_put_last(struct table *table, const bool *last)
     if (moved)
         memcpy(table_cell(table, first, 0), others, moved * wide * sizeof *others);
     free(others);
+    return first;
+}
+
+void table_sort_apart(struct table *table, size_t column, const bool *last)
+{
+    size_t first = put_last(table, last);
+    struct table part = *table; /* a view of some of the rows */
+    part.row_count = first;
+    table_sort(&part, column, false);
+    part.cells += first * table->column_count;
+    part.row_count = table->row_count - first;
+    table_sort(&part, column, false);
+    table->sort_column = column;
 }
 
 void table_filter(struct table *table, const bool *keep)

@@ -64,6 +64,7 @@ enum table_flags {
     TABLE_IF_ANY = 4,   /* hidden by table_of_rows where no row has a value */
     TABLE_LINE = 8,     /* prose: text puts it below the row, on lines of its own */
     TABLE_FIGURES = 16, /* a text of figures, such as 753/1: a page puts it to the right, as numbers */
+    TABLE_LIST = 32,    /* a text of names between ", ", what matters most first: its end goes first */
 };
 
 /* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */
@@ -155,7 +156,8 @@ struct table {
     const char
         *none;  /* what to say where it has no rows: "The device was never idle."; NULL: nothing of its own */
     bool folds; /* Markdown puts it into a part of the page that can be folded away */
-    bool uncut; /* --limit leaves all its rows: there are few of a thing */
+    bool chosen;        /* columns were asked for by name: a narrow terminal gives up figures before texts */
+    bool uncut;         /* --limit leaves all its rows: there are few of a thing */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, but for the long ones */
     struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */
@@ -262,8 +264,8 @@ void table_suggest_column(const struct table *table, struct suggest *near);
  */
 void table_sort(struct table *table, size_t column, bool reverse);
 
-/* Put the rows for which LAST[row] is true behind the others; both stay in order. */
-void table_put_last(struct table *table, const bool *last);
+/* As table_sort, but rows of which LAST, by row as they are now, is true come behind all others. */
+void table_sort_apart(struct table *table, size_t column, const bool *last);
 
 /* Put the last row first. */
 void table_reverse(struct table *table);

@@ -117,6 +117,7 @@ static bool select_from(struct table *table, const char *list)
     bool any = chosen.count > 0;
     if (any)
         table_select(table, chosen.at, chosen.count);
+    table->chosen = any;
     VEC_FREE(&chosen);
     return any;
 }

@@ -351,3 +351,34 @@ bool shorten_readable(struct buffer *full, struct buffer *shown, const char *nam
     buffer_release(&safe);
     return shorter;
 }
+
+/* ---- lists ---- */
+
+/* Where the name that begins at FROM ends: before ", " that is in no brackets. */
+static size_t end_of_item(const char *s, size_t len, size_t from)
+{
+    int depth = 0;
+    for (size_t i = from; i < len; i++) {
+        depth += s[i] == '<' || s[i] == '(' || s[i] == '[';
+        depth -= s[i] == '>' || s[i] == ')' || s[i] == ']';
+        if (depth <= 0 && s[i] == ',' && i + 1 < len && s[i + 1] == ' ')
+            return i;
+    }
+    return len;
+}
+
+size_t shorten_list(struct buffer *out, const char *s, size_t len, size_t max)
+{
+    static const char more[] = ", ...";
+    size_t first = end_of_item(s, len, 0), kept = 0, room = max > strlen(more) ? max - strlen(more) : 0;
+    if (first == len || unicode_text_width(s, len) <= max)
+        return shorten_name(out, s, len, max);
+    for (size_t end = first; end < len && unicode_text_width(s, end) <= room;
+         end = end_of_item(s, len, end + 2))
+        kept = end;
+    if (room < 2 * strlen(more))
+        return shorten_name(out, s, first, max);
+    size_t width = shorten_name(out, s, kept ? kept : first, room);
+    buffer_puts(out, more);
+    return width + strlen(more);
+}

@@ -32,6 +32,9 @@ size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max
  */
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max);
 
+/* The same for names between ", ": the last go, for "..."; the first is shortened as a name when it is too long alone. */
+size_t shorten_list(struct buffer *out, const char *s, size_t len, size_t max);
+
 /*
  * A name from a trace as people read it: FULL gets it demangled. When that takes more than MAX columns, SHOWN gets it in
  * MAX, with control characters made visible, and the answer is true.

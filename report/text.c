@@ -87,11 +87,13 @@ static size_t show_text(struct page *page, const char *s)
     return escape_terminal(&page->scratch, s, strlen(s));
 }
 
-/* Shorten what is in page->scratch into page->text; returns its width. */
-static size_t add_shortened(struct page *page, enum table_kind kind, size_t max)
+/* Shorten what is in page->scratch, of COLUMN, into page->text; returns its width. */
+static size_t add_shortened(struct page *page, const struct table_column *column, size_t max)
 {
     struct buffer *scratch = &page->scratch;
-    if (kind == TABLE_NAME)
+    if (column->flags & TABLE_LIST)
+        return shorten_list(&page->text, scratch->at, scratch->count, max);
+    if (column->kind == TABLE_NAME)
         return shorten_name(&page->text, scratch->at, scratch->count, max);
     return shorten_middle(&page->text, scratch->at, scratch->count, max);
 }
@@ -173,8 +175,9 @@ static size_t least_width(struct page *page, const struct table *table, const st
     if (!shown->is_text)
         return shown->natural;
     size_t least = show_text(page, table->columns[shown->column].title);
-    if (least < NARROWEST_TEXT)
-        least = NARROWEST_TEXT;
+    size_t narrowest = table->columns[shown->column].flags & TABLE_LIST ? NARROWEST_NAME : NARROWEST_TEXT;
+    if (least < narrowest)
+        least = narrowest;
     if (table->columns[shown->column].kind == TABLE_NAME) {
         if (least < page->width / 3)
             least = page->width / 3;
@@ -233,15 +236,16 @@ static size_t fit(struct page *page, const struct table *table, struct shown *sh
         least[i] = least_width(page, table, &shown[i]);
         least_total += least[i];
     }
-    for (size_t i = count; i-- > 1 && least_total > page->width;) {
-        if (shown[i].column == table->sort_column)
-            continue;
-        struct shown gone = shown[i];
-        least_total -= least[i] + GAP;
-        memmove(&shown[i], &shown[i + 1], (kept - i - 1) * sizeof *shown);
-        memmove(&least[i], &least[i + 1], (kept - i - 1) * sizeof *least);
-        shown[--kept] = gone;
-    }
+    for (int texts_too = !table->chosen; texts_too < 2; texts_too++)
+        for (size_t i = kept; i-- > 1 && least_total > page->width;) {
+            if (shown[i].column == table->sort_column || (shown[i].is_text && !texts_too))
+                continue;
+            struct shown gone = shown[i];
+            least_total -= least[i] + GAP;
+            memmove(&shown[i], &shown[i + 1], (kept - i - 1) * sizeof *shown);
+            memmove(&least[i], &least[i + 1], (kept - i - 1) * sizeof *least);
+            shown[--kept] = gone;
+        }
     total = total_width(shown, kept);
     if (total > page->width)
         narrow_texts(shown, kept, least, total - page->width);
@@ -325,7 +329,7 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
         if (shown[i].apart) {
             width = add_name_among(page, shown[i].apart, table_cell(table, row, shown[i].column));
         } else if (shown[i].is_text) {
-            width = add_shortened(page, kind, shown[i].width);
+            width = add_shortened(page, &table->columns[shown[i].column], shown[i].width);
         } else {
             buffer_pad(&page->text, ' ', width < shown[i].width ? shown[i].width - width : 0);
             buffer_add(&page->text, page->scratch.at, page->scratch.count);
@@ -365,16 +369,16 @@ static void add_lines(struct page *page, const struct table *table, size_t row)
 }
 
 /* One "Title: value" of a list whose titles take TITLE_WIDTH columns with the colon. */
-static void add_item(struct page *page, const char *title, enum table_kind kind, const union table_cell *cell,
+static void add_item(struct page *page, const struct table_column *column, const union table_cell *cell,
                      size_t title_width)
 {
-    show_text(page, title);
+    show_text(page, column->title);
     size_t used = shorten_middle(&page->text, page->scratch.at, page->scratch.count, title_width - 1) + 1;
     buffer_putc(&page->text, ':');
-    show_cell(page, kind, cell);
+    show_cell(page, column->kind, cell);
     buffer_pad(&page->text, ' ', title_width - used + 1);
     size_t room = page->width > title_width + 1 ? page->width - title_width - 1 : 1;
-    add_shortened(page, kind, room);
+    add_shortened(page, column, room);
     end_line(page);
 }
 
@@ -394,7 +398,8 @@ static void add_footers(struct page *page, const struct table *table)
     }
     for (size_t i = 0; i < table->footers.count; i++) {
         const struct table_footer *footer = &table->footers.at[i];
-        add_item(page, footer->title, footer->kind, &footer->value, title_column(page, widest));
+        add_item(page, &(struct table_column){ .title = footer->title, .kind = footer->kind }, &footer->value,
+                 title_column(page, widest));
     }
 }
 
@@ -408,8 +413,7 @@ static void add_only_row_as_list(struct page *page, const struct table *table, c
     }
     for (size_t i = 0; i < count; i++) {
         const struct table_column *column = &table->columns[shown[i].column];
-        add_item(page, column->title, column->kind, table_cell(table, 0, shown[i].column),
-                 title_column(page, widest));
+        add_item(page, column, table_cell(table, 0, shown[i].column), title_column(page, widest));
     }
     add_lines(page, table, 0);
 }

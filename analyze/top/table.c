@@ -163,21 +163,15 @@ struct table *top_table(const struct top *top)
 
 void top_sort_table(const struct top *top, struct table *table)
 {
-    int annotation = table_find_column(table, "is_user_annotation", strlen("is_user_annotation"));
-    int device = table_find_column(table, "device_type", strlen("device_type"));
-    assert(annotation >= 0 && device >= 0);
-    table_sort(table,
-               table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
-                                                           : offsetof(ROW, self_cpu_ns)),
-               false);
-    bool *last = mem_zalloc(table->row_count + 1, sizeof *last);
-    for (size_t row = 0; row < table->row_count; row++) {
-        const struct text *on = &table_cell(table, row, (size_t)device)->text;
-        last[row] =
-            table_cell(table, row, (size_t)annotation)->i == 1 && on->at && strcmp(on->at, "CPU") != 0;
-    }
-    table_put_last(table, last);
-    free(last);
+    assert(table->row_count == top->count); /* as top_table made it */
+    size_t column = table_column_at(table, top->has_device_time ? offsetof(ROW, self_device_ns)
+                                                                : offsetof(ROW, self_cpu_ns));
+    bool *is_range = mem_zalloc(top->count + 1, sizeof *is_range);
+    for (size_t i = 0; i < top->count; i++)
+        is_range[i] = top->at[i].is_annotation && top->at[i].device_type.at &&
+                      strcmp(top->at[i].device_type.at, "CPU") != 0;
+    table_sort_apart(table, column, is_range);
+    free(is_range);
 }
 
 /* ---- notices ---- */

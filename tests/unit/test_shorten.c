@@ -41,6 +41,33 @@ static void kernels_lose_what_tells_least_first(void **state)
     check(ADD, 20, "vectorized_...kernel");
 }
 
+/* Names between commas that are in no brackets; 33 columns in all. */
+static void lists_lose_their_end(void **state)
+{
+    (void)state;
+    static const char list[] = "aten::mm, Node<A, B>, aten::addmm";
+    static const struct {
+        size_t max;
+        const char *wanted;
+    } cases[] = {
+        { 33, list },
+        { 32, "aten::mm, Node<A, B>, ..." },
+        { 25, "aten::mm, Node<A, B>, ..." },
+        { 24, "aten::mm, ..." },
+        { 15, "aten::mm, ..." },
+        { 12, "aten::mm" },
+        { 5, "at..." },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer out = { 0 };
+        size_t width = shorten_list(&out, list, strlen(list), cases[i].max);
+        buffer_putc(&out, '\0');
+        assert_string_equal(out.at, cases[i].wanted);
+        assert_int_equal(width, strlen(cases[i].wanted));
+        buffer_release(&out);
+    }
+}
+
 static void other_names_lose_their_middle(void **state)
 {
     (void)state;
@@ -136,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_lose_what_tells_least_first),
+        cmocka_unit_test(lists_lose_their_end),
         cmocka_unit_test(other_names_lose_their_middle),
         cmocka_unit_test(wide_characters_are_never_halved_and_accents_stay_on_their_letter),
         cmocka_unit_test(brackets_that_do_not_match_do_no_harm),
