@@ -362,20 +362,20 @@ static struct told_works told_works_open(const struct trace *trace, const struct
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
     static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
-    struct op_cost cost = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
+    struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
     if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
         return 0;
     if (arg_scan_get(&told->flops, e, &number) && number >= 0)
-        cost.flops = number;
+        known.flops = number;
     if (arg_scan_get(&told->bytes, e, &number) && number >= 0)
-        cost.bytes = number;
-    if ((cost.flops == OP_UNKNOWN && cost.bytes == OP_UNKNOWN) ||
+        known.bytes = number;
+    if ((known.flops == OP_UNKNOWN && known.bytes == OP_UNKNOWN) ||
         kernel_is_communication(trace_name(told->trace, e)))
         return 0;
-    enum op_class class = cost.flops > 0 ? OP_MATRIX : OP_MOVE;
-    const struct key_cost kept = { true, keep_cost(&calls->costs, &cost) };
-    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &kept, class);
+    enum op_class class = known.flops > 0 ? OP_MATRIX : OP_MOVE;
+    struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
+    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &cost, class);
     return (uint32_t)calls->count;
 }
 
