@@ -265,7 +265,7 @@ void facts_check(struct facts *facts)
                 continue;
             memcpy(&recording, row, sizeof recording);
             name_id place = names_add(recordings, row, sizeof recording);
-            if (place == notices.count)
+            while (notices.count <= place)
                 *VEC_PUSH(&notices) = (struct facts_notice){
                     recording, facts_text(facts, FACTS_ODD_NUMBERS),
                     facts_text(
@@ -295,7 +295,7 @@ static uint64_t mixed(uint64_t sum, uint64_t value)
 static uint64_t mixed_bytes(uint64_t sum, struct facts_bytes bytes)
 {
     sum = mixed(sum, bytes.at ? bytes.len : UINT64_MAX);
-    for (size_t i = 0; i < bytes.len; i += 8) {
+    for (size_t i = 0; bytes.at && i < bytes.len; i += 8) {
         uint64_t word = 0;
         for (size_t b = 0; b < 8 && i + b < bytes.len; b++)
             word |= (uint64_t)(unsigned char)bytes.at[i + b] << (8 * b);
