@@ -30,7 +30,7 @@ static size_t mutate(uint8_t *data, size_t size, size_t most, unsigned seed)
     if (begins_with(data, size, "\xfb", 1) || begins_with(data, size, "{(", 2) ||
         begins_with(data, size, "{\xa9", 2))
         return mutate_marshal(data, size, most, seed);
-    if (size > 0 && memchr("{[ \n\r\t\"", data[0], 7))
+    if (size > 0 && data[0] && strchr("{[ \n\r\t\"", data[0]))
         return mutate_json(data, size, most, seed);
     return mutate_wire(data, size, most, seed);
 }

@@ -51,7 +51,7 @@ enum { SEED_BYTES = 12, CHOICES = 2, LARGEST_FILE = 1 << 20, MOST_CHANGES = 4 };
 /* Random bytes, with room for the choices. New. */
 static uint8_t *make_seed(unsigned long seed, size_t *size)
 {
-    uint8_t *data = malloc(SEED_BYTES + CHOICES);
+    uint8_t *data = malloc((size_t)SEED_BYTES + CHOICES);
     uint64_t state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     for (int i = 0; data && i < SEED_BYTES; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -64,7 +64,7 @@ static uint8_t *make_seed(unsigned long seed, size_t *size)
 /* The same of the file at PATH, changed some times. */
 static uint8_t *make_mutant(const char *path, unsigned long seed, size_t *size)
 {
-    size_t most = LARGEST_FILE + LARGEST_FILE / 2;
+    const size_t most = LARGEST_FILE + LARGEST_FILE / 2;
     uint8_t *data = malloc(most);
     FILE *file = fopen(path, "rb");
     if (!data || !file) {
@@ -92,7 +92,7 @@ static void write_input(const char *folder, unsigned long seed, const uint8_t *d
         buffer_add(&made, (const char *)data, size);
     snprintf(path, sizeof path, "%s/%lu", folder, seed);
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(made.at, 1, made.count, file) != made.count || fclose(file) != 0) {
+    if (!file || (made.at && fwrite(made.at, 1, made.count, file) != made.count) || fclose(file) != 0) {
         perror(path);
         exit(2);
     }
@@ -101,12 +101,12 @@ static void write_input(const char *folder, unsigned long seed, const uint8_t *d
 
 static void ask_all(unsigned long seed, unsigned long every, uint8_t *data, size_t size)
 {
-    for (unsigned question = 0; question < QUESTIONS; question++) {
+    for (unsigned long question = 0; question < QUESTIONS; question++) {
         if ((seed + question) % every != 0)
             continue;
         data[size] = (uint8_t)(seed * 37 + question * 101); /* every format now and then */
         data[size + 1] = (uint8_t)question;
-        now_len = snprintf(now, sizeof now, "seed %lu, question %u\n", seed, question);
+        now_len = snprintf(now, sizeof now, "seed %lu, question %lu\n", seed, question);
         LLVMFuzzerTestOneInput(data, size + CHOICES);
     }
 }
@@ -114,11 +114,12 @@ static void ask_all(unsigned long seed, unsigned long every, uint8_t *data, size
 int main(int argc, char **argv)
 {
     const char *folder = argc > 2 && strcmp(argv[1], "-o") == 0 ? argv[2] : NULL;
+    unsigned long numbers[] = { 0, 1, 1 };
     argc -= folder ? 2 : 0;
     argv += folder ? 2 : 0;
-    unsigned long first = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-    unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
-    unsigned long every = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
+    for (int i = 0; i < 3 && i + 1 < argc && argv[i + 1]; i++)
+        numbers[i] = strtoul(argv[i + 1], NULL, 10);
+    unsigned long first = numbers[0], count = numbers[1], every = numbers[2];
     unsigned long files = argc > 4 ? (unsigned long)argc - 4 : 0;
     every = every ? every : 1;
     signal(SIGABRT, on_abort);
