@@ -250,12 +250,12 @@ static void add_call(struct roofline_row *row, struct row_sums *sums, const stru
     row->count++;
     row->launching += call->works > 0;
     row->time_ns += call->time_ns;
-    add_or_miss(&row->flops, call->cost.flops);
-    add_or_miss(&row->bytes, call->cost.bytes);
+    add_or_miss(&row->flops, call->cost->flops);
+    add_or_miss(&row->bytes, call->cost->bytes);
     if (on_device && call->works == 0)
         return;
-    add_or_miss(&sums->flops, call->cost.flops);
-    add_or_miss(&sums->bytes, call->cost.bytes);
+    add_or_miss(&sums->flops, call->cost->flops);
+    add_or_miss(&sums->bytes, call->cost->bytes);
     double at_peak_ns = roofline_at_peak_ns(call);
     if (isnan(at_peak_ns)) {
         sums->rated = false;
@@ -450,13 +450,13 @@ static void add_to_step(const struct trace *trace, struct roofline_step *step, s
                          : trace_start_ns(trace, call->work);
     sums->last_ns = sums->any && sums->last_ns > end_ns ? sums->last_ns : end_ns;
     sums->any = true;
-    if (call->class != OP_MATRIX || call->covers || call->cost.flops == OP_UNKNOWN || call->cost.flops == 0)
+    if (call->class != OP_MATRIX || call->covers || call->cost->flops == OP_UNKNOWN || call->cost->flops == 0)
         return;
-    int64_t model = call->recomputed ? 0 : call->cost.flops - call->cost.recomputed;
-    sum_add(&step->flops, call->cost.flops);
+    int64_t model = call->recomputed ? 0 : call->cost->flops - call->cost->recomputed;
+    sum_add(&step->flops, call->cost->flops);
     sum_add(&step->model_flops, model);
     sums->ns += call->compute_ns;
-    sums->model_ns += call->compute_ns * ((double)model / (double)call->cost.flops);
+    sums->model_ns += call->compute_ns * ((double)model / (double)call->cost->flops);
 }
 
 static void finish_step(struct roofline_step *step, const struct step_sums *sums)

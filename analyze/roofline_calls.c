@@ -166,17 +166,25 @@ enum cost_arg { COST_DIMS, COST_TYPES, COST_STRIDES, COST_CONCRETE, COST_ARGS };
 
 struct key_cost {
     bool modelled;
-    struct op_cost cost;
+    const struct op_cost *cost; /* in the arena of the calls */
 };
 
 struct pricer {
     const struct trace *trace;
+    struct arena *arena; /* of the costs */
     struct serving serving;
     struct names *keys; /* name and arguments of calls, as bytes */
     VEC_OF(struct key_cost) costs;
     struct op_call call; /* room for one */
     struct arg_scan scans[COST_ARGS];
 };
+
+static const struct op_cost *keep_cost(struct arena *arena, const struct op_cost *cost)
+{
+    struct op_cost *kept = arena_alloc(arena, sizeof *kept);
+    *kept = *cost;
+    return kept;
+}
 
 static const char *text_or_null(const struct trace *trace, name_id text)
 {
@@ -198,9 +206,11 @@ static void price_by_step(struct pricer *pricer, event_id e, const name_id *args
     const struct serving_step *step = serving_step_at(&pricer->serving, pricer->trace, e);
     if (!step || !read_call(pricer, args))
         return;
-    cost->cost.flops = op_attended_flops(&pricer->call, &step->attended);
-    cost->cost.type = pricer->call.in[0].type;
-    cost->modelled = cost->modelled || cost->cost.flops != OP_UNKNOWN;
+    struct op_cost known = *cost->cost;
+    known.flops = op_attended_flops(&pricer->call, &step->attended);
+    known.type = pricer->call.in[0].type;
+    cost->cost = keep_cost(pricer->arena, &known);
+    cost->modelled = cost->modelled || known.flops != OP_UNKNOWN;
 }
 
 /* What an operator of MODEL, called NAME with ARGS, costs; E: see price_by_step. */
@@ -211,22 +221,23 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
     memcpy(parts + 1, args, COST_ARGS * sizeof *args);
     name_id key = names_add(pricer->keys, (const char *)parts, sizeof parts);
     if (key == pricer->costs.count) {
-        struct key_cost new = { false, { OP_UNKNOWN, OP_UNKNOWN, 0, NULL } };
-        new.modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new.cost);
-        *VEC_PUSH(&pricer->costs) = new;
+        struct op_cost new = { OP_UNKNOWN, OP_UNKNOWN, 0, NULL };
+        bool modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new);
+        *VEC_PUSH(&pricer->costs) = (struct key_cost){ modelled, keep_cost(pricer->arena, &new) };
     }
     struct key_cost cost = pricer->costs.at[key];
-    if (cost.cost.flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
+    if (cost.cost->flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
         price_by_step(pricer, e, args, &cost);
     return cost;
 }
 
-static struct pricer *pricer_open(const struct trace *trace)
+static struct pricer *pricer_open(const struct trace *trace, struct arena *arena)
 {
     static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
                                                     ARG_CONCRETE_INPUTS };
     struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
     pricer->trace = trace;
+    pricer->arena = arena;
     pricer->serving = serving_open(trace);
     pricer->keys = names_open();
     for (size_t a = 0; a < COST_ARGS; a++)
@@ -253,7 +264,7 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .types = args[COST_TYPES],
                                    .device = UINT32_MAX,
                                    .cost = cost->cost,
-                                   .class = class,
+                                   .class = (uint8_t) class,
                                    .rate = PEAK_NONE,
                                    .compute_ns = NAN,
                                    .memory_ns = NAN };
@@ -351,18 +362,19 @@ static struct told_works told_works_open(const struct trace *trace, const struct
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
     static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
-    struct key_cost cost = { true, { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) } };
+    struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
     if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
         return 0;
     if (arg_scan_get(&told->flops, e, &number) && number >= 0)
-        cost.cost.flops = number;
+        known.flops = number;
     if (arg_scan_get(&told->bytes, e, &number) && number >= 0)
-        cost.cost.bytes = number;
-    if ((cost.cost.flops == OP_UNKNOWN && cost.cost.bytes == OP_UNKNOWN) ||
+        known.bytes = number;
+    if ((known.flops == OP_UNKNOWN && known.bytes == OP_UNKNOWN) ||
         kernel_is_communication(trace_name(told->trace, e)))
         return 0;
-    enum op_class class = cost.cost.flops > 0 ? OP_MATRIX : OP_MOVE;
+    enum op_class class = known.flops > 0 ? OP_MATRIX : OP_MOVE;
+    struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
     *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &cost, class);
     return (uint32_t)calls->count;
 }
@@ -525,7 +537,7 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
         if (call && call->op == tree->event[n] && call->class == OP_MATRIX &&
             (call->works || !calls->on_device)) {
             call->covers = inside[n];
-            inside[n] = inside[n] || call->cost.flops != OP_UNKNOWN;
+            inside[n] = inside[n] || call->cost->flops != OP_UNKNOWN;
         }
         if (tree->parent[n] != NODE_NONE && inside[n])
             inside[tree->parent[n]] = true;
@@ -537,8 +549,8 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
 
 static enum peak_rate rate_of(const struct roofline_call *call, const struct device_peaks *peaks)
 {
-    const struct tensor_type *type = call->cost.type;
-    if (!type || call->cost.flops == 0 || call->class == OP_MOVE)
+    const struct tensor_type *type = call->cost->type;
+    if (!type || call->cost->flops == 0 || call->class == OP_MOVE)
         return PEAK_NONE;
     bool is_double = type->sort == ELEMENT_FLOAT && type->size == 8;
     if (call->class != OP_MATRIX)
@@ -553,15 +565,15 @@ static void rate_calls(struct roofline_calls *calls)
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
         const struct device_peaks *peaks = call->device == UINT32_MAX ? NULL : &calls->peaks[call->device];
-        call->rate = rate_of(call, peaks);
+        call->rate = (uint8_t)rate_of(call, peaks);
         double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;
-        bool computes = call->cost.flops != OP_UNKNOWN && call->cost.flops > 0;
+        bool computes = call->cost->flops != OP_UNKNOWN && call->cost->flops > 0;
         if (!peaks || call->crosses)
             continue;
-        call->compute_ns = !computes ? 0 : peak > 0 ? (double)call->cost.flops / peak * 1e9 : NAN;
-        call->memory_ns = call->cost.bytes == OP_UNKNOWN ? 0
-                          : peaks->bandwidth > 0         ? (double)call->cost.bytes / peaks->bandwidth * 1e9
-                                                         : NAN;
+        call->compute_ns = !computes ? 0 : peak > 0 ? (double)call->cost->flops / peak * 1e9 : NAN;
+        call->memory_ns = call->cost->bytes == OP_UNKNOWN ? 0
+                          : peaks->bandwidth > 0          ? (double)call->cost->bytes / peaks->bandwidth * 1e9
+                                                          : NAN;
     }
 }
 
@@ -584,7 +596,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
-    struct pricer *pricer = pricer_open(trace);
+    struct pricer *pricer = pricer_open(trace, &calls->costs);
     price_calls(calls, pricer, &namer, index);
     struct calltree *tree = calltree_open(trace, is_nested, &taking);
     calltree_nest(tree);
@@ -608,6 +620,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
 void roofline_calls_release(struct roofline_calls *calls)
 {
     free(calls->at);
+    arena_release(&calls->costs);
     free(calls->of_work);
     free(calls->peaks);
     free(calls->wanted_captured);

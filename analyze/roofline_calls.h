@@ -23,13 +23,13 @@ struct roofline_call {
     event_id work, call; /* the first work that it launched itself, and the call that did; EVENT_NONE: none */
     name_id dims, types; /* roofline_text: of its arguments; NAME_NONE: not recorded */
     uint32_t device;     /* of gpu_events: of that work; UINT32_MAX: none */
-    struct op_cost cost;
-    enum op_class class;
-    enum peak_rate rate;      /* PEAK_NONE: none is known to apply, or nothing is computed */
-    int64_t time_ns, tf32_ns; /* of its operations; of those of them that say TF32 */
-    int64_t works;
+    uint32_t works;
+    const struct op_cost *cost;   /* the same for all calls that are alike */
+    int64_t time_ns, tf32_ns;     /* of its operations; of those of them that say TF32 */
     double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
-    bool covers;                  /* a matrix operator within it launched work, too: it has the operations */
+    uint8_t class;                /* enum op_class */
+    uint8_t rate;    /* enum peak_rate; PEAK_NONE: none is known to apply, or nothing is computed */
+    bool covers;     /* a matrix operator within it launched work, too: it has the operations */
     bool crosses;    /* an operation of it copies from or to another memory: no peak is known for that */
     bool recomputed; /* the forward pass once more, for the backward pass */
 };
@@ -47,6 +47,7 @@ struct roofline_calls {
     struct device_peaks *peaks; /* by device of gpu_events; taken */
     uint32_t *of_work;          /* by work of gpu_events: 1 + its call; 0: not modelled, or not selected */
     bool on_device;             /* else times are the host's */
+    struct arena costs;         /* owns those of the calls */
     bool *wanted_captured; /* by id of the captures' texts: does the selection hold the name? NULL: all */
 };
 

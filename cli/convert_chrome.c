@@ -22,6 +22,7 @@
 #include "base/packer.h"
 #include "cli/chrome_head.h"
 #include "cli/convert_files.h"
+#include "cli/convert_size.h"
 #include "cli/convert_marks.h"
 #include "cli/convert_part.h"
 #include "cli/json_value.h"
@@ -671,6 +672,7 @@ struct writing {
     struct chrome_output output;
     struct packer packer;
     struct packer_output file;
+    const struct convert_args *args;
     uint64_t flows, samples;
 };
 
@@ -686,6 +688,8 @@ static bool add_part(struct writing *writing, const struct trace *trace, track_i
                      struct tpa_error *err)
 {
     struct chrome_output *output = &writing->output;
+    if (!convert_check_size(trace, writing->args, err))
+        return false;
     prepare_part(output, trace, first_track);
     size_t parts = output->event_parts + output->flow_parts + output->arrow_parts + output->sample_parts;
     bool fine = add_parts(writing, make_part, parts, err);
@@ -699,6 +703,7 @@ static bool add_part(struct writing *writing, const struct trace *trace, track_i
 
 static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
 {
+    writing->args = args;
     writing->packer.packing = convert_packing(args);
     writing->packer.workers = (unsigned)args->load.jobs;
     return packer_begin(&writing->file, writing->packer.packing, out, err) &&

@@ -8,6 +8,7 @@
 
 #include "base/packer.h"
 #include "cli/convert_columns.h"
+#include "cli/convert_size.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
@@ -192,6 +193,8 @@ static bool write_csv(const struct trace *trace, const struct convert_args *args
                       struct buffer *summary, struct tpa_error *err)
 {
     struct csv_output output = { .trace = trace };
+    if (!convert_check_size(trace, args, err))
+        return false;
     prepare(&output);
     struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &output };
     bool fine =

@@ -5,6 +5,7 @@
  */
 #include "cli/convert.h"
 
+#include "cli/convert_size.h"
 #include "cli/output_file.h"
 #include "cli/timeline.h"
 #include "sql/trace_sql.h"
@@ -51,7 +52,8 @@ static bool export_to(const struct trace *trace, const char *path, struct tpa_er
 static bool write_sqlite(const struct trace *trace, const struct convert_args *args, FILE *out,
                          struct buffer *summary, struct tpa_error *err)
 {
-    (void)args;
+    if (!convert_check_size(trace, args, err))
+        return false;
     const char *folder = getenv("TMPDIR");
     struct buffer path = { 0 };
     buffer_printf(&path, "%s/tpa-sqlite-XXXXXX", folder && *folder ? folder : "/tmp");

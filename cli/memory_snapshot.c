@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* Are tables without rows in it? For people only those that they named: a gate on leaks has none of them on a good day. */
+static bool shows_empty(const struct output_args *output)
+{
+    return !output_is_for_people(output) || output->tables;
+}
+
 int memory_of_snapshots(const struct ingested *ingested, const struct memory_snapshot_query *query,
                         const struct output_args *output, struct tpa_error *err)
 {
@@ -18,7 +24,7 @@ int memory_of_snapshots(const struct ingested *ingested, const struct memory_sna
     struct snapshot_tables_options options = { query->at, query->by, query->segments };
     struct result *result = result_open("tpa.memory/1");
     snapshot_say(&answers, NULL, result);
-    snapshot_add_tables(&answers, &options, !output_is_for_people(output), result);
+    snapshot_add_tables(&answers, &options, shows_empty(output), result);
     snapshot_add_notices(&ingested->snapshots, &answers, result);
     struct output_args rows = *output;
     rows.limit = analysis_limit(output);
@@ -69,7 +75,7 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
     struct snapshot_tables_options options = { .at = oom ? "oom" : NULL, .by = ALIVE_BY_LINE };
     struct result *result = result_open("tpa.summary/1");
     snapshot_say(&answers, &question.at, result);
-    snapshot_add_tables(&answers, &options, !output_is_for_people(output), result);
+    snapshot_add_tables(&answers, &options, shows_empty(output), result);
     keep_first_tables(result);
     snapshot_add_notices(&ingested->snapshots, &answers, result);
     struct output_args rows = *output;

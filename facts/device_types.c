@@ -20,10 +20,15 @@ static enum device_type runtime_of(const char *category)
                                                    : DEVICE_TYPE_CPU;
 }
 
-/* Is the first device that FILE names a TPU? */
-static bool is_of_tpu(const struct trace_file *file)
+/* What a profiler other than torch's says that the devices of FILE are. */
+static enum device_type told_type(const struct trace_file *file)
 {
-    return file->devices.count && file->devices.at[0].name && begins_with(file->devices.at[0].name, "TPU");
+    const char *name = file->devices.count && file->devices.at[0].name ? file->devices.at[0].name : "";
+    bool is_xla = file->producer == PRODUCER_JAX || file->producer == PRODUCER_TENSORFLOW;
+    if (begins_with(name, "TPU"))
+        return DEVICE_TYPE_XLA;
+    return file->producer == PRODUCER_ROCPROF || (is_xla && begins_with(name, "AMD")) ? DEVICE_TYPE_HIP
+                                                                                      : DEVICE_TYPE_CUDA;
 }
 
 static void *derive(const struct trace *trace)
@@ -31,10 +36,8 @@ static void *derive(const struct trace *trace)
     struct device_types *types = mem_zalloc(1, sizeof *types);
     types->of_category = mem_zalloc(trace->category_count + 1, 1);
     types->of_file = mem_alloc(trace->file_count + 1);
-    memset(types->of_file, DEVICE_TYPE_CUDA, trace->file_count + 1);
     for (size_t f = 0; f < trace->file_count; f++)
-        if (is_of_tpu(&trace->files[f]))
-            types->of_file[f] = DEVICE_TYPE_XLA;
+        types->of_file[f] = told_type(&trace->files[f]);
     uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
     bool any = false;
     for (size_t c = 0; c < trace->category_count; c++) {
@@ -71,6 +74,7 @@ const char *device_type_name(enum device_type type)
     switch (type) {
     case DEVICE_TYPE_CPU: return "CPU";
     case DEVICE_TYPE_CUDA: return "CUDA";
+    case DEVICE_TYPE_HIP: return "HIP";
     case DEVICE_TYPE_XLA: return "TPU";
     case DEVICE_TYPE_XPU: return "XPU";
     case DEVICE_TYPE_HPU: return "HPU";

@@ -1,5 +1,6 @@
 /*
- * device_types.h - what torch calls the device that an event ran on: CUDA (AMD's, too), XPU, MTIA, HPU, PrivateUse1; and TPU.
+ * device_types.h - what torch calls the device that an event ran on: CUDA (AMD's, too), XPU, MTIA, HPU, PrivateUse1; and
+ * TPU and HIP, where the profilers of XLA and AMD recorded them.
  *
  *     const struct device_types *types = device_types_of(trace);
  *     enum device_type type = event_device_type(trace, types, e);
@@ -18,6 +19,7 @@
 enum device_type {
     DEVICE_TYPE_CPU = 0,
     DEVICE_TYPE_CUDA = 1,
+    DEVICE_TYPE_HIP = 6, /* AMD's, in what AMD's or XLA's own profiler recorded: to torch they are CUDA */
     DEVICE_TYPE_XLA = 9, /* a TPU, which XLA's own profiler recorded */
     DEVICE_TYPE_XPU = 12,
     DEVICE_TYPE_HPU = 15,
@@ -27,7 +29,7 @@ enum device_type {
 
 struct device_types {
     uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
-    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, XLA, XPU or PRIVATEUSE1: whose runtime it calls */
+    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU or PRIVATEUSE1: whose runtime it calls */
 };
 
 /* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
@@ -43,12 +45,12 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
     if (accelerator == DEVICE_TYPE_XPU)
         return own == DEVICE_TYPE_CUDA && event_is_gpu_work((enum event_kind)trace->kind[e]) ? accelerator
                                                                                              : own;
-    if (accelerator == DEVICE_TYPE_XLA)
+    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP)
         return accelerator;
     return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
 }
 
-/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU". */
+/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP". */
 const char *device_type_name(enum device_type type);
 
 #endif

@@ -152,7 +152,6 @@ static bool read_message(struct arrow_reader *reader, struct message *message, s
     uint64_t len = number_at(&head, 4, 4);
     if (number_at(&head, 0, 4) != UINT32_MAX)
         return damaged(reader, err);
-    *message = (struct message){ .kind = MESSAGE_END };
     if (len == 0)
         return true;
     if (!need_bytes(reader, len, err))
@@ -203,7 +202,7 @@ static struct arrow_read_field read_field(struct flat *flat, size_t table)
 bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err)
 {
     static const uint16_t one = 1;
-    struct message message;
+    struct message message = { .kind = MESSAGE_END };
     if (!begin_message(reader, err) || !read_message(reader, &message, err))
         return false;
     if (message.kind != MESSAGE_SCHEMA)
@@ -317,7 +316,7 @@ static bool read_columns(struct arrow_reader *reader, struct message *message, s
 
 bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err)
 {
-    struct message message;
+    struct message message = { .kind = MESSAGE_END };
     if (!begin_message(reader, err))
         return err->failed ? false : cut_short(reader, err);
     if (!read_message(reader, &message, err) || message.kind == MESSAGE_END)

@@ -202,7 +202,7 @@ static void set_value(struct facts *facts, const struct facts_column *column, ch
 static bool read_table(struct facts *facts, struct arrow_reader *reader, const struct facts_schema *schema,
                        void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
-    size_t fields[MOST_COLUMNS];
+    size_t fields[MOST_COLUMNS] = { 0 };
     for (size_t c = 0; schema && c < schema->column_count; c++)
         fields[c] = field_of(reader, &schema->columns[c]);
     if (schema && fields[0] == SIZE_MAX)

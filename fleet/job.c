@@ -136,7 +136,7 @@ static void leave_out(struct fleet_job *job, const struct fleet_member *member, 
 static void drop_duplicates(struct fleet_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < job->members.count; i++) {
+    for (size_t i = 0; job->members.at && i < job->members.count; i++) {
         const struct fleet_member *member = &job->members.at[i];
         const struct fleet_member *before = kept ? &job->members.at[kept - 1] : NULL;
         bool same = before && before->rank == member->rank;

@@ -4,6 +4,7 @@
  */
 #include "fleet/slice.h"
 
+#include "base/sum.h"
 #include "facts/collective_names.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,9 @@ int64_t slice_collectives_of(const struct fleet_job *job, const struct fleet_mem
     int64_t told = 0;
     for (size_t g = 0; g < member->count[FACTS_GROUPS]; g++) {
         int64_t of_group = groups[member->first[FACTS_GROUPS] + g].collectives;
-        if (of_group == FACTS_MISSING) /* older facts, which have them all */
+        if (of_group < 0) /* older facts, which have them all and do not tell */
             return (int64_t)member->count[FACTS_COLLECTIVES];
-        told += of_group;
+        sum_add(&told, of_group);
     }
     return told;
 }

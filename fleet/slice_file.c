@@ -3,6 +3,7 @@
 
 #include "base/runs.h"
 #include "base/search.h"
+#include "base/sum.h"
 #include "fleet/facts_file.h"
 #include "facts/collective_names.h"
 #include <stdlib.h>
@@ -52,11 +53,18 @@ struct slicing {
     uint32_t *file_of; /* by row of the slice */
 };
 
-static uint64_t hashed(uint64_t hash, const void *bytes, size_t len)
+static uint64_t hashed(uint64_t hash, uint64_t value)
 {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(1099511628211);
-    return hash;
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hashed_text(uint64_t hash, const struct names *texts, name_id id)
+{
+    const char *text = names_text(texts, id);
+    for (size_t i = 0; text[i]; i++)
+        hash = hashed(hash, (unsigned char)text[i]);
+    return hashed(hash, 0);
 }
 
 /* Of what makes a collective the same as others, as far as the file it is of goes: group, who sends to whom, number. */
@@ -67,15 +75,13 @@ static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *r
     const struct facts_group *group = slice_group(&slicing->job, row);
     enum collective_kind kind = collective_kind_of(names_text(texts, one->kind));
     bool paired = (kind == COLLECTIVE_SEND || kind == COLLECTIVE_RECV) && one->source != FACTS_MISSING;
-    int64_t numbers[] = { paired, paired ? one->source : -1, paired ? one->target : -1,
-                          paired ? FACTS_MISSING : one->sequence };
-    uint64_t hash = UINT64_C(14695981039346656037);
-    if (group) {
-        hash = hashed(hash, names_text(texts, group->name), names_length(texts, group->name) + 1);
-        hash = hashed(hash, names_text(texts, group->ranks), names_length(texts, group->ranks) + 1);
-    }
-    hash = hashed(hash, numbers, sizeof numbers);
-    return hash ^ (hash >> 32);
+    uint64_t hash = 0;
+    if (group)
+        hash = hashed_text(hashed_text(hash, texts, group->name), texts, group->ranks);
+    hash = hashed(hash, paired);
+    if (!paired)
+        return hashed(hash, (uint64_t)one->sequence);
+    return hashed(hashed(hash, (uint64_t)one->source), (uint64_t)one->target);
 }
 
 /* Older facts do not tell how many collectives a group has. */
@@ -200,8 +206,8 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
     for (size_t first = 0, end; first < listed; first = end) {
         int64_t collectives = 0, unnumbered = 0;
         for (end = first; end < listed && compare_groups(&all[first], &all[end]) == 0; end++) {
-            collectives += groups[all[end].index].collectives;
-            unnumbered += groups[all[end].index].unnumbered;
+            sum_add(&collectives, groups[all[end].index].collectives);
+            sum_add(&unnumbered, groups[all[end].index].unnumbered);
         }
         for (size_t i = first; i < end && unnumbered > 0 && unnumbered < collectives; i++)
             *any = mixed[all[i].index] = true;

@@ -12,24 +12,21 @@
 #include "ingest/chrome_shape.h"
 
 #include "base/memory.h"
+#include "ingest/bytes16.h"
 #include "ingest/json_text.h"
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* ---- fitting ---- */
 
 /* Do LEN bytes at AT equal the literal? Both may be read up to the next multiple of 16. */
 static inline bool same_bytes(const char *at, const char *literal, size_t len)
 {
-#if defined(__SSE2__)
+#if HAVE_BYTES16
     for (;; at += 16, literal += 16, len -= 16) {
-        __m128i text = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i wanted = _mm_loadu_si128((const __m128i *)(const void *)literal);
-        unsigned differ = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, wanted)) & 0xffff;
+        bytes16 text = bytes16_load(at);
+        bytes16 wanted = bytes16_load(literal);
+        unsigned differ = ~bytes16_mask(bytes16_equal(text, wanted)) & 0xffff;
         if (len <= 16)
             return (differ & ((1u << len) - 1)) == 0;
         if (differ)
@@ -43,12 +40,11 @@ static inline bool same_bytes(const char *at, const char *literal, size_t len)
 /* The quote that ends the string at AT; NULL when a backslash or the end of the text comes first. */
 static inline const char *find_quote(const char *at, const char *end)
 {
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+#if HAVE_BYTES16
+    const bytes16 quote = bytes16_all('"'), backslash = bytes16_all('\\');
     for (; at < end; at += 16) {
-        __m128i text = _mm_loadu_si128((const __m128i *)(const void *)at);
-        unsigned found = (unsigned)_mm_movemask_epi8(
-            _mm_or_si128(_mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
+        bytes16 text = bytes16_load(at);
+        unsigned found = bytes16_mask(bytes16_or(bytes16_equal(text, quote), bytes16_equal(text, backslash)));
         if (found) {
             at += __builtin_ctz(found);
             return *at == '"' && at < end ? at : NULL;
@@ -66,12 +62,12 @@ static inline const char *find_quote(const char *at, const char *end)
 /* The end of the number or word at AT. Most are digits, signs and points, 16 of which are seen at once. */
 static inline const char *find_word_end(const char *at)
 {
-#if defined(__SSE2__)
+#if HAVE_BYTES16
     /* '-' '.' '/' '0'..'9' are 0x2d..0x39: those minus 0x2d are at most 12. */
-    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)at);
-    __m128i above = _mm_sub_epi8(text, _mm_set1_epi8('-'));
-    __m128i digits = _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(12)), above);
-    unsigned others = ~(unsigned)_mm_movemask_epi8(digits) & 0xffff;
+    bytes16 text = bytes16_load(at);
+    bytes16 above = bytes16_minus(text, bytes16_all('-'));
+    bytes16 digits = bytes16_at_most(above, bytes16_all(12));
+    unsigned others = ~bytes16_mask(digits) & 0xffff;
     at += others ? __builtin_ctz(others) : 16;
 #endif
     return json_ends_value(*at) ? at : json_word_end(at);
@@ -80,17 +76,16 @@ static inline const char *find_word_end(const char *at)
 /* The next quote, bracket or backslash from AT on; END or later when there is none. */
 static inline const char *find_mark(const char *at, const char *end)
 {
-#if defined(__SSE2__)
+#if HAVE_BYTES16
     /* '[' and '{', ']' and '}' differ in one bit only. */
-    const __m128i fold = _mm_set1_epi8(0x20), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const bytes16 fold = bytes16_all(0x20), open = bytes16_all('{'), close = bytes16_all('}');
+    const bytes16 quote = bytes16_all('"'), backslash = bytes16_all('\\');
     for (; at < end; at += 16) {
-        __m128i text = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i folded = _mm_or_si128(text, fold);
-        __m128i marks =
-            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)),
-                         _mm_or_si128(_mm_cmpeq_epi8(text, quote), _mm_cmpeq_epi8(text, backslash)));
-        unsigned found = (unsigned)_mm_movemask_epi8(marks);
+        bytes16 text = bytes16_load(at);
+        bytes16 folded = bytes16_or(text, fold);
+        bytes16 marks = bytes16_or(bytes16_or(bytes16_equal(folded, open), bytes16_equal(folded, close)),
+                                   bytes16_or(bytes16_equal(text, quote), bytes16_equal(text, backslash)));
+        unsigned found = bytes16_mask(marks);
         if (found)
             return at + __builtin_ctz(found);
     }

@@ -5,25 +5,48 @@
  * Quotes after an odd run of backslashes do not count; a running xor over the rest of the quotes
  * tells which bytes are inside strings. (The method is Langdale and Lemire's, "Parsing Gigabytes of
  * JSON per Second", 2019; that brackets differ from one another in bit 5 only saves half the work.)
- * The masks are made by AVX2 or SSE2 where the CPU has them, else by plain C.
+ * The masks are made by AVX2 where the CPU has it, else by SSE2 or NEON (bytes16.h), else by plain C.
  */
 #include "ingest/json_index.h"
 
 #include "base/memory.h"
+#include "ingest/bytes16.h"
 #include <stdlib.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_X86 1
+#define HAVE_AVX2 1
 #include <immintrin.h>
 #else
-#define HAVE_X86 0
+#define HAVE_AVX2 0
 #endif
 
 struct masks {
     uint64_t quote, backslash, bracket;
 };
 
-#if !HAVE_X86
+#if HAVE_BYTES16
+static inline uint64_t equal_mask(const bytes16 v[4], char c)
+{
+    bytes16 wanted = bytes16_all(c);
+    const bytes16 equal[4] = { bytes16_equal(v[0], wanted), bytes16_equal(v[1], wanted),
+                               bytes16_equal(v[2], wanted), bytes16_equal(v[3], wanted) };
+    return bytes16_mask_of_4(equal);
+}
+
+static inline struct masks scan_16(const char *block)
+{
+    bytes16 v[4], folded[4];
+    for (size_t i = 0; i < 4; i++) {
+        v[i] = bytes16_load(block + 16 * i);
+        folded[i] = bytes16_or(v[i], bytes16_all(0x20));
+    }
+    return (struct masks){
+        .quote = equal_mask(v, '"'),
+        .backslash = equal_mask(v, '\\'),
+        .bracket = equal_mask(folded, '{') | equal_mask(folded, '}'),
+    };
+}
+#else
 static inline struct masks scan_plain(const char *block)
 {
     struct masks masks = { 0 };
@@ -37,30 +60,7 @@ static inline struct masks scan_plain(const char *block)
 }
 #endif
 
-#if HAVE_X86
-static inline uint64_t sse2_equal(const __m128i v[4], char c)
-{
-    __m128i wanted = _mm_set1_epi8(c);
-    uint64_t mask = 0;
-    for (int i = 0; i < 4; i++)
-        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v[i], wanted)) << (16 * i);
-    return mask;
-}
-
-static inline struct masks scan_sse2(const char *block)
-{
-    __m128i v[4], folded[4];
-    for (size_t i = 0; i < 4; i++) {
-        v[i] = _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i));
-        folded[i] = _mm_or_si128(v[i], _mm_set1_epi8(0x20));
-    }
-    return (struct masks){
-        .quote = sse2_equal(v, '"'),
-        .backslash = sse2_equal(v, '\\'),
-        .bracket = sse2_equal(folded, '{') | sse2_equal(folded, '}'),
-    };
-}
-
+#if HAVE_AVX2
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
 AVX2 static inline uint64_t avx2_bits(__m256i low, __m256i high)
@@ -159,20 +159,25 @@ static inline size_t index_block(struct json_index *index, struct masks masks, u
         index->has_backslash |= backslashes != 0;                                                            \
     }
 
-#if HAVE_X86
+#if HAVE_AVX2
 INDEX_STRETCH(index_avx2, scan_avx2, AVX2)
-INDEX_STRETCH(index_sse2, scan_sse2, )
+#endif
+#if HAVE_BYTES16
+INDEX_STRETCH(index_16, scan_16, )
 #else
 INDEX_STRETCH(index_plain, scan_plain, )
 #endif
 
 static void index_stretch(struct json_index *index, size_t end)
 {
-#if HAVE_X86
-    if (__builtin_cpu_supports("avx2"))
+#if HAVE_AVX2
+    if (__builtin_cpu_supports("avx2")) {
         index_avx2(index, end);
-    else
-        index_sse2(index, end);
+        return;
+    }
+#endif
+#if HAVE_BYTES16
+    index_16(index, end);
 #else
     index_plain(index, end);
 #endif

@@ -163,7 +163,7 @@ struct metric {
     char name[120];
 };
 
-void nsys_read_counters(struct nsys *nsys)
+static void read_metrics(struct nsys *nsys)
 {
     enum { TIME, TYPE, METRIC, VALUE, COLUMNS, NAME = VALUE };
     static const char *const columns[COLUMNS] = { "timestamp", "typeId", "metricId", "value" };
@@ -202,4 +202,42 @@ void nsys_read_counters(struct nsys *nsys)
         }
     table_scan_end(&scan);
     VEC_FREE(&metrics);
+}
+
+/* Page faults of unified memory, as samples of how many came at a time: of GPUs the table says it, of the CPU each row is one. */
+static void read_page_faults(struct nsys *nsys)
+{
+    enum { TIME, PID, DEVICE, COUNT, COLUMNS };
+    static const char *const of_gpu[COLUMNS] = { "start", "globalPid", "deviceId", "numberOfPageFaults" };
+    static const char *const of_cpu[COLUMNS] = { "start", "globalPid", NULL, NULL };
+    static const struct {
+        const char *table, *counter;
+        const char *const *columns;
+    } faults[] = {
+        { "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "page faults of the GPU", of_gpu },
+        { "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "page faults of the CPU", of_cpu },
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct table_scan scan;
+        if (table_scan_begin(nsys->db, &scan, faults[i].table, faults[i].columns, COLUMNS))
+            while (table_scan_next(&scan)) {
+                const struct nsys_process *process =
+                    nsys_process_of(nsys, table_scan_int_or(&scan, PID, 0), false);
+                track_id track =
+                    faults[i].columns[DEVICE]
+                        ? recorder_counters(process->recorder,
+                                            nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)))
+                        : recorder_thread(process->recorder, recorder_pid(process->recorder));
+                recorder_sample(process->recorder, track, faults[i].counter,
+                                table_scan_int_or(&scan, TIME, RECORDER_NONE),
+                                (double)table_scan_int_or(&scan, COUNT, 1));
+            }
+        table_scan_end(&scan);
+    }
+}
+
+void nsys_read_counters(struct nsys *nsys)
+{
+    read_metrics(nsys);
+    read_page_faults(nsys);
 }

@@ -235,8 +235,6 @@ static void tell_not_read(struct nsys *nsys)
     } known[] = {
         { "SCHED_EVENTS", "scheduling" },
         { "COMPOSITE_EVENTS", "CPU samples" },
-        { "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "page faults of the CPU" },
-        { "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "page faults of the GPU" },
         { "GPU_CONTEXT_SWITCH_EVENTS", "context switches of the GPU" },
         { "VULKAN_API", "Vulkan" },
         { "OPENGL_API", "OpenGL" },

@@ -71,6 +71,7 @@ struct object {
     bool closed;      /* `became` stands for it now */
     bool referred_to; /* there may be values that name it beside the one its memo number has */
     bool in_run;
+    bool used;     /* its items are in the snapshot: see records_use */
     uint32_t memo; /* its number in the memo plus 1; 0: none */
     size_t slot;   /* of the stack, where it was made */
     size_t count, capacity;
@@ -217,6 +218,12 @@ static inline value objects_item(const struct object *list, size_t i)
 }
 
 /* ---- records.c ---- */
+
+/*
+ * May a list or segment be put into the snapshot, of which *USED says whether it is there? Once: a short file may name a long
+ * list very often. No snapshot of PyTorch's does; what is left out is told.
+ */
+bool records_use(struct objects *o, bool *used);
 
 /* Put the known words into the names of a new snapshot. */
 void records_prepare(struct objects *o);

@@ -27,11 +27,20 @@ enum {
     PROFILE_DEFAULT_TYPE = 14
 };
 
+/*
+ * A file may name a location of very many calls in very many samples, so that a few megabytes are gigabytes of stacks. What
+ * stacks take together is bounded by the size of the file, which real ones come nowhere near: most calls take a byte or
+ * two each time, and so do those that begin a path of their own.
+ */
+enum { FRAMES_PER_BYTE = 8, NODES_PER_BYTE = 1, ALWAYS_FINE = 1 << 20 };
+
 /* A message of one of the tables, by its id. */
 struct pprof_entry {
     uint64_t id;
     const uint8_t *bytes;
     size_t len;
+    size_t first,
+        count; /* of a location: its calls in reader->calls, once they were looked for; else count is 0 */
 };
 
 struct pprof_table {
@@ -42,8 +51,11 @@ struct pprof {
     struct stack_sums sums;
     struct pprof_table strings, locations, functions; /* strings in their order, the others by id */
     VEC_OF(struct pprof_entry) types;                 /* ids: numbers of their names */
-    VEC_OF(function_id) frames;                       /* of the location at hand, or the sample */
+    VEC_OF(function_id) calls;                        /* of all locations met, each once */
+    VEC_OF(function_id) frames;                       /* of the sample at hand */
     uint64_t default_type;
+    int64_t work_left; /* calls of stacks, bytes of texts; below 0: too much */
+    size_t most_nodes;
 };
 
 static struct wire wire_of(const struct pprof_entry *entry)
@@ -83,7 +95,7 @@ static void sort_table(struct pprof_table *table)
         qsort(table->at, table->count, sizeof *table->at, by_id);
 }
 
-static const struct pprof_entry *find(const struct pprof_table *table, uint64_t id)
+static struct pprof_entry *find(const struct pprof_table *table, uint64_t id)
 {
     struct pprof_entry key = { .id = id };
     return table->count ? bsearch(&key, table->at, table->count, sizeof key, by_id) : NULL;
@@ -105,30 +117,44 @@ static function_id function_of(struct pprof *reader, struct wire in)
     uint64_t start = number_in(function, 5);
     struct pprof_entry name = string_at(reader, number_in(function, 2)),
                        file = string_at(reader, number_in(function, 4));
+    reader->work_left -= (int64_t)(name.len + file.len + function->len);
     return stack_sums_function(&reader->sums, (const char *)name.bytes, name.len, (const char *)file.bytes,
                                file.len, (int64_t)(start ? start : line));
+}
+
+/* Find the calls of LOCATION, the innermost first; without symbols there is one, its address or its number ID. */
+static void find_calls(struct pprof *reader, uint64_t id, struct pprof_entry *location)
+{
+    struct wire in = location->bytes ? wire_of(location) : wire_over("", 0);
+    struct wire_field field;
+    location->first = reader->calls.count;
+    while (reader->work_left >= 0 && wire_next(&in, &field))
+        if (wire_is(&field, 4, WIRE_BYTES)) {
+            function_id function = function_of(reader, wire_in(&field));
+            if (function != FUNCTION_NONE)
+                *VEC_PUSH(&reader->calls) = function;
+        }
+    if (reader->calls.count == location->first) {
+        char text[32];
+        int len = snprintf(text, sizeof text, "0x%" PRIx64, location->bytes ? number_in(location, 3) : id);
+        *VEC_PUSH(&reader->calls) = stack_sums_function(&reader->sums, text, (size_t)len, "", 0, 0);
+    }
+    location->count = reader->calls.count - location->first;
 }
 
 /* Add the frames of the location ID, the innermost first. */
 static void add_location(struct pprof *reader, uint64_t id)
 {
-    const struct pprof_entry *location = find(&reader->locations, id);
-    struct wire in = location ? wire_of(location) : wire_over("", 0);
-    struct wire_field field;
-    size_t before = reader->frames.count;
-    while (wire_next(&in, &field))
-        if (wire_is(&field, 4, WIRE_BYTES)) {
-            function_id function = function_of(reader, wire_in(&field));
-            if (function != FUNCTION_NONE)
-                *VEC_PUSH(&reader->frames) = function;
-        }
-    if (reader->frames.count > before)
-        return;
-    char text[32]; /* no symbols: its address, or its number */
-    int len = snprintf(text, sizeof text, "0x%" PRIx64, location ? number_in(location, 3) : id);
-    *VEC_PUSH(&reader->frames) = stack_sums_function(&reader->sums, text, (size_t)len, "", 0, 0);
-    if (!location)
+    struct pprof_entry unknown = { 0 }, *location = find(&reader->locations, id);
+    if (!location) {
+        location = &unknown;
         stack_sums_odd(&reader->sums, TPA_NOWHERE);
+    }
+    if (!location->count)
+        find_calls(reader, id, location);
+    reader->work_left -= (int64_t)location->count;
+    for (size_t i = 0; i < location->count && reader->work_left >= 0; i++)
+        *VEC_PUSH(&reader->frames) = reader->calls.at[location->first + i];
 }
 
 /* The WANTED-th value of a sample, and its frames. */
@@ -155,7 +181,7 @@ static void read_sample(struct pprof *reader, struct wire in, size_t wanted, dou
         }
     }
     stack_id stack = STACK_ROOT;
-    for (size_t i = reader->frames.count; i-- > 0;)
+    for (size_t i = reader->frames.count; i-- > 0 && reader->sums.nodes.count <= reader->most_nodes;)
         stack = stack_sums_below(&reader->sums, stack, reader->frames.at[i]);
     int64_t samples = figures == PROFILE_COUNT ? value : 1;
     if (stack == STACK_ROOT || in.damaged ||
@@ -201,9 +227,19 @@ static struct profile *read_samples(struct pprof *reader, struct wire in, struct
     enum profile_figures figures;
     double seconds = stack_sums_unit((const char *)unit.bytes, unit.len, &figures);
     struct wire_field field;
-    while (wire_next(&in, &field))
+    size_t bytes = (size_t)(in.end - in.at);
+    reader->work_left = (int64_t)bytes * FRAMES_PER_BYTE + ALWAYS_FINE;
+    reader->most_nodes = bytes * NODES_PER_BYTE + ALWAYS_FINE;
+    while (wire_next(&in, &field)) {
         if (wire_is(&field, PROFILE_SAMPLE, WIRE_BYTES))
             read_sample(reader, wire_in(&field), wanted, seconds, figures);
+        if (reader->work_left >= 0 && reader->sums.nodes.count <= reader->most_nodes)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "the stacks of this profile are far longer than its %zu bytes can tell",
+                 bytes);
+        tpa_hint(err, "no profiler writes such; did the file come from a stranger?");
+        return NULL;
+    }
     return stack_sums_finish(&reader->sums, figures, err);
 }
 
@@ -223,6 +259,7 @@ static struct profile *read_pprof(struct source *source, struct tpa_error *err)
     VEC_FREE(&reader.locations);
     VEC_FREE(&reader.functions);
     VEC_FREE(&reader.types);
+    VEC_FREE(&reader.calls);
     VEC_FREE(&reader.frames);
     buffer_release(&text);
     return profile;

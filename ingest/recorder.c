@@ -25,7 +25,7 @@ static const char *const category_words[RECORDER_KINDS] = {
     [RECORDER_LIBRARY] = "library_call",
 };
 
-enum { TYPE_HOST = 0, TYPE_CUDA = 1 }; /* c10::DeviceType */
+enum { TYPE_HOST = 0, TYPE_CUDA = 1, TYPE_HIP = 6 }; /* c10::DeviceType */
 
 /* "[x,y,z]" of the last few triples, by a hash of the numbers. */
 enum { TRIPLES = 256 };
@@ -433,7 +433,8 @@ static void add_memory(struct recorder *recorder, const struct recorder_memory *
                         EVENT_POINT))
         return;
     recorder_arg(recorder, ARG_BYTES, change);
-    recorder_arg(recorder, ARG_DEVICE_TYPE, memory->device < 0 ? TYPE_HOST : TYPE_CUDA);
+    bool is_amd = trace_builder_current_file(recorder->builder)->producer == PRODUCER_ROCPROF;
+    recorder_arg(recorder, ARG_DEVICE_TYPE, memory->device < 0 ? TYPE_HOST : is_amd ? TYPE_HIP : TYPE_CUDA);
     recorder_arg(recorder, ARG_DEVICE_ID, memory->device);
     recorder_arg(recorder, ARG_ADDRESS, memory->address);
     recorder_arg(recorder, ARG_TOTAL_ALLOCATED, in_use);

@@ -436,6 +436,18 @@ static value make_annotation(struct fields *fields)
     return value_of(VALUE_ANNOTATION, fields->o->annotations.count - 1);
 }
 
+bool records_use(struct objects *o, bool *used)
+{
+    if (*used)
+        snapshot_notice(
+            o->snapshot, "repeated_item",
+            "lists or segments stand in the snapshot more than once, as none of PyTorch's do; they count once",
+            1, TPA_NOWHERE);
+    bool first = !*used;
+    *used = true;
+    return first;
+}
+
 /* The blocks of LIST, one behind the other in the snapshot: moved there if they are not. */
 static void place_blocks(struct objects *o, value list, struct snapshot_segment *segment)
 {
@@ -445,7 +457,9 @@ static void place_blocks(struct objects *o, value list, struct snapshot_segment 
             odd_value(o);
         return;
     }
-    const struct object *items = &o->objects.at[value_payload(list)];
+    struct object *items = &o->objects.at[value_payload(list)];
+    if (!records_use(o, &items->used))
+        return;
     if (items->in_run && value_tag(items->run) == VALUE_BLOCK) {
         segment->first_block = value_payload(items->run);
         segment->block_count = items->count;

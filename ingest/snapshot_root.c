@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The complete list V; NULL where it is none, an empty one included. */
-static const struct object *list_of(const struct objects *o, value v)
+static struct object *list_of(const struct objects *o, value v)
 {
     return value_tag(v) == VALUE_LIST ? &o->objects.at[value_payload(v)] : NULL;
 }
@@ -25,10 +25,12 @@ static void odd_item(struct objects *o)
 /* ---- entries ---- */
 
 /* The entries of LIST are those of device NUMBER. */
-static void take_entries(struct objects *o, const struct object *list, uint32_t number)
+static void take_entries(struct objects *o, struct object *list, uint32_t number)
 {
     struct snapshot *snapshot = o->snapshot;
     struct snapshot_device device = { .device = number };
+    if (list && !records_use(o, &list->used))
+        list = NULL;
     if (list && list->in_run && value_tag(list->run) == VALUE_ENTRY) {
         device.first = value_payload(list->run);
         device.end = device.first + list->count;
@@ -54,7 +56,7 @@ static bool holds_entries(const struct object *list)
 
 static void take_traces(struct objects *o, value v)
 {
-    const struct object *list = list_of(o, v);
+    struct object *list = list_of(o, v);
     if (!list) {
         if (v != value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST))
             odd_item(o);
@@ -73,7 +75,7 @@ static void take_traces(struct objects *o, value v)
 /* Host memory has one list, in whatever form. */
 static void take_host_traces(struct objects *o, value v)
 {
-    const struct object *list = list_of(o, v);
+    struct object *list = list_of(o, v);
     if (!list)
         return;
     if (holds_entries(list)) {
@@ -100,17 +102,21 @@ static void take_segments(struct objects *o, value v, bool host, void *listed)
             odd_item(o);
         return;
     }
+    bool *used = mem_zalloc(o->snapshot->segments.count + 1, sizeof *used);
     for (size_t i = 0; i < list->count; i++) {
         value item = objects_item(list, i);
         if (value_tag(item) != VALUE_SEGMENT) {
             odd_item(o);
             continue;
         }
+        if (!records_use(o, &used[value_payload(item)]))
+            continue;
         struct snapshot_segment segment = o->snapshot->segments.at[value_payload(item)];
         if (host)
             segment.device = SNAPSHOT_HOST;
         *VEC_PUSH(segments) = segment;
     }
+    free(used);
 }
 
 static bool segment_after(const void *context, const void *a, const void *b)

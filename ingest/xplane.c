@@ -259,6 +259,7 @@ static void read_device(struct xplane_reader *reader, const struct xplane_plane 
     struct xplane_value value;
     bool named = xplane_plane_stat(plane, "device_type_string", &value) ||
                  xplane_plane_stat(plane, "device_vendor", &value);
+    reader->is_amd |= named && xplane_text_is(value.text, "AMD");
     struct trace_device device = {
         .id = (int32_t)plane->number,
         .name = named && value.text.len

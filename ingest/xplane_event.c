@@ -261,17 +261,17 @@ static bool is_step(const struct xplane_event_name *name, const struct xplane_st
 /* ---- memory ---- */
 
 /* Types of devices, as the framework whose records they resemble numbers them. */
-enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_XLA = 9 };
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1, DEVICE_HIP = 6, DEVICE_XLA = 9 };
 
 /* The device of allocator NAME: "GPU_0_bfc" is GPU 0's; a TPU's are known by number; the others are the host's. */
-static void choose_device(struct xplane_allocator *allocator, const struct xplane_stats *stats)
+static void choose_device(struct xplane_allocator *allocator, const struct xplane_stats *stats, bool is_amd)
 {
     const char *at = allocator->name.at, *end = at + allocator->name.len;
     int64_t number = 0;
     if (xplane_text_begins(allocator->name, "GPU_") && at + 4 < end && at[4] >= '0' && at[4] <= '9') {
         for (at += 4; at < end && *at >= '0' && *at <= '9' && number < INT32_MAX / 10; at++)
             number = number * 10 + (*at - '0');
-        allocator->type = DEVICE_CUDA;
+        allocator->type = is_amd ? DEVICE_HIP : DEVICE_CUDA;
         allocator->id = number;
     } else if (allocator->name.len == 0 && (xplane_number(stats, STAT_INDEX_ON_HOST, &number) ||
                                             xplane_number(stats, STAT_DEVICE_ORDINAL, &number))) {
@@ -302,7 +302,7 @@ static struct xplane_allocator find_allocator(struct xplane_reader *reader, cons
     struct xplane_allocator allocator = { .name = { "", 0 } };
     if (xplane_has(stats, STAT_ALLOCATOR) && stats->at[STAT_ALLOCATOR].text.len)
         allocator.name = stats->at[STAT_ALLOCATOR].text;
-    choose_device(&allocator, stats);
+    choose_device(&allocator, stats, reader->is_amd);
     if (allocator.type == DEVICE_XLA)
         return allocator;
     for (size_t i = 0; i < reader->allocators.count; i++)

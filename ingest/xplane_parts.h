@@ -186,7 +186,7 @@ struct xplane_reader {
     const uint8_t *first; /* byte of the file */
     struct buffer text;   /* a name in the making */
     uint32_t serial;      /* counts how often the chunk was emptied, from 1 */
-    bool is_jax, is_tensorflow;
+    bool is_jax, is_tensorflow, is_amd;
     uint64_t host_steps;
     uint16_t no_category, kernel, copy, memset, annotation, grouping, operation, runtime, driver, tpu_runtime,
         instant;

@@ -237,13 +237,13 @@ static void add_guessed_waits(struct device *device)
     collect_wait_calls(device, &calls);
     struct latest *latest = calls.count ? open_latest(device, device_of) : NULL;
     for (size_t s = 0; calls.count && s < device->streams->count; s++) {
-        const struct launched_work *at = device->streams->launched + device->streams->at[s].first;
-        for (size_t k = 0; k < device->streams->at[s].count; k++) {
-            size_t work = at[k].work;
+        const uint32_t *at = device->streams->launched + device->streams->at[s].first;
+        int64_t before_ns = INT64_MIN, launched_ns;
+        for (size_t k = 0; k < device->streams->at[s].count; k++, before_ns = launched_ns) {
+            uint32_t work = at[k];
             event_id call = device->gpu->call[work];
-            int64_t before_ns = k > 0 ? at[k - 1].launched_ns : INT64_MIN;
-            int64_t waited_ns =
-                last_wait_call(&calls, device->trace->track[call], before_ns, at[k].launched_ns);
+            launched_ns = stream_work_launched_ns(device->streams, work);
+            int64_t waited_ns = last_wait_call(&calls, device->trace->track[call], before_ns, launched_ns);
             if (waited_ns == INT64_MIN)
                 continue;
             int64_t start_ns = replay_moment_ns(device->graph, replay_work_start(device->graph, work));

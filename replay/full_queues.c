@@ -84,7 +84,7 @@ static void look_at(struct graph_maker *maker, size_t first, size_t i)
     if (graph->usual_launch_ns == 0)
         graph->usual_launch_ns = usual_launch(maker);
     size_t ended = last_ended(graph, first, i, start_ns, end_ns);
-    if (end_ns - start_ns <= graph->usual_launch_ns || ended == SIZE_MAX ||
+    if (end_ns - start_ns < 2 * graph->usual_launch_ns || ended == SIZE_MAX ||
         end_ns - end_of(graph, ended) > LATEST_RETURN_NS)
         return;
     uint32_t thread = graph->thread_of_track[graph->trace->track[call]];

@@ -5,6 +5,7 @@
 #include "base/search.h"
 #include "base/runs.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool stream_is_after(const struct work_stream *a, const struct work_stream *b)
 {
@@ -44,19 +45,19 @@ size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_
     return found ? (size_t)(found - streams->at) : SIZE_MAX;
 }
 
-static int64_t launched_ns(const struct replay_graph *graph, size_t work)
+int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work)
 {
-    return replay_event_start(graph, graph->gpu->call[work]);
+    return replay_event_start(streams->graph, streams->graph->gpu->call[work]);
 }
 
 static bool launched_is_after(const void *context, const void *left, const void *right)
 {
     const struct stream_work *streams = context;
-    const struct launched_work *a = left, *b = right;
-    uint32_t a_stream = streams->stream_of_work[a->work], b_stream = streams->stream_of_work[b->work];
-    if (a_stream != b_stream)
-        return a_stream > b_stream;
-    return a->launched_ns != b->launched_ns ? a->launched_ns > b->launched_ns : a->work > b->work;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (streams->stream_of_work[a] != streams->stream_of_work[b])
+        return streams->stream_of_work[a] > streams->stream_of_work[b];
+    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
 static track_id launching_track(const struct replay_graph *graph, uint32_t work)
@@ -71,7 +72,7 @@ static bool thread_is_after(const void *context, const void *left, const void *r
     track_id a_track = launching_track(streams->graph, a), b_track = launching_track(streams->graph, b);
     if (a_track != b_track)
         return a_track > b_track;
-    int64_t a_ns = launched_ns(streams->graph, a), b_ns = launched_ns(streams->graph, b);
+    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
@@ -99,14 +100,12 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
     for (size_t i = 0; i < gpu->count; i++) {
         struct work_stream *stream = &streams->at[streams->stream_of_work[i]];
         if (gpu->call[i] != EVENT_NONE)
-            streams->launched[stream->first + stream->count++] =
-                (struct launched_work){ launched_ns(graph, i), (uint32_t)i };
+            streams->launched[stream->first + stream->count++] = (uint32_t)i;
     }
     runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
               streams);
     streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
-    for (size_t i = 0; i < streams->launched_count; i++)
-        streams->by_thread[i] = streams->launched[i].work;
+    memcpy(streams->by_thread, streams->launched, streams->launched_count * sizeof *streams->by_thread);
     runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
               streams);
     return streams;
@@ -124,10 +123,13 @@ void stream_work_free(struct stream_work *streams)
 }
 
 /* How many of COUNT operations were launched before NS, or, with INCLUDED, by then. */
-static size_t count_launched(const struct launched_work *at, size_t count, int64_t ns, bool included)
+static size_t count_launched(const struct stream_work *streams, const uint32_t *at, size_t count, int64_t ns,
+                             bool included)
 {
     size_t i;
-    SEARCH(i, count, at[i].launched_ns < ns || (included && at[i].launched_ns == ns));
+    SEARCH(i, count,
+           stream_work_launched_ns(streams, at[i]) < ns ||
+               (included && stream_work_launched_ns(streams, at[i]) == ns));
     return i;
 }
 
@@ -135,18 +137,18 @@ size_t stream_work_launched_before(const struct stream_work *streams, size_t ind
 {
     if (index == SIZE_MAX)
         return SIZE_MAX;
-    const struct launched_work *at = streams->launched + streams->at[index].first;
-    size_t before = count_launched(at, streams->at[index].count, ns, false);
-    return before ? at[before - 1].work : SIZE_MAX;
+    const uint32_t *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(streams, at, streams->at[index].count, ns, false);
+    return before ? at[before - 1] : SIZE_MAX;
 }
 
 size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns)
 {
     if (index == SIZE_MAX)
         return SIZE_MAX;
-    const struct launched_work *at = streams->launched + streams->at[index].first;
-    size_t before = count_launched(at, streams->at[index].count, ns, true);
-    return before < streams->at[index].count ? at[before].work : SIZE_MAX;
+    const uint32_t *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(streams, at, streams->at[index].count, ns, true);
+    return before < streams->at[index].count ? at[before] : SIZE_MAX;
 }
 
 size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns)
@@ -156,7 +158,7 @@ size_t stream_work_launched_by(const struct stream_work *streams, track_id track
         size_t middle = low + (high - low) / 2;
         uint32_t work = streams->by_thread[middle];
         track_id of = launching_track(streams->graph, work);
-        if (of < track || (of == track && launched_ns(streams->graph, work) < ns))
+        if (of < track || (of == track && stream_work_launched_ns(streams, work) < ns))
             low = middle + 1;
         else
             high = middle;

@@ -6,11 +6,6 @@
 
 #include "replay/graph.h"
 
-struct launched_work {
-    int64_t launched_ns; /* when its call began */
-    uint32_t work;
-};
-
 struct work_stream {
     uint32_t file;
     int32_t device;
@@ -21,9 +16,9 @@ struct work_stream {
 struct stream_work {
     struct work_stream *at; /* by file, device and stream */
     size_t count;
-    uint32_t *stream_of_work;       /* by work: index into AT */
-    struct launched_work *launched; /* stream after stream, by launch; work without a call is not there */
-    uint32_t *by_thread;            /* its work by the track of the call, then by launch */
+    uint32_t *stream_of_work; /* by work: index into AT */
+    uint32_t *launched;       /* work, stream after stream, by launch; what has no call is not there */
+    uint32_t *by_thread;      /* the same by the track of the call, then by launch */
     size_t launched_count;
     const struct replay_graph *graph;
 };
@@ -34,6 +29,9 @@ void stream_work_free(struct stream_work *streams);
 
 /* Index of the stream, SIZE_MAX when no work ran there. */
 size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream);
+
+/* When the call of WORK began, which has one. */
+int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work);
 
 /* The last work on the stream at INDEX (SIZE_MAX: no such stream) launched before NS; the first after it. SIZE_MAX: none. */
 size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns);

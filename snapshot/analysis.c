@@ -154,7 +154,7 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
             .device = host ? TABLE_INT_MISSING : (int64_t)sums->device,
             .expandable = sums->expandable,
             .sums = *sums,
-            .returned = sums->inactive_whole + sums->inactive_expandable,
+            .returned = sums->inactive_whole + sums->free_pages,
         };
     }
     VEC_FREE(&groups.rows);
@@ -193,7 +193,7 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
 void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
                      struct snapshot_answers *answers)
 {
-    *answers = (struct snapshot_answers){ 0 };
+    *answers = (struct snapshot_answers){ .moment = question->at.kind, .by = question->by };
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         for (size_t d = 0; d < snapshot->devices.count; d++) {

@@ -50,7 +50,7 @@ struct pool_row {
     int64_t device;
     bool expandable;
     struct segment_sums sums;
-    int64_t returned; /* by empty_cache(): whole segments, and what is free in expandable ones */
+    int64_t returned; /* by empty_cache(): whole segments, and pages of expandable ones */
 };
 
 struct segment_row {
@@ -73,6 +73,8 @@ struct snapshot_answers {
     struct scope_rows scopes;
     struct leaks leaks;
     struct churn churn;
+    enum moment_kind moment; /* that was asked for */
+    enum alive_by by;
     int64_t moments_missing; /* devices with a history that has no such moment */
     struct arena arena;
 };

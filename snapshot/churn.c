@@ -6,13 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the COUNT VALUES the one of rank RANK, from 0, in ascending order. */
-static int64_t value_of_rank(const int64_t *values, size_t count, size_t rank)
+/* In microseconds, of all rows: four bytes each where they differ by less than an hour. */
+struct lifetimes {
+    int64_t least;
+    uint32_t *narrow; /* more than the least */
+    int64_t *wide;    /* NULL where `narrow` is not */
+};
+
+static int64_t lifetime_at(const struct lifetimes *lifetimes, size_t i)
+{
+    return lifetimes->narrow ? lifetimes->least + lifetimes->narrow[i] : lifetimes->wide[i];
+}
+
+static void set_lifetime(struct lifetimes *lifetimes, size_t i, int64_t us)
+{
+    if (lifetimes->narrow)
+        lifetimes->narrow[i] = (uint32_t)(us - lifetimes->least);
+    else
+        lifetimes->wide[i] = us;
+}
+
+/* Of the COUNT values from FIRST on the one of rank RANK, from 0, in ascending order. */
+static int64_t value_of_rank(const struct lifetimes *lifetimes, size_t first, size_t count, size_t rank)
 {
     enum { BITS = 11, SLOTS = 1 << BITS };
     uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t ordered = (uint64_t)values[i] ^ UINT64_C(1) << 63;
+    for (size_t i = first; i < first + count; i++) {
+        uint64_t ordered = (uint64_t)lifetime_at(lifetimes, i) ^ UINT64_C(1) << 63;
         least = ordered < least ? ordered : least;
         most = ordered > most ? ordered : most;
     }
@@ -20,8 +40,8 @@ static int64_t value_of_rank(const int64_t *values, size_t count, size_t rank)
     for (unsigned shift; width > 0; width = shift) {
         uint32_t counts[SLOTS] = { 0 };
         shift = width > BITS ? width - BITS : 0;
-        for (size_t i = 0; i < count; i++) {
-            uint64_t slot = (((uint64_t)values[i] ^ UINT64_C(1) << 63) - least) >> shift;
+        for (size_t i = first; i < first + count; i++) {
+            uint64_t slot = (((uint64_t)lifetime_at(lifetimes, i) ^ UINT64_C(1) << 63) - least) >> shift;
             counts[slot < SLOTS ? slot : SLOTS - 1] += slot < SLOTS;
         }
         size_t slot = 0;
@@ -38,17 +58,21 @@ static int compare_us(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Lifetimes of a row, from those in microseconds; LIVES is not 0. */
-static void set_quantiles(int64_t *us, size_t lives, struct churn_row *row)
+/* Quantiles of a row, from its COUNT lifetimes from FIRST on; there is one at least. */
+static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_t count,
+                          struct churn_row *row)
 {
     enum { SORTED_MOST = 1000 }; /* counting costs more for fewer */
-    size_t median = (lives - 1) / 2, p90 = (lives - 1) * 9 / 10;
-    bool few = lives <= SORTED_MOST;
+    size_t ranks[] = { (count - 1) / 2, (count - 1) * 9 / 10, count - 1 };
+    int64_t *quantiles[] = { &row->lifetime_median_ns, &row->lifetime_p90_ns, &row->lifetime_longest_ns };
+    int64_t sorted[SORTED_MOST];
+    bool few = count <= SORTED_MOST;
+    for (size_t i = 0; few && i < count; i++)
+        sorted[i] = lifetime_at(lifetimes, first + i);
     if (few)
-        qsort(us, lives, sizeof *us, compare_us);
-    row->lifetime_median_ns = 1000 * (few ? us[median] : value_of_rank(us, lives, median));
-    row->lifetime_p90_ns = 1000 * (few ? us[p90] : value_of_rank(us, lives, p90));
-    row->lifetime_longest_ns = 1000 * (few ? us[lives - 1] : value_of_rank(us, lives, lives - 1));
+        qsort(sorted, count, sizeof *sorted, compare_us);
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        *quantiles[i] = 1000 * (few ? sorted[ranks[i]] : value_of_rank(lifetimes, first, count, ranks[i]));
 }
 
 /* How long life I lasted; false when that is not known, or it goes on. */
@@ -68,19 +92,29 @@ static void add_lifetimes(const struct memory_replay *replay, const struct life_
                           struct churn_row *rows, size_t count)
 {
     size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: behind its lifetimes that are there */
-    int64_t us;
-    for (size_t i = 0; i < replay->first_old; i++)
-        end[life_name(names, i) + 1] += lifetime_of(replay, i, &us);
+    int64_t us, least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < replay->first_old; i++) {
+        if (!lifetime_of(replay, i, &us))
+            continue;
+        end[life_name(names, i) + 1]++;
+        least = us < least ? us : least;
+        most = us > most ? us : most;
+    }
     for (size_t row = 0; row < count; row++)
         end[row + 1] += end[row];
-    int64_t *lifetimes = mem_alloc(mem_times(end[count] + 1, sizeof *lifetimes));
+    struct lifetimes lifetimes = { .least = least };
+    if (end[count] > 0 && most - least <= UINT32_MAX) /* times have 53 bits */
+        lifetimes.narrow = mem_alloc(mem_times(end[count], sizeof *lifetimes.narrow));
+    else
+        lifetimes.wide = mem_alloc(mem_times(end[count] + 1, sizeof *lifetimes.wide));
     for (size_t i = 0; i < replay->first_old; i++)
         if (lifetime_of(replay, i, &us))
-            lifetimes[end[life_name(names, i)]++] = us;
+            set_lifetime(&lifetimes, end[life_name(names, i)]++, us);
     for (size_t row = 0, first = 0; row < count; first = end[row++])
         if (end[row] > first)
-            set_quantiles(lifetimes + first, end[row] - first, &rows[row]);
-    free(lifetimes);
+            set_quantiles(&lifetimes, first, end[row] - first, &rows[row]);
+    free(lifetimes.narrow);
+    free(lifetimes.wide);
     free(end);
 }
 

@@ -107,6 +107,8 @@ static void add_fact(const struct screen *screen, const char *label, const char 
 static void add_facts(const struct screen *screen)
 {
     const struct device_row *row = screen->device;
+    if (screen->answers->devices.rows.count > 1) /* the figures are of this one */
+        add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
     if (has_peak(row)) {
         add_fact(screen, "Allocated peak", bytes_text(screen, row->allocated_peak));
         add_fact(screen, "Reserved peak", bytes_text(screen, row->reserved_peak));
@@ -250,7 +252,7 @@ static void add_idle(const struct screen *screen)
 {
     const struct segment_sums *sums = &screen->device->sums;
     const int64_t least = INT64_C(64) << 20;
-    int64_t returned = sums->inactive_whole + sums->inactive_expandable;
+    int64_t returned = sums->inactive_whole + sums->free_pages;
     if (sums->inactive < least || sums->inactive < sums->reserved / 5)
         return;
     *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){

@@ -141,6 +141,31 @@ static bool is_of_profile(const struct snapshot *snapshot)
     return category->at || (snapshot->entries.count && category->same != NAME_NONE);
 }
 
+/* Do all entries say nothing in COLUMN, which holds names? */
+static bool is_silent(const struct snapshot *snapshot, const struct snapshot_column *column)
+{
+    return !column->at && (column->same == NAME_NONE || names_length(snapshot->names, column->same) == 0);
+}
+
+/* Why there is but one row where something was to be grouped by what the file does not record. */
+static void tell_grouping(struct telling *telling, const struct snapshot *snapshot, enum alive_by by)
+{
+    int64_t count = (int64_t)snapshot->entries.count;
+    if (count == 0)
+        return;
+    if (by == ALIVE_BY_CATEGORY && is_silent(snapshot, &snapshot->entries.category))
+        tell(
+            telling, "no_categories", count,
+            "no categories are recorded: only _profile_to_snapshot() of torch.cuda._memory_viz writes them, of a profile "
+            "with profile_memory, record_shapes and with_stack");
+    if (by == ALIVE_BY_METADATA && is_silent(snapshot, &snapshot->entries.user_metadata))
+        tell(
+            telling, "no_metadata", count,
+            "no metadata is recorded: PyTorch writes what torch.cuda.memory._set_memory_metadata() was given");
+    if (by == ALIVE_BY_CONTEXT && is_silent(snapshot, &snapshot->entries.compile_context))
+        tell(telling, "no_graphs", count, "no compiled graphs are recorded: PyTorch 2.8 and later records them");
+}
+
 static void tell_device(struct telling *telling, const struct memory_replay *replay)
 {
     if (replay->entry_count == 0)
@@ -197,6 +222,7 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
         const struct snapshot *snapshot = snapshots->of.at[i];
         struct telling telling = { list, snapshot->path };
         tell_recording(&telling, snapshot);
+        tell_grouping(&telling, snapshot, answers->by);
         for (size_t r = 0; r < answers->replays.count; r++)
             if (answers->replays.at[r]->snapshot == snapshot)
                 tell_device(&telling, answers->replays.at[r]);
@@ -217,8 +243,11 @@ void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_a
             LEAK_FEWEST_STEPS, answers->leaks.longest);
     if (answers->moments_missing)
         tell(&all, "no_such_moment", answers->moments_missing,
-             "%" PRId64 " devices have no such moment, and nothing of what was in use on them is shown",
-             answers->moments_missing);
+             "%" PRId64 " of %zu devices had %s, and what was in use there is not shown",
+             answers->moments_missing, answers->devices.rows.count,
+             answers->moment == MOMENT_OOM     ? "no out-of-memory error"
+             : answers->moment == MOMENT_ENTRY ? "fewer entries"
+                                               : "no times");
     if (answers->ooms.left_out)
         tell(&all, "ooms_left_out", answers->ooms.left_out,
              "more out-of-memory errors than are shown: %" PRId64 " were left out", answers->ooms.left_out);

@@ -3,6 +3,7 @@
 
 #include "snapshot/devices.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,20 +70,55 @@ static const struct table_column columns[] = {
 /* clang-format on */
 enum { COLUMN_TIME, COLUMN_ALLOCATED, COLUMN_ACTIVE, COLUMN_RESERVED, COLUMN_ENTRY };
 
+/* A point with a label. */
+struct labelled {
+    double x, y;
+    bool peak, oom;
+};
+
+/* That of LABELS whose text would lie over one at (X, Y) of a chart WIDE and HIGH; NULL: none. */
+static struct labelled *find_beside(struct labelled *labels, size_t count, double x, double y, double wide,
+                                    double high)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(labels[i].x - x) <= wide / 5 && fabs(labels[i].y - y) <= high / 20)
+            return &labels[i];
+    return NULL;
+}
+
+/* The peak and out-of-memory errors, which often lie side by side: then they have one label. */
 static void add_labels(struct chart *chart, const struct memory_replay *replay, size_t x)
 {
-    int64_t peak = replay->allocated.peak_entry, first_us = memory_replay_time(replay, 0);
-    struct walk walk = walk_begin(replay);
-    for (int told = 0; walk_next(&walk) && told < 8;) {
+    enum { LABELS_MOST = 8 };
+    struct labelled labels[LABELS_MOST];
+    size_t count = 0;
+    int64_t first_us = memory_replay_time(replay, 0),
+            last_us = memory_replay_time(replay, replay->entry_count - 1);
+    bool timed = x == COLUMN_TIME && first_us != SNAPSHOT_NO_TIME && last_us != SNAPSHOT_NO_TIME;
+    double wide = timed ? ((double)last_us - (double)first_us) * 1000 : (double)replay->entry_count;
+    for (struct walk walk = walk_begin(replay); walk_next(&walk);) {
         uint64_t e = replay->device->first + (uint64_t)walk.entry;
-        bool oom = replay->snapshot->entries.action[e] == ENTRY_OOM;
-        if (walk.entry != peak && !oom)
+        bool oom = replay->snapshot->entries.action[e] == ENTRY_OOM,
+             peak = walk.entry == replay->allocated.peak_entry;
+        if (!oom && !peak)
             continue;
         struct timeline_point point = point_of(&walk, first_us);
-        int64_t at = x == COLUMN_TIME ? point.moment_ns : point.entry;
-        chart_add_label(chart, (double)at, (double)point.allocated, oom ? "out of memory" : "peak");
-        told++;
+        double at = (double)(x == COLUMN_TIME ? point.moment_ns : point.entry), y = (double)point.allocated;
+        struct labelled *beside = find_beside(labels, count, at, y, wide, (double)replay->allocated.peak);
+        if (!beside && (count < LABELS_MOST || peak)) {
+            beside = &labels[count < LABELS_MOST ? count++ : LABELS_MOST - 1];
+            *beside = (struct labelled){ at, y, false, false };
+        }
+        if (beside && peak)
+            *beside = (struct labelled){ at, y, true, beside->oom };
+        if (beside && oom)
+            beside->oom = true;
     }
+    for (size_t i = 0; i < count; i++)
+        chart_add_label(chart, labels[i].x, labels[i].y,
+                        !labels[i].oom   ? "peak"
+                        : labels[i].peak ? "peak, out of memory"
+                                         : "out of memory");
 }
 
 static void draw_device(struct picture *picture, const struct memory_replay *replay)

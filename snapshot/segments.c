@@ -4,6 +4,21 @@
 #include "base/runs.h"
 #include <stdlib.h>
 
+/*
+ * Bytes of the free BLOCK of an expandable segment that lie in whole pages. PyTorch maps 2 MiB at a time for small requests and
+ * 20 MiB for large ones; a range that is no multiple of it was mapped in pages of another size, which is one of 2 MiB.
+ */
+static int64_t whole_pages(const struct snapshot_segment *segment, const struct snapshot_block *block)
+{
+    enum { SMALL_PAGE = 2 << 20, LARGE_PAGE = 20 << 20 };
+    uint64_t page = segment->small || segment->total % LARGE_PAGE ? SMALL_PAGE : LARGE_PAGE;
+    if (block->addr < segment->addr)
+        return 0;
+    uint64_t at = block->addr - segment->addr, end = (at + (uint64_t)block->size) / page * page;
+    uint64_t begin = at / page * page + (at % page ? page : 0);
+    return end > begin ? (int64_t)(end - begin) : 0;
+}
+
 /* Blocks in use, rounded: SEGMENT's own sums, from its blocks. */
 static void segment_add(const struct snapshot *snapshot, const struct snapshot_segment *segment,
                         struct segment_sums *sums)
@@ -17,6 +32,7 @@ static void segment_add(const struct snapshot *snapshot, const struct snapshot_s
             sums->free_blocks++;
             if (block->size > sums->largest_free)
                 sums->largest_free = block->size;
+            sums->free_pages += segment->expandable ? whole_pages(segment, block) : 0;
             continue;
         }
         active += block->size;

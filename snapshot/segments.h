@@ -4,7 +4,7 @@
  * A segment is what the allocator got from the device at once; blocks are the pieces it is cut into. Sizes of blocks
  * are rounded up, so `active` here is more than the requested bytes of a replay. Of what is inactive, whole segments go
  * back to the device with torch.cuda.empty_cache(); pieces of segments that hold other blocks cannot (inactive split).
- * The free ranges of expandable segments are neither: they can be unmapped page by page.
+ * The free ranges of expandable segments are neither: they can be unmapped in pages that are free as a whole.
  */
 #ifndef TPA_SNAPSHOT_SEGMENTS_H
 #define TPA_SNAPSHOT_SEGMENTS_H
@@ -25,6 +25,7 @@ struct segment_sums {
     int64_t inactive_split; /* of blocks in segments that hold active ones, too, and are not expandable */
     int64_t inactive_whole; /* of segments that hold none: what empty_cache() gives back */
     int64_t inactive_expandable;
+    int64_t free_pages;    /* of that, pages that are free as a whole: empty_cache() unmaps them */
     int64_t requested;     /* what was requested, of the active blocks */
     int64_t rounding;      /* of the allocated blocks, what is more than was requested */
     int64_t largest_free;  /* block */

@@ -100,16 +100,26 @@ static bool is_first_of_device(const struct ooms *ooms, size_t i)
     return true;
 }
 
+static bool has_several_files(const struct snapshot_answers *answers)
+{
+    for (size_t i = 1; i < answers->devices.rows.count; i++)
+        if (answers->devices.rows.at[i].file.at != answers->devices.rows.at[0].file.at)
+            return true;
+    return false;
+}
+
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
                   struct result *result)
 {
     struct buffer text = { 0 };
+    bool several = has_several_files(answers);
     for (size_t i = 0; i < answers->ooms.rows.count && i < OOMS_SAID; i++) {
+        const char *file = several ? answers->ooms.rows.at[i].file.at : NULL;
         buffer_clear(&text);
         say_oom(&answers->ooms.rows.at[i], &text);
         if (lines && lines->kind == MOMENT_OOM && is_first_of_device(&answers->ooms, i))
             say_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, &text);
-        result_add_notice(result, "out_of_memory", 1, NULL, TPA_NOWHERE, "%s", text.at);
+        result_add_notice(result, "out_of_memory", 1, file, TPA_NOWHERE, "%s", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
     }
     size_t said = 0;
@@ -121,7 +131,7 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         say_device(device, &text);
         if (lines && lines->kind == MOMENT_PEAK)
             say_lines(answers, device->file.at, device->device, &text);
-        result_add_notice(result, "peak", 1, NULL, TPA_NOWHERE, "%s", text.at);
+        result_add_notice(result, "peak", 1, several ? device->file.at : NULL, TPA_NOWHERE, "%s", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
         said++;
     }
@@ -129,7 +139,8 @@ void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_
         const struct leak_row *leak = &answers->leaks.rows.at[0];
         buffer_clear(&text);
         say_bytes(&text, leak->slope);
-        result_add_notice(result, "leak", answers->leaks.rows.count, NULL, TPA_NOWHERE,
+        result_add_notice(result, "leak", answers->leaks.rows.count, several ? leak->file.at : NULL,
+                          TPA_NOWHERE,
                           "memory grows by %s in every step at %s, on average of %" PRId64 " steps", text.at,
                           leak->line.at, leak->steps);
         result->notices.at[result->notices.count - 1].on_top = true;

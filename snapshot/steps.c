@@ -16,44 +16,72 @@ static bool scope_is_step(const char *name)
 
 /* ---- peaks between entries ---- */
 
-/* The largest of every block of entries, so that a peak over many steps is not found byte by byte. */
-enum { BLOCK = 256 };
+/*
+ * Of every block of entries the largest, so that a peak over many steps is not found entry by entry, and where the walk stood
+ * before it: figures within a block are walked to again, as a figure for each entry would take as much as its columns.
+ */
+enum { BLOCK = 128 };
 struct heights {
-    int64_t *after; /* allocated after each entry, from REPLAY_BEFORE_FIRST on */
+    struct walk *starts; /* after entry BLOCK * i - 1 */
     int64_t *block_peaks;
-    size_t count;
+};
+
+/* The first moment with the most in some part. */
+struct highest {
+    int64_t entry, bytes;
 };
 
 static struct heights heights_of(const struct memory_replay *replay)
 {
-    struct heights heights = { .count = (size_t)replay->entry_count + 1 };
-    heights.after = mem_alloc(mem_times(heights.count, sizeof *heights.after));
-    heights.block_peaks = mem_alloc(mem_times(heights.count / BLOCK + 1, sizeof *heights.block_peaks));
+    struct heights heights;
+    size_t blocks = (size_t)replay->entry_count / BLOCK + 1, i = 0;
+    heights.starts = mem_alloc(mem_times(blocks, sizeof *heights.starts));
+    heights.block_peaks = mem_alloc(mem_times(blocks, sizeof *heights.block_peaks));
     struct walk walk = walk_begin(replay);
-    size_t i = 0;
     do {
-        heights.after[i] = walk.allocated;
         int64_t *peak = &heights.block_peaks[i / BLOCK];
+        if (i % BLOCK == 0)
+            heights.starts[i / BLOCK] = walk;
         *peak = i % BLOCK == 0 || walk.allocated > *peak ? walk.allocated : *peak;
         i++;
     } while (walk_next(&walk));
     return heights;
 }
 
-/* The entry of the first peak in [FIRST, LAST]. */
-static int64_t peak_between(const struct heights *heights, int64_t first, int64_t last)
+/* The figures after ENTRY, which may be REPLAY_BEFORE_FIRST. */
+static struct walk walk_at(const struct heights *heights, int64_t entry)
 {
-    size_t from = (size_t)(first + 1), to = (size_t)(last + 1), best = from;
-    for (size_t i = from; i <= to; i++) {
-        if (i % BLOCK == 0 && i + BLOCK - 1 <= to &&
-            heights->block_peaks[i / BLOCK] <= heights->after[best]) {
-            i += BLOCK - 1;
-            continue;
+    struct walk walk = heights->starts[(entry + 1) / BLOCK];
+    walk_to(&walk, entry);
+    return walk;
+}
+
+/* The first peak after entries FIRST to LAST. */
+static struct highest peak_between(const struct heights *heights, int64_t first, int64_t last)
+{
+    struct highest best = { first, INT64_MIN };
+    for (int64_t from = first; from <= last;) {
+        int64_t block = (from + 1) / BLOCK, block_last = (block + 1) * BLOCK - 2;
+        bool whole = (from + 1) % BLOCK == 0 && block_last <= last;
+        int64_t to = block_last < last ? block_last : last;
+        if (!whole || heights->block_peaks[block] > best.bytes) {
+            struct walk walk = walk_at(heights, from);
+            do
+                if (walk.allocated > best.bytes)
+                    best = (struct highest){ walk.entry, walk.allocated };
+            while (walk.entry < to && walk_next(&walk));
         }
-        if (heights->after[i] > heights->after[best])
-            best = i;
+        from = to + 1;
     }
-    return (int64_t)best - 1;
+    return best;
+}
+
+static bool starts_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    const struct scope_row *left = a, *right = b;
+    return left->start_us != right->start_us ? left->start_us > right->start_us
+                                             : left->duration_ns < right->duration_ns;
 }
 
 void scopes_find(const struct memory_replay *replay, const char *file, struct scope_rows *rows)
@@ -62,6 +90,7 @@ void scopes_find(const struct memory_replay *replay, const char *file, struct sc
     if (!replay->has_times || snapshot->annotations.count == 0)
         return;
     struct heights heights = heights_of(replay);
+    size_t first = rows->rows.count;
     for (size_t i = 0; i < snapshot->annotations.count; i++) {
         const struct snapshot_annotation *scope = &snapshot->annotations.at[i];
         if (scope->device != replay->device->device || scope->start_us == SNAPSHOT_NO_TIME)
@@ -79,14 +108,17 @@ void scopes_find(const struct memory_replay *replay, const char *file, struct sc
         };
         if (row.end_entry < row.start_entry)
             row.end_entry = row.start_entry;
-        row.start_bytes = heights.after[row.start_entry + 1];
-        row.end_bytes = heights.after[row.end_entry + 1];
+        struct highest peak = peak_between(&heights, row.start_entry, row.end_entry);
+        row.start_bytes = walk_at(&heights, row.start_entry).allocated;
+        row.end_bytes = walk_at(&heights, row.end_entry).allocated;
         row.growth_bytes = row.end_bytes - row.start_bytes;
-        row.peak_entry = peak_between(&heights, row.start_entry, row.end_entry);
-        row.peak_bytes = heights.after[row.peak_entry + 1];
+        row.peak_entry = peak.entry;
+        row.peak_bytes = peak.bytes;
         *VEC_PUSH(&rows->rows) = row;
     }
-    free(heights.after);
+    if (rows->rows.count > first)
+        runs_sort(rows->rows.at + first, rows->rows.count - first, sizeof *rows->rows.at, starts_later, NULL);
+    free(heights.starts);
     free(heights.block_peaks);
 }
 

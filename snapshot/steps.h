@@ -22,7 +22,7 @@ struct scope_row {
 };
 
 struct scope_rows {
-    VEC_OF(struct scope_row) rows; /* by device, in the order of their ends */
+    VEC_OF(struct scope_row) rows; /* by device and begin, outer ones first */
 };
 
 /* Those of the device of REPLAY, added to ROWS. Texts live as long as the snapshot. */

@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/runs.h"
+#include "base/sum.h"
 #include "snapshot/alive.h"
 #include "snapshot/sentences.h"
 #include <inttypes.h>
@@ -135,28 +136,62 @@ struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
     return timeline;
 }
 
-static void add_stack(struct flame *flame, const struct snapshot *snapshot, const struct life *life)
+/* What lives of one stack have together. */
+struct stack_use {
+    int64_t bytes, count;
+};
+
+static void add_use(struct flame *flame, frame_id frame, const struct stack_use *use)
+{
+    sum_add(&flame->frames.at[frame].host_ns, use->bytes);
+    flame->frames.at[frame].count += use->count;
+}
+
+static void add_stack(struct flame *flame, const struct snapshot *snapshot, stack_id id,
+                      const struct stack_use *use)
 {
     struct buffer text = { 0 };
-    const struct snapshot_stack *stack = life->stack == STACK_NONE ? NULL : &snapshot->stacks.at[life->stack];
+    const struct snapshot_stack *stack = &snapshot->stacks.at[id];
     frame_id parent = FRAME_NONE;
-    for (uint32_t i = stack ? stack->count : 0; i-- > 0;) {
+    for (uint32_t i = stack->count; i-- > 0;) {
         const struct snapshot_frame *frame =
             &snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]];
         buffer_clear(&text);
         buffer_printf(&text, "%s:%" PRId64 ":%s", names_text(snapshot->names, frame->file), frame->line,
                       names_text(snapshot->names, frame->function));
         parent = flame_frame(flame, parent, text.at, text.count);
-        flame->frames.at[parent].host_ns += life->size;
-        flame->frames.at[parent].count++;
-    }
-    if (!stack) {
-        const char *name = life->born < 0 ? alive_before_recording : alive_no_frames;
-        parent = flame_frame(flame, FRAME_NONE, name, strlen(name));
-        flame->frames.at[parent].host_ns += life->size;
-        flame->frames.at[parent].count++;
+        add_use(flame, parent, use);
     }
     buffer_release(&text);
+}
+
+/* Each stack once, however many lives have it: a stack may be long, and all lives may have the same. */
+static void add_stacks(struct flame *flame, const struct memory_replay *replay)
+{
+    const struct snapshot *snapshot = replay->snapshot;
+    int64_t peak = replay->allocated.peak_entry;
+    struct stack_use *uses = mem_zalloc(snapshot->stacks.count + 1, sizeof *uses);
+    for (size_t i = 0; i < replay->lives.count; i++) {
+        const struct life *life = &replay->lives.at[i];
+        if (life->stack == STACK_NONE || !life_is_allocated(life, peak))
+            continue;
+        sum_add(&uses[life->stack].bytes, life->size);
+        uses[life->stack].count++;
+    }
+    for (size_t i = 0; i < replay->lives.count; i++) {
+        const struct life *life = &replay->lives.at[i];
+        if (!life_is_allocated(life, peak))
+            continue;
+        if (life->stack == STACK_NONE) {
+            const char *name = life->born < 0 ? alive_before_recording : alive_no_frames;
+            add_use(flame, flame_frame(flame, FRAME_NONE, name, strlen(name)),
+                    &(struct stack_use){ life->size, 1 });
+        } else if (uses[life->stack].count) {
+            add_stack(flame, snapshot, life->stack, &uses[life->stack]);
+            uses[life->stack] = (struct stack_use){ 0 };
+        }
+    }
+    free(uses);
 }
 
 struct flame *snapshot_flame(const struct memory_replay *replay)
@@ -166,9 +201,7 @@ struct flame *snapshot_flame(const struct memory_replay *replay)
         snprintf(title, sizeof title, "Device %" PRIu32 " at its peak, by bytes", replay->device->device);
     struct flame *flame = flame_open("peak", title);
     flame->bytes = true;
-    for (size_t i = 0; i < replay->lives.count; i++)
-        if (life_is_allocated(&replay->lives.at[i], replay->allocated.peak_entry))
-            add_stack(flame, replay->snapshot, &replay->lives.at[i]);
+    add_stacks(flame, replay);
     if (flame->frames.count == 0) {
         flame_free(flame);
         return NULL;

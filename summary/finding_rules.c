@@ -118,9 +118,8 @@ static void look_at_data_loading(struct pricing *pricing)
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
     const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = pricing_gain(pricing, &edit);
-    pricing->findings->by_mean =
-        !alone && step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
+    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
+    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, place.longest, &where);

@@ -295,6 +295,18 @@ static void add_device_bars(struct headline *headline)
     }
 }
 
+/* NAME for the label of a bar, which stays on a line: built-in functions are named by their addresses. */
+static const char *label_of(struct headline *headline, const char *name)
+{
+    enum { MOST = 48 };
+    size_t len = strlen(name), cut = MOST - 3;
+    if (len <= MOST)
+        return copy(headline, as_text(name));
+    while (cut > 0 && ((unsigned char)name[cut] & 0xc0) == 0x80) /* within a character */
+        cut--;
+    return arena_printf(headline->texts, "%.*s...", (int)cut, name);
+}
+
 /* Without devices: whose own time it was. */
 static void add_host_bar(struct headline *headline)
 {
@@ -303,7 +315,7 @@ static void add_host_bar(struct headline *headline)
     double rest = 1;
     for (size_t i = 0; i < summary->top_count; i++) {
         add_part(headline, &bar,
-                 (struct answer_part){ .title = copy(headline, as_text(summary->top[i].name)),
+                 (struct answer_part){ .title = label_of(headline, summary->top[i].name),
                                        .share = summary->top[i].share,
                                        .color = chart_color_at(i),
                                        .section = "operators" },

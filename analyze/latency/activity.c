@@ -132,22 +132,26 @@ static bool is_called_later(const void *context, const void *left, const void *r
     return trace_start_ns(gpu->trace, a) > trace_start_ns(gpu->trace, b);
 }
 
+enum { SUMMED = 16 }; /* see activity.works_ns */
+
 static void find_works(struct activity *activity)
 {
     const struct trace *trace = activity->trace;
     const struct gpu_events *gpu = activity->gpu;
     size_t count = 0;
     activity->works = mem_alloc(mem_times(gpu->count + 1, sizeof *activity->works));
-    activity->works_ns = mem_alloc(mem_times(gpu->count + 1, sizeof *activity->works_ns));
+    activity->works_ns = mem_alloc(mem_times(gpu->count / SUMMED + 1, sizeof *activity->works_ns));
     activity->first = mem_zalloc(trace->track_count + 1, sizeof *activity->first);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
             activity->works[count++] = (uint32_t)i;
     runs_sort(activity->works, count, sizeof *activity->works, is_called_later, gpu);
-    activity->works_ns[0] = 0;
+    int64_t sum_ns = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t work = activity->works[i];
-        activity->works_ns[i + 1] = activity->works_ns[i] + trace_dur_ns(trace, gpu->event[work]);
+        if (i % SUMMED == 0)
+            activity->works_ns[i / SUMMED] = sum_ns;
+        sum_ns += trace_dur_ns(trace, gpu->event[work]);
         activity->first[trace->track[gpu->call[work]] + 1]++;
     }
     for (size_t t = 0; t < trace->track_count; t++)
@@ -169,6 +173,14 @@ size_t activity_works(const struct activity *activity, track_id thread, int64_t 
     return from + end;
 }
 
+int64_t activity_works_ns(const struct activity *activity, size_t i)
+{
+    int64_t sum_ns = i ? activity->works_ns[(i - 1) / SUMMED] : 0;
+    for (size_t k = i ? (i - 1) / SUMMED * SUMMED : 0; k < i; k++)
+        sum_ns += trace_dur_ns(activity->trace, activity->gpu->event[activity->works[k]]);
+    return sum_ns;
+}
+
 /* ---- the whole ---- */
 
 struct activity *activity_open(const struct trace *trace)
@@ -176,6 +188,7 @@ struct activity *activity_open(const struct trace *trace)
     struct activity *activity = mem_zalloc(1, sizeof *activity);
     activity->trace = trace;
     activity->gpu = gpu_events_of(trace);
+    host_state_of(trace); /* before the rest is there: to make it takes as much again */
     activity->has_work = mem_zalloc(trace->file_count + 1, sizeof *activity->has_work);
     activity->of_thread = mem_zalloc(trace->track_count + 1, sizeof *activity->of_thread);
     activity->of_file = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file);

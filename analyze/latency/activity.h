@@ -45,7 +45,7 @@ struct activity {
     struct timed_set **of_thread;   /* by track: from LATENCY_WAITING on; NULL: not requested yet */
     /* Operations by the thread and the start of the call that launched them: */
     uint32_t *works;   /* positions in gpu_events */
-    int64_t *works_ns; /* their durations before each, and one more */
+    int64_t *works_ns; /* their durations before every 16th */
     size_t *first;     /* by track, and one more */
 };
 
@@ -60,5 +60,8 @@ void activity_parts(struct activity *activity, track_id thread, int64_t start_ns
 /* The operations launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
 size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first);
+
+/* How long the operations before place I of activity->works ran, each counted for itself. */
+int64_t activity_works_ns(const struct activity *activity, size_t i);
 
 #endif

@@ -223,7 +223,7 @@ static int64_t works_of(const struct activity *activity, const struct latency_ra
 {
     size_t first, end = activity_works(activity, activity->trace->track[range->event], range->start_ns,
                                        range->start_ns + range->duration_ns, &first);
-    *work_ns = activity->works_ns[end] - activity->works_ns[first];
+    *work_ns = activity_works_ns(activity, end) - activity_works_ns(activity, first);
     return (int64_t)(end - first);
 }
 

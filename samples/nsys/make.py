@@ -150,6 +150,8 @@ def old():
         "CUPTI_ACTIVITY_KIND_MEMCPY": COPY.format(green=""),
         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": WORK.format(green="") + ", graphId INTEGER, graphExecId INTEGER",
         "CUPTI_ACTIVITY_KIND_RUNTIME": CALL,
+        "CUDA_UM_GPU_PAGE_FAULT_EVENTS": "start INTEGER NOT NULL, end INTEGER NOT NULL, globalPid INTEGER, deviceId INTEGER, numberOfPageFaults INTEGER",
+        "CUDA_UM_CPU_PAGE_FAULT_EVENTS": "start INTEGER NOT NULL, globalPid INTEGER, address INTEGER",
     })
     text = Strings(db)
     process = 1 << 56 | 77 << 24
@@ -162,6 +164,8 @@ def old():
         insert(db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=t + 6000, end=t + 46000, graphId=4, graphExecId=5, **work)
         insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", start=t + 50_000, end=t + 60_000, bytes=65536, copyKind=11 + i % 2, srcKind=4, dstKind=4,
                **dict(work, correlationId=0))
+        insert(db, "CUDA_UM_GPU_PAGE_FAULT_EVENTS", start=t + 10_000, end=t + 11_000, globalPid=process, deviceId=0, numberOfPageFaults=i + 2)
+    insert(db, "CUDA_UM_CPU_PAGE_FAULT_EVENTS", start=10_061_000, globalPid=process, address=4096)
     insert(db, "CUPTI_ACTIVITY_KIND_RUNTIME", start=10_400_000, end=10_402_000, eventClass=0, globalTid=process | 77, correlationId=9,
            nameId=text("cudaLaunchKernel_v7000"), returnValue=0)
     insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", start=10_405_000, end=10_455_000, demangledName=text("reduce(float*)"), registersPerThread=16,

@@ -168,15 +168,15 @@ case_budget()
         is "status of $option" $? 2
         has "line of $option" "$(cat err)" "$pattern"
     done << END
---sample 5|--sample 5 is no share of the steps
---sample 1/0|--sample 1/0 is no share
---window 2s|--window 2s is no length and a longer period
---window 60s/2s|--window 60s/2s is no length
---sample 1/2 --budget 0|--budget 0 is no share of the time
+--sample 5|--sample 5 is not a share of the steps
+--sample 1/0|--sample 1/0 is not a share
+--window 2s|--window 2s is not a length with a longer period
+--window 60s/2s|--window 60s/2s is not a length
+--sample 1/2 --budget 0|--budget 0 is not a share of the time
 --budget 1%|--budget needs --sample 1/N or --window
 --sample 1/2 --window 1s/2s|--sample and --window do not go together
 --slow 1.5x|--slow needs --ring SIZE
---ring 16M --slow 1|--slow 1 is no number above 1
+--ring 16M --slow 1|--slow 1 is not a number above 1
 --ring 16M --slow 2x --sample 1/2|--slow does not go with --sample or --window
 --ring 4k|--ring is too small
 END

@@ -20,12 +20,13 @@ TIMEOUT_S = 60
 
 
 class Command:
-    def __init__(self, name, arguments, store=False, new_store=False, starts=False):
+    def __init__(self, name, arguments, store=False, new_store=False, starts=False, often=True):
         self.name, self.arguments = name, arguments
         self.writes = OUTPUT in arguments  # a file, not standard output
         self.store = store or new_store    # works on a store,
         self.new_store = new_store         # which is not there before
         self.starts = starts               # starts another program
+        self.often = often                 # in every run of the test, not only of --all and --only
         self.of_folder = arguments[0] == "fleet" or any(os.path.isdir(word) for word in arguments)
         self.of_database = any(word.endswith(".sqlite") for word in arguments)
 
@@ -62,7 +63,7 @@ def commands():
     yield Command("diff to a file",
                   ["diff", "--format", "json", *to_file, f"{SAMPLES}/diff/gpu_before.json", f"{SAMPLES}/diff/gpu_after.json"])
     for form in ("chrome", "tpa", "csv", "speedscope", "folded", "perfetto", "sqlite", "arrow"):
-        yield Command(f"convert to {form}", ["convert", night, "--to", form, *to_file])
+        yield Command(f"convert to {form}", ["convert", night, "--to", form, *to_file], often=form not in ("speedscope", "arrow"))
     yield Command("convert to standard output", ["convert", night, "--to", "chrome"])
     yield Command("convert packed", ["convert", night, "--to", "chrome", "-o", f"./{OUTPUT}.json.gz"])
     yield Command("convert a profile to folded", ["convert", profile, "--to", "folded", *to_file])
@@ -86,19 +87,20 @@ def commands():
     yield Command("capture", ["capture", "-o", f"./{OUTPUT}-%p.tpa", "--", "echo", "done"], starts=True)
     # Answers of commands and readers that came later.
     for name in ("path", "roofline", "sequences", "latency"):
-        yield Command(name, [name, night])
-    yield Command("whatif", ["whatif", "--fuse", night])
+        yield Command(name, [name, night], often=False)
+    yield Command("whatif", ["whatif", "--fuse", night], often=False)
     yield Command("sql", ["sql", "-c", "select name, sum(dur_ns) from kernels group by 1 order by 2", night])
-    yield Command("sql of a command", ["sql", "-c", "select * from gaps('--by op')", night])
-    yield Command("diff of trees", ["diff", "--tree", f"{SAMPLES}/diff/tree_before.json", f"{SAMPLES}/diff/tree_after.json"])
+    yield Command("sql of a command", ["sql", "-c", "select * from gaps('--by op')", night], often=False)
+    yield Command("diff of trees", ["diff", "--tree", f"{SAMPLES}/diff/tree_before.json", f"{SAMPLES}/diff/tree_after.json"],
+                  often=False)
     yield Command("facts", ["facts", *to_file, *ranks])
     yield Command("fleet", ["fleet", "--jobs", "2", "--format", "csv", *ranks], starts=True)
     yield Command("memory of a snapshot", ["memory", f"{SAMPLES}/memory/snapshot_ring.pickle"])
     yield Command("info of an XSpace", ["info", f"{SAMPLES}/xplane/tpu.xplane.pb"])
-    yield Command("info of Perfetto's", ["info", f"{SAMPLES}/perfetto/torch_cupti.pftrace"])
+    yield Command("info of Perfetto's", ["info", f"{SAMPLES}/perfetto/torch_cupti.pftrace"], often=False)
     yield Command("kernels of a database", ["kernels", "--notes", f"{SAMPLES}/nsys/train.sqlite"])
     yield Command("kernels of rocprofv3's JSON", ["kernels", f"{SAMPLES}/rocm/results.json"])
-    yield Command("top of a heap profile", ["top", f"{SAMPLES}/profiles/heap.pb.gz"])
+    yield Command("top of a heap profile", ["top", f"{SAMPLES}/profiles/heap.pb.gz"], often=False)
     yield Command("help", ["help", "top"])
     yield Command("completion", ["completion", "bash"])
 

@@ -3,6 +3,7 @@
 
     random_snapshot.py SEED FILE [--steps N] [--leak BYTES] [--oom] [--ring N] [--skip ACTION] [--protocol N]
                                  [--expandable] [--devices N] [--no-times] [--no-stacks] [--json] [--list]
+                                 [--like 2.0|2.15|xpu]
 
 The allocator follows PyTorch's rules: requests are rounded up to 512 bytes, those up to 1 MiB come from segments of
 2 MiB, larger ones from segments of 20 MiB or their own size in steps of 2 MiB; the smallest free block that fits is
@@ -202,6 +203,34 @@ def run(args):
             "external_annotations": annotations}
 
 
+def like(data, writer):
+    """Change DATA to what another version of PyTorch, or another kind of device, writes."""
+    entries = [e for trace in data["device_traces"] for e in trace]
+    if writer == "2.0":  # stacks of blocks in their history, which has their addresses; no times, pools and annotations
+        for entry in entries:
+            entry.pop("time_us", None)
+        for segment in data["segments"]:
+            for key in ("segment_pool_id", "is_expandable", "frames"):
+                del segment[key]
+            for block in segment["blocks"]:
+                address, frames = block.pop("address"), block.pop("frames")
+                if block["state"] != "inactive":
+                    block["history"] = [{"addr": address, "real_size": block["requested_size"], "frames": frames}]
+        del data["allocator_settings"], data["external_annotations"]
+    elif writer == "2.15":  # more about each entry, and actions that change no bytes
+        for number, entry in enumerate(entries):
+            entry.update(compile_context="N/A", user_metadata=f"layer {number % 3}", pool_id=(0, number % 2), internal_metadata="")
+        trace = data["device_traces"][0]
+        for action in ("annotate", "not_known_yet"):
+            trace.insert(5, {**trace[4], "action": action, "size": 0})
+        data.update(host_segments=[], host_traces=[])
+    elif writer == "xpu":  # addresses and handles of streams from 2^63 on
+        for part in entries + data["segments"] + [b for s in data["segments"] for b in s["blocks"]]:
+            for key in {"addr", "address", "stream"} & part.keys():
+                part[key] += 0xFF00000000000000
+    return data
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("seed", type=int)
@@ -212,11 +241,12 @@ def main():
     parser.add_argument("--ring", type=int, default=0)
     parser.add_argument("--protocol", type=int, default=4)
     parser.add_argument("--skip", action="append", default=[])
+    parser.add_argument("--like", choices=("2.0", "2.15", "xpu"))
     for flag in ("oom", "expandable", "no-times", "no-stacks", "json", "list"):
         parser.add_argument("--" + flag, action="store_true")
     args = parser.parse_args()
     args.limit = 0
-    data = run(args)
+    data = like(run(args), args.like) if args.like else run(args)
     with open(args.file, "wb") as out:
         if args.json:
             out.write(json.dumps(data).encode())

@@ -113,8 +113,8 @@ def figures(data, device):
         actions = {e["action"] for e in trace}
         leaves = "free_requested" if "free_requested" in actions else "free_completed"
         completes = "free_completed" if "free_completed" in actions else "free_requested"
-        used = [(a, b["requested_size"], b["frames"], b["state"]) for a, b in blocks_of(data, device)
-                if b["state"] != "inactive"]
+        used = [(a, b["requested_size"], b["frames"] if "frames" in b else b["history"][0]["frames"], b["state"])
+                for a, b in blocks_of(data, device) if b["state"] != "inactive"]
         hidden = "active_pending_free" if leaves == "free_requested" else ""
         allocated = Track(trace, [u[:3] for u in used if u[3] != hidden], leaves)
         active = Track(trace, [u[:3] for u in used], completes)
@@ -151,8 +151,99 @@ def steps_of(data, device, trace, track):
         start = next(o for o in reversed(open_) if o["name"] == a["name"])
         open_.remove(start)
         from_, to = at(start["time_us"]) + 1, at(a["time_us"]) + 1
-        rows.append((a["name"], heights[from_], heights[to], max(heights[from_:to + 1])))
+        rows.append((start["time_us"], -a["time_us"], (a["name"], heights[from_], heights[to], max(heights[from_:to + 1]))))
+    return [row for _, _, row in sorted(rows, key=lambda r: r[:2])]
+
+
+def pools_of(data, device):
+    """Rows of fragmentation: by pool, kind of segment, and expandable or not."""
+    rows = {}
+    for s in data["segments"]:
+        if s["device"] != device:
+            continue
+        small, expandable = s.get("segment_type") == "small", bool(s.get("is_expandable"))
+        key = ("(%d, %d)" % tuple(s.get("segment_pool_id", (0, 0))), "small" if small else "large", expandable)
+        row = rows.setdefault(key, dict.fromkeys(("segments", "reserved", "allocated", "active", "pending_free", "inactive",
+                                                  "inactive_split", "empty_cache", "rounding_waste", "largest_free_block"), 0))
+        row["segments"] += 1
+        row["reserved"] += s["total_size"]
+        used = any(b["state"] != "inactive" for b in s["blocks"])
+        page = 2 << 20 if small or s["total_size"] % (20 << 20) else 20 << 20
+        at = 0
+        for b in s["blocks"]:
+            size = b["size"]
+            if b["state"] == "inactive":
+                row["inactive"] += size
+                row["largest_free_block"] = max(row["largest_free_block"], size)
+                if expandable:
+                    row["empty_cache"] += sum(page for p in range(0, s["total_size"], page) if at <= p and p + page <= at + size)
+                else:
+                    row["inactive_split" if used else "empty_cache"] += size
+            else:
+                row["active"] += size
+                row["allocated" if b["state"] == "active_allocated" else "pending_free"] += size
+                row["rounding_waste"] += size - b["requested_size"] if b["state"] == "active_allocated" else 0
+            at += size
+    return {key: {name if name == "segments" else name + "_bytes": n for name, n in row.items()} for key, row in rows.items()}
+
+
+def lives_of(trace, leaves):
+    """[entry that allocated, entry that freed or None, bytes, frames], of what the history allocated."""
+    lives, live = [], {}
+    for index, e in enumerate(trace):
+        if e["action"] in ("alloc", leaves) and e["addr"] in live:
+            live.pop(e["addr"])[1] = index
+        if e["action"] == "alloc":
+            live[e["addr"]] = [index, None, e["size"], e.get("frames", [])]
+            lives.append(live[e["addr"]])
+    return lives
+
+
+def leaks_of(data, device, trace, lives):
+    """Stacks that hold more at the end of each step than at the end of the one before, from the third on."""
+    ends = [a for a in data.get("external_annotations", []) if a["device"] == device and a["stage"] == "END"]
+    names = [a["name"] for a in ends]
+    steps = [a for a in ends if a["name"].startswith("ProfilerStep#")]
+    ends = steps or [a for a in ends if a["name"] == max(names, key=names.count)]
+    bounds = [sum(1 for e in trace if e["time_us"] <= a["time_us"]) - 1 for a in ends]
+    rows, stacks = [], {}
+    for life in lives:
+        if life[3]:
+            stacks.setdefault(json.dumps(life[3]), []).append(life)
+    for text, of in stacks.items():
+        held = [[n for born, freed, n, _ in of if born <= b and (freed is None or freed > b)] for b in bounds]
+        bytes_ = [sum(h) for h in held]
+        if len(bounds) >= 4 and all(after > before for before, after in zip(bytes_[1:], bytes_[2:])):
+            steps = len(bounds) - 2
+            rows.append((line_of(json.loads(text)), (bytes_[-1] - bytes_[1]) // steps, steps, bytes_[1], bytes_[-1], len(held[-1])))
+    return sorted(rows)
+
+
+def churn_of(trace, lives):
+    """Allocations, their lifetimes, and segments, by line."""
+    rows, by_line = {}, {}
+    for life in lives:
+        by_line.setdefault(line_of(life[3]) or NONE, []).append(life)
+    for line, of in by_line.items():
+        freed = [n for _, gone, n, _ in of if gone is not None]
+        times = sorted(1000 * (trace[gone]["time_us"] - trace[born]["time_us"]) for born, gone, _, _ in of
+                       if gone is not None and "time_us" in trace[born])
+        sizes = [n for _, _, n, _ in of]
+        told = (times[(len(times) - 1) // 2], times[(len(times) - 1) * 9 // 10], times[-1]) if times else (None,) * 3
+        rows[line] = (len(of), sum(sizes), len(freed), sum(freed), sum(sizes) // len(of), max(sizes), *told, 0, 0, 0)
+    for e in trace:
+        if e["action"] in SIGN:
+            line = line_of(e.get("frames", [])) or NONE
+            row = list(rows.get(line, (0, 0, 0, 0, None, 0, None, None, None, 0, 0, 0)))
+            row[9 if SIGN[e["action"]] > 0 else 11] += 1
+            row[10] += e["size"] if SIGN[e["action"]] > 0 else 0
+            rows[line] = tuple(row)
     return rows
+
+
+CHURN = ("count", "bytes", "freed_count", "freed_bytes", "average_bytes", "largest_bytes", "lifetime_median_ns",
+         "lifetime_p90_ns", "lifetime_longest_ns", "segments", "segment_bytes", "segments_freed")
+LEAK = ("line", "slope_bytes", "steps", "first_bytes", "last_bytes", "count")
 
 
 def load(path):
@@ -179,7 +270,7 @@ def compare(tpa, path):
             wrong += 1
             print(f"{path}: {what}: expected {expected}, found {found}", file=sys.stderr)
 
-    found = {r["device"]: r for r in tables["devices"]}
+    found = {r["device"]: r for r in tables["devices"] if r["device"] is not None}  # pinned host memory has no number
     check("devices", sorted(devices), sorted(found))
     for device in devices:
         row, lines, categories, ooms, steps = figures(data, device)
@@ -191,6 +282,18 @@ def compare(tpa, path):
         if categories:
             rows = ask(tpa, path, "--by", "category", "--device", str(device))["alive_at_peak"]
             check(f"device {device}: categories", categories, {r["line"]: (r["bytes"], r["count"]) for r in rows})
+        pools = {(r["pool"], r["segment_type"], r["expandable"]): {k: v for k, v in r.items() if k.endswith("bytes") or k == "segments"}
+                 for r in tables["fragmentation"] if r["device"] == device}
+        check(f"device {device}: pools", pools_of(data, device), pools)
+        trace = data["device_traces"][device] if row["entries"] else []
+        if trace:
+            actions = {e["action"] for e in trace}
+            lives = lives_of(trace, "free_requested" if "free_requested" in actions else "free_completed")
+            check(f"device {device}: churn", churn_of(trace, lives),
+                  {r["line"]: tuple(r[k] for k in CHURN) for r in tables["churn"] if r["device"] == device})
+            leaks = leaks_of(data, device, trace, lives) if "time_us" in trace[0] else []
+            check(f"device {device}: leaks", leaks,
+                  sorted(tuple(r[k] for k in LEAK) for r in tables["leaks"] if r["device"] == device))
         check(f"device {device}: ooms", ooms,
               [(r["entry"], r["request_bytes"], r["allocated_bytes"], r["reserved_bytes"])
                for r in tables["ooms"] if r["device"] == device])

@@ -188,6 +188,31 @@ static void a_leak_grows_in_every_step_behind_the_second(void **state)
     buffer_release(&text);
 }
 
+/* Three blocks of one line, in use for 1 us, 2 us and two hours: more than fits beside the least in 32 bits. */
+static void lifetimes_of_hours_keep_their_microseconds(void **state)
+{
+    (void)state;
+#define ACTION(action, addr, time)                                                                           \
+    "{\"action\":\"" action "\",\"addr\":" addr ",\"size\":8,\"time_us\":" time "}"
+    struct snapshots all = { 0 };
+    *VEC_PUSH(&all.of) =
+        read_text("{\"segments\":[],\"device_traces\":[[" ACTION("alloc", "1", "10") "," ACTION(
+            "alloc", "2",
+            "10") "," ACTION("free_requested", "1",
+                             "11") "," ACTION("alloc", "3",
+                                              "20") "," ACTION("free_requested", "3",
+                                                               "22") "," ACTION("free_requested", "2",
+                                                                                "7200000013") "]]}");
+    struct snapshot_answers answers;
+    snapshot_answer(&all, &(struct snapshot_question){ 0 }, &answers);
+    assert_int_equal(answers.churn.rows.count, 1);
+    assert_int_equal(answers.churn.rows.at[0].lifetime_median_ns, 2000);
+    assert_int_equal(answers.churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));
+    snapshot_answers_release(&answers);
+    snapshot_free(all.of.at[0]);
+    VEC_FREE(&all.of);
+}
+
 /* ---- pickles ---- */
 
 /* {'device_traces': [[{'action': 'alloc', 'addr': ADDR, 'size': 5, 'frames': F}]], 'segments': []}, protocol 2. */
@@ -473,6 +498,7 @@ int main(void)
         cmocka_unit_test(an_oom_is_judged_by_what_was_free_just_before),
         cmocka_unit_test(segments_of_an_earlier_moment_have_holes_where_blocks_were),
         cmocka_unit_test(a_leak_grows_in_every_step_behind_the_second),
+        cmocka_unit_test(lifetimes_of_hours_keep_their_microseconds),
         cmocka_unit_test(a_pickle_of_protocol_2_is_read),
         cmocka_unit_test(what_was_whole_before_a_cut_is_kept),
         cmocka_unit_test(cycles_and_sharing_end),
