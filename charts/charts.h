@@ -95,7 +95,7 @@ void chart_flame_profile(struct picture *picture, const struct profile *profile)
 
 /*
  * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the
- * judged one, with the band that is expected; no more than MOST_CHARTS. What was 0 in all of them has no chart. The last
+ * judged one, with the band that is expected; no more than CHART_MOST_PANELS. What was 0 in all of them has no chart. The last
  * chart's note tells what is left out.
  */
 void chart_trends(struct picture *picture, const struct nightly *nightly, const size_t *series, size_t count,

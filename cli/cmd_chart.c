@@ -8,7 +8,7 @@
 #include "charts/charts.h"
 #include "compare/diff.h"
 #include "cli/gnuplot.h"
-#include "cli/nightly.h"
+#include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
 #include "cli/sides.h"
 #include "cli/terminal.h"

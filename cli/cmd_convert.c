@@ -1,11 +1,11 @@
 /*
  * cmd_convert.c - `tpa convert`: write what a file holds in another form.
  */
-#include "cli/convert.h"
-#include "cli/convert_files.h"
+#include "cli/convert/convert.h"
+#include "cli/convert/files.h"
 
 #include "cli/command.h"
-#include "cli/convert_part.h"
+#include "cli/convert/part.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "facts/attribution.h"

@@ -5,7 +5,7 @@
 #include "base/moment.h"
 #include "base/suggest.h"
 #include "cli/gate.h"
-#include "cli/nightly.h"
+#include "cli/nightly/nightly.h"
 #include "report/page.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* cmd_whatif.c - `tpa whatif`: what a change would gain. */
 #include "base/quantity.h"
 #include "cli/analysis.h"
-#include "cli/convert.h"
+#include "cli/convert/convert.h"
 #include "cli/output_file.h"
 #include "replay/make_graph.h"
 #include "replay/path_tables.h"

@@ -34,7 +34,7 @@ struct ingest_options {
     unsigned workers;          /* threads that parse; 0: one per CPU */
     const char *step_range;    /* which ranges are steps, see TRACE_STEP_RANGE; NULL: as the files tell */
     bool results;              /* take what tpa saved with --format json, too */
-    bool careful;              /* read each event the careful way (see chrome_shape.h). For tests */
+    bool careful;              /* read each event the careful way (see chrome/shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
     uint64_t max_ratio;        /* see struct source_limits; 0: the default, UINT64_MAX: no limit */
     ingest_may_read *may_read; /* may be NULL */

@@ -8,7 +8,7 @@
  *             if (json_text_is(&key, "rank")) json_take(&in, &value);   // the value's text
  *             else json_skip(&in);
  *
- * For metadata and the like; events go another, faster way (chrome_event.c). Nothing is allocated, and
+ * For metadata and the like; events go another, faster way (chrome/event.c). Nothing is allocated, and
  * damage ends the innermost loop: what was read before it stands.
  */
 #ifndef TPA_INGEST_JSON_PULL_H

@@ -7,7 +7,7 @@
 #include "ingest/formats.h"
 
 #include "base/buffer.h"
-#include "ingest/nsys.h"
+#include "ingest/nsys/nsys.h"
 #include "ingest/rocpd.h"
 #include "ingest/sqlite_open.h"
 #include <string.h>

@@ -5,7 +5,7 @@
  *     struct trace *trace = ingest_read(..., .wants = everything, ...);
  *     if (!tpafile_save(trace, &(struct tpafile_save_options){ .sink = write_all, .context = out }, &written)) ...
  *
- * Reading it back (ingest/tpalog.c) gives one of which every analysis says the same.
+ * Reading it back (ingest/tpalog/tpalog.c) gives one of which every analysis says the same.
  */
 #ifndef TPA_TRACE_TPAFILE_SAVE_H
 #define TPA_TRACE_TPAFILE_SAVE_H

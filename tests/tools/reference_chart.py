@@ -12,7 +12,7 @@ import re
 from reference_tables import length, of, union, within, without
 
 PARTS = 400
-MOST_CHARTS = 8
+MOST_CHARTS = 16
 HOSTS = ("cpu", "mkldnn", "ideep")
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 

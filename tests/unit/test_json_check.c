@@ -1,8 +1,8 @@
-/* test_json_check.c - ingest/json_check.h and cli/json_value.h: what is JSON, and how it is written again. */
+/* test_json_check.c - ingest/json_check.h and cli/convert/json_value.h: what is JSON, and how it is written again. */
 #include "ingest/json_check.h"
 
 #include "base/memory.h"
-#include "cli/json_value.h"
+#include "cli/convert/json_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

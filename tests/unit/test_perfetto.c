@@ -1,13 +1,13 @@
-/* test_perfetto.c - ingest/perfetto.c, and cli/convert_perfetto.c with it: what is written is read back the same. */
+/* test_perfetto.c - ingest/perfetto/perfetto.c, and cli/convert/perfetto.c with it: what is written is read back the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/convert.h"
-#include "cli/perfetto_plan.h"
-#include "cli/wire_put.h"
+#include "cli/convert/convert.h"
+#include "cli/convert/perfetto_plan.h"
+#include "cli/convert/wire_put.h"
 #include "ingest/formats.h"
 #include "tests/unit/small_trace.h"
 #include <stdlib.h>

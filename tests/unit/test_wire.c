@@ -1,11 +1,11 @@
-/* test_wire.c - ingest/wire.h reads what cli/wire_put.h writes, and stops at damage. */
+/* test_wire.c - ingest/wire.h reads what cli/convert/wire_put.h writes, and stops at damage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/wire_put.h"
+#include "cli/convert/wire_put.h"
 #include "ingest/wire.h"
 
 static void fields_come_back_as_they_were_put(void **state)

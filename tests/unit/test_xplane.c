@@ -1,11 +1,11 @@
-/* test_xplane.c - ingest/xplane.c: what an XSpace becomes, by hand-made planes. Picoseconds are "ps" here. */
+/* test_xplane.c - ingest/xplane/xplane.c: what an XSpace becomes, by hand-made planes. Picoseconds are "ps" here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/wire_put.h"
+#include "cli/convert/wire_put.h"
 #include "facts/attribution.h"
 #include "facts/step_list.h"
 #include "ingest/formats.h"

@@ -1,0 +1,162 @@
+/* cut.c - a part of a trace; see part.h. */
+#include "cli/convert/part.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "trace/slice.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool convert_is_cut(const struct selection_query *query)
+{
+    return query->filter || query->exclude || query->range || query->steps.count || query->devices.count ||
+           query->streams.count || query->ranks.count;
+}
+
+/* ---- arrows ---- */
+
+/* An event that stays. The latest end of it and those before it on its track. */
+struct touched {
+    track_id track;
+    int64_t start_ns, end_ns;
+};
+
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct touched *a = left, *b = right;
+    return a->track != b->track ? a->track > b->track : a->start_ns > b->start_ns;
+}
+
+struct touching {
+    VEC_OF(struct touched);
+};
+
+static struct touching list_touching(const struct trace *trace, const bool *events)
+{
+    struct touching touching = { 0 };
+    bool *has_flow = mem_zalloc(trace->track_count + 1, sizeof *has_flow);
+    for (size_t i = 0; i < trace->flow_count; i++)
+        has_flow[trace->flows[i].track] = true;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (events[e] && has_flow[trace->track[e]])
+            *VEC_PUSH(&touching) =
+                (struct touched){ trace->track[e], trace_start_ns(trace, e), trace_end_ns(trace, e) };
+    runs_sort(touching.at, touching.count, sizeof *touching.at, begins_later, NULL);
+    for (size_t i = 1; i < touching.count; i++)
+        if (touching.at[i].track == touching.at[i - 1].track &&
+            touching.at[i].end_ns < touching.at[i - 1].end_ns)
+            touching.at[i].end_ns = touching.at[i - 1].end_ns;
+    free(has_flow);
+    return touching;
+}
+
+static bool touches(const struct touching *touching, const struct trace_flow *flow)
+{
+    size_t i = 0;
+    SEARCH(i, touching->count,
+           touching->at[i].track < flow->track ||
+               (touching->at[i].track == flow->track && touching->at[i].start_ns <= flow->ts_ns));
+    return i > 0 && touching->at[i - 1].track == flow->track && touching->at[i - 1].end_ns >= flow->ts_ns;
+}
+
+/* Ends that have an event, by what makes them one arrow. */
+struct loose_end {
+    size_t flow;
+    name_id category;
+    uint32_t
+        file; /* ids are a file's own, but for arrows between files, which have the category of none of them */
+    int64_t id;
+    bool begins;
+};
+
+static int compare_arrows(const struct loose_end *a, const struct loose_end *b)
+{
+    if (a->category != b->category)
+        return a->category < b->category ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool is_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return compare_arrows(left, right) > 0;
+}
+
+/* New, by flow. */
+static bool *find_flows(const struct trace *trace, const bool *events)
+{
+    bool *keep = mem_zalloc(trace->flow_count + 1, sizeof *keep);
+    struct touching touching = list_touching(trace, events);
+    name_id between = names_find(trace->texts, CONVERT_COLLECTIVE, strlen(CONVERT_COLLECTIVE));
+    VEC_OF(struct loose_end) ends = { 0 };
+    for (size_t i = 0; i < trace->flow_count; i++) {
+        const struct trace_flow *flow = &trace->flows[i];
+        uint32_t file = flow->category == between ? 0 : trace->tracks[flow->track].file;
+        if (touches(&touching, flow))
+            *VEC_PUSH(&ends) = (struct loose_end){ i, flow->category, file, flow->id, flow->phase == 's' };
+    }
+    runs_sort(ends.at, ends.count, sizeof *ends.at, is_behind, NULL);
+    for (size_t first = 0, end; first < ends.count; first = end) {
+        bool begins = false, goes_on = false;
+        for (end = first; end < ends.count && compare_arrows(&ends.at[first], &ends.at[end]) == 0; end++) {
+            begins |= ends.at[end].begins;
+            goes_on |= !ends.at[end].begins;
+        }
+        for (size_t i = first; i < end; i++)
+            keep[ends.at[i].flow] = begins && goes_on;
+    }
+    VEC_FREE(&ends);
+    VEC_FREE(&touching);
+    return keep;
+}
+
+/* ---- the rest ---- */
+
+/* New, by sample. */
+static bool *find_samples(const struct trace *trace, const struct selection *selection)
+{
+    bool *keep = mem_zalloc(trace->sample_count + 1, sizeof *keep);
+    bool *named = selection->names
+                      ? selection_match_names(trace->texts, selection->filter, selection->exclude, NULL)
+                      : NULL;
+    for (size_t i = 0; i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        keep[i] = selection_holds_track(selection, sample->track) &&
+                  selection_holds_time(selection, trace->tracks[sample->track].file, sample->ts_ns) &&
+                  (!named || named[sample->counter]);
+    }
+    free(named);
+    return keep;
+}
+
+bool convert_cut(struct trace *trace, const struct selection_query *query, struct buffer *summary,
+                 struct tpa_error *err)
+{
+    if (!convert_is_cut(query))
+        return true;
+    struct selection *selection = selection_open(trace, query, err);
+    if (!selection)
+        return false;
+    size_t before = trace->event_count, kept = 0;
+    bool *events = mem_zalloc(before + 1, sizeof *events);
+    for (event_id e = 0; e < before; e++)
+        kept += events[e] = selection_holds(selection, e);
+    bool *flows = find_flows(trace, events), *samples = find_samples(trace, selection);
+    bool *files =
+        selection->files; /* taken: the selection is of the trace as it was, and goes before that changes */
+    selection->files = NULL;
+    selection_free(selection);
+    if (kept)
+        trace_keep(trace, &(struct trace_part){ events, files, flows, samples });
+    free(files);
+    free(events);
+    free(flows);
+    free(samples);
+    if (!kept)
+        return tpa_fail(err, TPA_NOWHERE, "no event is what was asked for, so there is nothing to write");
+    buffer_printf(summary, "%zu of %zu events are what was asked for\n", kept, before);
+    return true;
+}

@@ -1,0 +1,898 @@
+/*
+ * perfetto.c - Perfetto's protobuf: what https://ui.perfetto.dev opens, at a fraction of the size of JSON.
+ *
+ * File after file is written, so that memory need hold one at a time (files.h). All texts of a file are interned in one
+ * packet, which clears what was there before, so that parts of the rest can be made by several threads. Everything is of
+ * one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
+ *
+ * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their file
+ * that launches, so that ranks stay apart. Their order is told (explicit ranks, and a root that says so), and none of them
+ * merges with one of the same name. Numbers of a process must differ in the file; where they do not fit, or where the file
+ * a track is of decides, a description says which pid and tid it has: "tpa pid=7 tid=7". It is for reading back, as is
+ * the description of the root, which holds the head of the same trace as JSON.
+ *
+ * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks. Counters
+ * are those of the trace, and the memory in use that its records tell.
+ */
+#include "cli/convert/convert.h"
+
+#include "base/packer.h"
+#include "base/search.h"
+#include "cli/convert/chrome_head.h"
+#include "cli/convert/files.h"
+#include "cli/convert/perfetto_flows.h"
+#include "cli/convert/perfetto_path.h"
+#include "cli/convert/perfetto_plan.h"
+#include "cli/timeline.h"
+#include "cli/convert/wire_put.h"
+#include "facts/memory_records.h"
+#include "trace/arg_rows.h"
+#include "trace/arg_scan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARKS_PER_PART = 1 << 14, SAMPLES_PER_PART = 1 << 15 };
+
+/* Numbers of processes that we give: above what systems do, which end at 2^22. */
+enum { OWN_PIDS = 10000000 };
+
+/* A process as the file will have it: one of the trace's, or what holds streams of a file without any. */
+struct process {
+    track_id track; /* its first */
+    uint32_t uuid, file;
+    int64_t pid;
+    bool is_renumbered; /* pid is ours */
+};
+
+/* A counter, which is a track. */
+struct counter {
+    name_id name;
+    track_id track;
+    uint32_t uuid;
+};
+
+struct perfetto_output {
+    const struct trace *all;   /* all files and tracks */
+    const struct trace *trace; /* whose events are written now: some of the files, or ALL */
+    track_id first_track;      /* of TRACE in ALL */
+    uint32_t first_file;
+    uint32_t next_uuid;
+    struct perfetto_flow_ids flow_ids;
+    struct perfetto_flows between; /* by event of ALL: arrows between ranks */
+    struct perfetto_plan plan;
+    enum trace_arg args[ARG_COUNT]; /* that occur */
+    size_t arg_count;
+    bool *is_empty;       /* by track of ALL, as the next two: nothing lies on it, and it is not written */
+    bool *shared;         /* another file has a process of its number */
+    uint32_t *process_of; /* index into processes; UINT32_MAX for streams, which hang below their file's */
+    uint32_t *host_of;    /* by file of ALL: the process that its streams hang below; UINT32_MAX: none */
+    int64_t *shift_ns;    /* by file of ALL: to be added to times */
+    int64_t stride;       /* between the numbers of one file and the next */
+    int64_t origin_ns;    /* of the trace's clock, since 1970 */
+    bool has_origin;
+    bool *is_used; /* by text: an argument's value */
+    VEC_OF(struct process) processes;
+    struct perfetto_flows flows;
+    VEC_OF(struct counter) counters;
+    uint32_t *counter_of; /* by sample */
+    struct memory_records *memory;
+    uint32_t *memory_uuid; /* by device of memory */
+    struct buffer head, path;
+};
+
+/* ---- processes and tracks ---- */
+
+static bool is_stream(const struct trace *trace, track_id track)
+{
+    return trace->tracks[track].kind == TRACK_STREAM;
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Give each process a number of its own. */
+static void number_processes(struct perfetto_output *output)
+{
+    const struct trace *trace = output->all;
+    int64_t *taken = mem_alloc(mem_times(output->processes.count + 1, sizeof *taken));
+    size_t count = output->processes.count;
+    for (size_t i = 0; i < count; i++)
+        taken[i] = trace->tracks[output->processes.at[i].track].pid;
+    qsort(taken, count, sizeof *taken, compare_pids);
+    for (size_t i = 0; i < count; i++) {
+        struct process *process = &output->processes.at[i];
+        const struct track *track = &trace->tracks[process->track];
+        size_t same = search_from(taken, count, track->pid);
+        bool is_single = same + 1 >= count || taken[same + 1] != track->pid;
+        process->is_renumbered = track->pid_text != NAME_NONE || !is_single || track->pid < 0 ||
+                                 track->pid >= OWN_PIDS || output->shared[process->track];
+        process->pid = process->is_renumbered ? OWN_PIDS + (int64_t)i : track->pid;
+    }
+    free(taken);
+}
+
+/* What a process is told apart by. */
+struct process_key {
+    int64_t pid;
+    uint32_t file;
+    name_id pid_text;
+};
+
+/* The processes of the host; of each file the one with most events takes its streams. */
+static void find_processes(struct perfetto_output *output, const bool *has_samples)
+{
+    const struct trace *trace = output->all;
+    output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
+    output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
+    uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
+    struct names *keys = names_open();
+    output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
+    for (track_id t = 0; t < trace->track_count; t++)
+        output->is_empty[t] = trace->tracks[t].event_count == 0 && !has_samples[t];
+    for (track_id t = 0; t < trace->track_count; t++) {
+        output->process_of[t] = UINT32_MAX;
+        if (is_stream(trace, t) || output->is_empty[t])
+            continue;
+        const struct track *track = &trace->tracks[t];
+        struct process_key key = { track->pid, track->file, track->pid_text };
+        uint32_t place = names_add(keys, (const char *)&key, sizeof key);
+        if (place == output->processes.count)
+            *VEC_PUSH(&output->processes) =
+                (struct process){ .track = t, .file = track->file, .uuid = place + 1 };
+        output->process_of[t] = place;
+        events[place] += trace->tracks[t].event_count;
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        output->host_of[f] = UINT32_MAX;
+    for (uint32_t i = 0; i < output->processes.count; i++) {
+        const struct process *process = &output->processes.at[i];
+        uint32_t *host = &output->host_of[process->file];
+        if (trace->tracks[process->track].kind == TRACK_THREAD &&
+            (*host == UINT32_MAX || events[i] > events[*host]))
+            *host = i;
+    }
+    names_free(keys);
+    free(events);
+    number_processes(output);
+}
+
+/* Of a track of ALL. Processes come first. */
+static uint32_t track_uuid(const struct perfetto_output *output, track_id track)
+{
+    return (uint32_t)output->processes.count + 1 + track;
+}
+
+/* Which pid and tid TRACK has in the trace, for reading back. */
+static void put_description(const struct perfetto_output *output, struct buffer *out, track_id id,
+                            const char *more)
+{
+    const struct trace *trace = output->all;
+    const struct track *track = &trace->tracks[id];
+    struct buffer pid = { 0 }, text = { 0 };
+    bool quoted = timeline_add_pid(&pid, trace, track, output->shared[id]);
+    buffer_printf(&text, quoted ? "tpa pid=\"%s\"" : "tpa pid=%s", pid.at ? pid.at : "");
+    if (track->tid_text != NAME_NONE)
+        buffer_printf(&text, " tid=\"%s\"", names_text(trace->texts, track->tid_text));
+    else
+        buffer_printf(&text, " tid=%" PRId64, track->tid);
+    buffer_puts(&text, more);
+    wire_put_text(out, 14, text.at, text.count);
+    buffer_release(&pid);
+    buffer_release(&text);
+}
+
+static size_t open_packet(struct buffer *out)
+{
+    size_t packet = wire_open(out, 1);
+    wire_put_number(out, 10, 1); /* trusted_packet_sequence_id: always */
+    return packet;
+}
+
+static size_t open_descriptor(struct buffer *out, uint32_t uuid, uint32_t parent, size_t *packet)
+{
+    *packet = open_packet(out);
+    size_t descriptor = wire_open(out, 60);
+    wire_put_number(out, 1, uuid);
+    if (parent)
+        wire_put_number(out, 5, parent);
+    return descriptor;
+}
+
+static void close_descriptor(struct buffer *out, size_t packet, size_t descriptor)
+{
+    wire_close(out, descriptor);
+    wire_close(out, packet);
+}
+
+/* What orders siblings: explicit ranks; and that none merges with another of the same name. */
+static void put_order(struct buffer *out, int64_t rank)
+{
+    wire_put_number(out, 12, rank);
+    wire_put_number(out, 11, 3);
+    wire_put_number(out, 15, 2);
+}
+
+static void put_name(struct buffer *out, uint32_t number, const struct names *names, name_id id)
+{
+    if (id != NAME_NONE)
+        wire_put_text(out, number, names_text(names, id), names_length(names, id));
+}
+
+static void put_process_name(const struct perfetto_output *output, struct buffer *out,
+                             const struct process *process)
+{
+    const struct trace *trace = output->all;
+    const struct track *track = &trace->tracks[process->track];
+    struct buffer name = { 0 };
+    if (trace->file_count > 1) {
+        timeline_add_file(&name, trace, process->file);
+        buffer_puts(&name, " ");
+    }
+    if (track->process_name != NAME_NONE)
+        buffer_add(&name, names_text(trace->texts, track->process_name),
+                   names_length(trace->texts, track->process_name));
+    else if (track->pid_text != NAME_NONE)
+        buffer_add(&name, names_text(trace->texts, track->pid_text),
+                   names_length(trace->texts, track->pid_text));
+    if (name.count)
+        wire_put_text(out, 6, name.at, name.count);
+    buffer_release(&name);
+}
+
+static void put_process(const struct perfetto_output *output, struct buffer *out,
+                        const struct process *process)
+{
+    size_t packet;
+    const struct track *track = &output->all->tracks[process->track];
+    size_t descriptor = open_descriptor(out, process->uuid, 0, &packet);
+    size_t message = wire_open(out, 3);
+    wire_put_number(out, 1, process->pid);
+    put_process_name(output, out, process);
+    if (track->process_sort_index >= INT32_MIN && track->process_sort_index <= INT32_MAX)
+        wire_put_number(out, 3, track->process_sort_index);
+    put_name(out, 8, output->all->texts, track->process_labels);
+    wire_close(out, message);
+    put_order(out, (int64_t)process->file * 1000 + process->uuid);
+    close_descriptor(out, packet, descriptor);
+}
+
+static void put_thread(const struct perfetto_output *output, struct buffer *out, track_id id)
+{
+    const struct track *track = &output->all->tracks[id];
+    const struct process *process = &output->processes.at[output->process_of[id]];
+    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), process->uuid, &packet);
+    size_t message = wire_open(out, 4);
+    wire_put_number(out, 1, process->pid);
+    wire_put_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
+    put_name(out, 5, output->all->texts,
+             track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
+    if (track->thread_sort_index && track->thread_sort_index >= INT32_MIN &&
+        track->thread_sort_index <= INT32_MAX)
+        wire_put_number(out, 3, track->thread_sort_index);
+    wire_close(out, message);
+    put_order(out, track->thread_sort_index);
+    if (process->is_renumbered || track->tid_text != NAME_NONE)
+        put_description(output, out, id, "");
+    close_descriptor(out, packet, descriptor);
+}
+
+/* A name that a description tells behind pid and tid: ` process="/device:GPU:0"`. */
+static void add_told_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
+{
+    if (name != NAME_NONE)
+        buffer_printf(out, "%s=\"%s\"", word, names_text(trace->texts, name));
+}
+
+static void put_stream(const struct perfetto_output *output, struct buffer *out, track_id id)
+{
+    const struct track *track = &output->all->tracks[id];
+    uint32_t host = output->host_of[track->file];
+    uint32_t parent = host == UINT32_MAX ? 0 : output->processes.at[host].uuid;
+    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), parent, &packet);
+    struct buffer name = { 0 };
+    if (host == UINT32_MAX && output->all->file_count > 1) {
+        timeline_add_file(&name, output->all, track->file);
+        buffer_puts(&name, " ");
+    }
+    buffer_printf(&name, "GPU %" PRId32 " / stream %" PRId64, track->device, track->stream);
+    wire_put_text(out, 2, name.at, name.count);
+    put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
+                       (track->stream < 1000 ? track->stream : 999));
+    struct buffer names = { 0 };
+    add_told_name(&names, output->all, " process", track->process_name);
+    add_told_name(&names, output->all, " thread", track->thread_name);
+    put_description(output, out, id, names.at ? names.at : "");
+    buffer_release(&names);
+    buffer_release(&name);
+    close_descriptor(out, packet, descriptor);
+}
+
+static void put_lane(const struct perfetto_output *output, struct buffer *out,
+                     const struct perfetto_lane *lane)
+{
+    char name[64];
+    track_id track = output->first_track + lane->track;
+    size_t packet, descriptor = open_descriptor(out, lane->uuid, track_uuid(output, track), &packet);
+    int len =
+        snprintf(name, sizeof name, "%s %" PRIu32, lane->is_async ? "asynchronous" : "overlap", lane->number);
+    wire_put_text(out, 2, name, (size_t)len);
+    put_order(out, lane->number);
+    if (lane->is_async)
+        put_description(output, out, track, " async");
+    close_descriptor(out, packet, descriptor);
+}
+
+/* The root: ranks below it count, and the head of the trace for reading back. */
+static void put_root(const struct perfetto_output *output, struct buffer *out)
+{
+    size_t packet = open_packet(out), descriptor = wire_open(out, 60);
+    struct buffer head = { 0 };
+    wire_put_number(out, 1, 0);
+    wire_put_number(out, 19, 1);
+    wire_put_number(out, 20, 1);
+    wire_put_number(out, 11, 3);
+    buffer_puts(&head, "tpa head ");
+    chrome_head_put(output->all, &head);
+    buffer_puts(&head, "]}");
+    wire_put_text(out, 14, head.at, head.count);
+    buffer_release(&head);
+    close_descriptor(out, packet, descriptor);
+}
+
+/* ---- what the first packets tell ---- */
+
+static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
+{
+    size_t message = wire_open(out, 1);
+    wire_put_number(out, 1, clock);
+    wire_put_number(out, 2, at_ns);
+    wire_close(out, message);
+}
+
+/* BOOTTIME is the clock of the trace. Without a known origin, its times are as the files have them. */
+static void put_clocks(const struct perfetto_output *output, struct buffer *out)
+{
+    size_t packet = open_packet(out), snapshot = wire_open(out, 6);
+    put_clock(out, 6, 1);
+    if (output->has_origin)
+        put_clock(out, 1, output->origin_ns + 1);
+    wire_put_number(out, 2, 6);
+    wire_close(out, snapshot);
+    wire_close(out, packet);
+}
+
+static void put_interned(struct buffer *out, uint32_t number, uint64_t iid, const char *text, size_t len)
+{
+    size_t message = wire_open(out, number);
+    wire_put_number(out, 1, (int64_t)iid);
+    wire_put_text(out, 2, text, len);
+    wire_close(out, message);
+}
+
+/* All texts of the file, in a packet that clears the sequence. */
+static void put_texts(const struct perfetto_output *output, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    size_t packet = open_packet(out);
+    wire_put_number(out, 13, 1);
+    size_t interned = wire_open(out, 12);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        put_interned(out, 2, (uint64_t)id + 1, names_text(trace->names, id), names_length(trace->names, id));
+    for (size_t i = 0; i < trace->category_count; i++)
+        put_interned(out, 1, i + 1, names_text(trace->texts, trace->categories[i].text),
+                     names_length(trace->texts, trace->categories[i].text));
+    for (size_t i = 0; i < output->arg_count; i++) {
+        const char *keys = arg_rows[output->args[i]].keys;
+        put_interned(out, 3, (uint64_t)output->args[i] + 1, keys, strcspn(keys, "|"));
+    }
+    for (name_id id = 0; id < names_count(trace->texts); id++)
+        if (output->is_used[id])
+            put_interned(out, 29, (uint64_t)id + 1, names_text(trace->texts, id),
+                         names_length(trace->texts, id));
+    wire_close(out, interned);
+    wire_close(out, packet);
+}
+
+/* What the file begins with. */
+static void put_head(const struct perfetto_output *output, struct buffer *out)
+{
+    put_clocks(output, out);
+    put_root(output, out);
+    for (size_t i = 0; i < output->processes.count; i++)
+        put_process(output, out, &output->processes.at[i]);
+}
+
+/* The tracks of what is written now, and its texts. */
+static void put_tracks(const struct perfetto_output *output, struct buffer *out)
+{
+    track_id end = output->first_track + (track_id)output->trace->track_count;
+    for (track_id t = output->first_track; t < end; t++) {
+        if (output->is_empty[t])
+            continue;
+        if (is_stream(output->all, t))
+            put_stream(output, out, t);
+        else
+            put_thread(output, out, t);
+    }
+    for (size_t i = 0; i < output->plan.lanes.count; i++)
+        put_lane(output, out, &output->plan.lanes.at[i]);
+    put_texts(output, out);
+}
+
+/* ---- events ---- */
+
+/* The file, in ALL, of a track of TRACE. */
+static uint32_t file_of(const struct perfetto_output *output, track_id track)
+{
+    return output->all->tracks[output->first_track + track].file;
+}
+
+static bool is_list(const char *text)
+{
+    return *text == '[' || *text == '{';
+}
+
+static void put_arg(const struct perfetto_output *output, struct buffer *out, enum trace_arg arg,
+                    uint32_t file, int64_t value)
+{
+    const struct names *texts = output->trace->texts;
+    double decimal;
+    size_t message = wire_open(out, 4);
+    wire_put_number(out, 1, (int64_t)arg + 1);
+    switch (arg_rows[arg].form) {
+    case FORM_INT: wire_put_number(out, 4, timeline_arg_apart(output->stride, file, arg, value)); break;
+    case FORM_DECIMAL:
+        memcpy(&decimal, &value, sizeof decimal);
+        wire_put_double(out, 5, decimal);
+        break;
+    case FORM_TEXT: wire_put_number(out, 17, value + 1); break;
+    case FORM_JSON:
+        if (is_list(names_text(texts, (name_id)value)))
+            wire_put_number(out, 17, value + 1);
+        else
+            wire_put_text(out, 9, names_text(texts, (name_id)value), names_length(texts, (name_id)value));
+        break;
+    case FORM_BOOL: wire_put_number(out, 2, value); break;
+    }
+    wire_close(out, message);
+}
+
+/* That a region was open when recording stopped, where no argument says so. */
+static void put_unfinished(const struct perfetto_output *output, struct buffer *out, event_id e)
+{
+    if (!(output->trace->flags[e] & EVENT_UNFINISHED) ||
+        trace_arg_or(output->trace, ARG_FINISHED, e, -1) >= 0)
+        return;
+    size_t message = wire_open(out, 4);
+    wire_put_text(out, 10, "finished", 8);
+    wire_put_number(out, 2, 0);
+    wire_close(out, message);
+}
+
+struct scans {
+    struct arg_scan of[ARG_COUNT];
+};
+
+/* What a BEGIN or an instant says of its event. */
+static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                      event_id e)
+{
+    const struct trace *trace = output->trace;
+    uint32_t file = file_of(output, trace->track[e]);
+    int64_t value;
+    wire_put_number(out, 10, (int64_t)trace->name[e] + 1);
+    if (names_length(trace->texts, trace->categories[trace->category[e]].text))
+        wire_put_number(out, 3, (int64_t)trace->category[e] + 1);
+    for (size_t i = 0; i < output->arg_count; i++)
+        if (arg_scan_get(&scans->of[i], e, &value))
+            put_arg(output, out, output->args[i], file, value);
+    put_unfinished(output, out, e);
+    for (size_t i = perfetto_flows_first(&output->flows, e);
+         i < output->flows.count && output->flows.at[i].event == e; i++)
+        wire_put_fixed64(out, 47, output->flows.at[i].id);
+}
+
+static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                     const struct perfetto_mark *mark)
+{
+    const struct trace *trace = output->trace;
+    event_id e = mark->event;
+    int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace_start_ns(trace, e);
+    size_t packet = wire_open(out, 1);
+    wire_put_number(out, 8, ts_ns + output->shift_ns[file_of(output, trace->track[e])]);
+    wire_put_number(out, 10, 1);
+    if (mark->type != PERFETTO_END)
+        wire_put_number(out, 13, 2);
+    size_t event = wire_open(out, 11);
+    wire_put_number(out, 9, mark->type);
+    wire_put_number(out, 11, mark->uuid);
+    if (mark->type != PERFETTO_END)
+        put_event(output, out, scans, e);
+    wire_close(out, event);
+    wire_close(out, packet);
+}
+
+static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
+{
+    struct scans scans;
+    for (size_t i = 0; i < output->arg_count; i++)
+        scans.of[i] = arg_scan_of(output->trace, output->args[i]);
+    size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
+    for (size_t i = first; i < end && i < output->plan.marks.count; i++)
+        put_mark(output, out, &scans, &output->plan.marks.at[i]);
+}
+
+/* ---- counters ---- */
+
+static void put_counter_track(struct buffer *out, uint32_t uuid, uint32_t parent, const char *name,
+                              size_t len, bool is_bytes, size_t *packet, size_t *descriptor)
+{
+    *descriptor = open_descriptor(out, uuid, parent, packet);
+    wire_put_text(out, 2, name, len);
+    size_t counter = wire_open(out, 8);
+    if (is_bytes)
+        wire_put_number(out, 3, 3);
+    wire_close(out, counter);
+    put_order(out, 2000000 + uuid);
+}
+
+static void put_value(struct buffer *out, uint32_t uuid, int64_t ts_ns, double value, int64_t number,
+                      bool is_decimal)
+{
+    size_t packet = wire_open(out, 1);
+    wire_put_number(out, 8, ts_ns);
+    wire_put_number(out, 10, 1);
+    size_t event = wire_open(out, 11);
+    wire_put_number(out, 9, 4);
+    wire_put_number(out, 11, uuid);
+    if (is_decimal)
+        wire_put_double(out, 44, value);
+    else
+        wire_put_number(out, 30, number);
+    wire_close(out, event);
+    wire_close(out, packet);
+}
+
+/* A track for each counter of each process; a sample knows its own. */
+static void find_counters(struct perfetto_output *output)
+{
+    const struct trace *trace = output->trace;
+    struct names *keys = names_open();
+    output->counter_of = mem_alloc(mem_times(trace->sample_count + 1, sizeof *output->counter_of));
+    for (size_t i = 0; i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        uint32_t key[] = { sample->counter, sample->track };
+        uint32_t place = names_add(keys, (const char *)key, sizeof key);
+        if (place == output->counters.count)
+            *VEC_PUSH(&output->counters) =
+                (struct counter){ sample->counter, sample->track, output->next_uuid++ };
+        output->counter_of[i] = place;
+    }
+    names_free(keys);
+}
+
+static uint32_t parent_of(const struct perfetto_output *output, track_id track)
+{
+    uint32_t process = output->process_of[output->first_track + track];
+    if (process == UINT32_MAX)
+        process = output->host_of[file_of(output, track)];
+    return process == UINT32_MAX ? 0 : output->processes.at[process].uuid;
+}
+
+static void put_counters(const struct perfetto_output *output, struct buffer *out)
+{
+    const struct names *texts = output->trace->texts;
+    for (size_t i = 0; i < output->counters.count; i++) {
+        const struct counter *counter = &output->counters.at[i];
+        size_t packet, descriptor;
+        put_counter_track(out, counter->uuid, parent_of(output, counter->track),
+                          names_text(texts, counter->name), names_length(texts, counter->name), false,
+                          &packet, &descriptor);
+        put_description(output, out, output->first_track + counter->track, "");
+        close_descriptor(out, packet, descriptor);
+    }
+}
+
+static void make_samples(const struct perfetto_output *output, size_t part, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    size_t first = part * SAMPLES_PER_PART, end = first + SAMPLES_PER_PART;
+    for (size_t i = first; i < end && i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        put_value(out, output->counters.at[output->counter_of[i]].uuid,
+                  sample->ts_ns + output->shift_ns[file_of(output, sample->track)], sample->value, 0, true);
+    }
+}
+
+/* Memory in use, of each device that has records of it. Readers of ours know that it repeats the records. */
+static void make_memory(const struct perfetto_output *output, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    for (size_t d = 0; output->memory && d < output->memory->device_count; d++) {
+        const struct memory_device *device = &output->memory->devices[d];
+        const char *type = memory_device_type_name(device->type);
+        uint32_t file = output->first_file + device->file;
+        uint32_t host = output->host_of[file], uuid = output->memory_uuid[d];
+        size_t packet, descriptor;
+        char name[96];
+        int len =
+            device->id >= 0
+                ? snprintf(name, sizeof name, "Allocated on %s:%" PRId64, type ? type : "device", device->id)
+                : snprintf(name, sizeof name, "Allocated on %s", type ? type : "the device");
+        put_counter_track(out, uuid, host == UINT32_MAX ? 0 : output->processes.at[host].uuid, name,
+                          (size_t)len, true, &packet, &descriptor);
+        wire_put_text(out, 14, "tpa derived", 11);
+        close_descriptor(out, packet, descriptor);
+        for (uint32_t i = device->first; i < device->first + device->count; i++) {
+            const struct memory_record *record = &output->memory->at[i];
+            put_value(out, uuid, trace_start_ns(trace, record->event) + output->shift_ns[file], 0,
+                      record->allocated, false);
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static size_t parts_of(size_t count, size_t per_part)
+{
+    return (count + per_part - 1) / per_part;
+}
+
+static void make_head(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    (void)part;
+    buffer_add(out, output->head.at, output->head.count);
+}
+
+/* Part 0 is what comes first; then events, then samples, then memory. */
+static void make_part(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    size_t events = parts_of(output->plan.marks.count, MARKS_PER_PART);
+    size_t samples = parts_of(output->trace->sample_count, SAMPLES_PER_PART);
+    if (part == 0)
+        buffer_add(out, output->head.at, output->head.count);
+    else if (part - 1 < events)
+        make_events(output, part - 1, out);
+    else if (part - 1 - events < samples)
+        make_samples(output, part - 1 - events, out);
+    else
+        make_memory(output, out);
+}
+
+static void make_path(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    (void)part;
+    buffer_add(out, output->path.at, output->path.count);
+}
+
+static void find_args(struct perfetto_output *output)
+{
+    const struct trace *trace = output->trace;
+    output->is_used = mem_zalloc(names_count(trace->texts) + 1, sizeof *output->is_used);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        const struct trace_arg_column *column = &trace->args[arg];
+        if (column->count == 0)
+            continue;
+        output->args[output->arg_count++] = (enum trace_arg)arg;
+        if (arg_rows[arg].form != FORM_TEXT && arg_rows[arg].form != FORM_JSON)
+            continue;
+        for (size_t i = 0; i < column->count; i++) {
+            int64_t id = trace_arg_value(column, i);
+            output->is_used[id] = true;
+        }
+    }
+}
+
+static void find_origin(struct perfetto_output *output)
+{
+    const struct trace *all = output->all;
+    output->shift_ns = timeline_shifts(all);
+    output->origin_ns = INT64_MAX;
+    for (size_t i = 0; i < all->file_count; i++) {
+        int64_t base = all->files[i].has_base ? all->files[i].base_ns : 0;
+        output->has_origin |= all->files[i].has_base;
+        output->origin_ns = base < output->origin_ns ? base : output->origin_ns;
+    }
+}
+
+/* What depends on all files. */
+static void prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
+                    const bool *has_samples)
+{
+    const struct trace *all = output->all;
+    output->shared = timeline_shared_processes(all);
+    output->stride = timeline_stride(numbers, all->file_count);
+    find_origin(output);
+    find_processes(output, has_samples);
+    output->next_uuid = track_uuid(output, (track_id)all->track_count);
+    put_head(output, &output->head);
+}
+
+static void release_part(struct perfetto_output *output)
+{
+    perfetto_plan_release(&output->plan);
+    perfetto_flows_release(&output->flows);
+    free(output->is_used);
+    free(output->counter_of);
+    free(output->memory_uuid);
+    memory_records_free(output->memory);
+    VEC_FREE(&output->counters);
+    output->is_used = NULL;
+    output->counter_of = output->memory_uuid = NULL;
+    output->memory = NULL;
+    output->arg_count = 0;
+    buffer_clear(&output->head);
+}
+
+/* The next to be written is TRACE, which stands in ALL as READ says; BETWEEN: the arrows between ranks that touch its events. */
+static void prepare_part(struct perfetto_output *output, const struct trace *trace,
+                         const struct convert_read *read, const struct perfetto_flows *between)
+{
+    release_part(output);
+    output->trace = trace;
+    output->first_track = read->first_track;
+    output->first_file = read->first_file;
+    find_args(output);
+    perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
+    output->next_uuid = output->plan.next_uuid;
+    output->flows.arrows = 0;
+    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
+    find_counters(output);
+    output->memory = memory_records_open(trace, MEMORY_LEVELS);
+    output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
+    for (size_t d = 0; d < output->memory->device_count; d++)
+        output->memory_uuid[d] = output->next_uuid++;
+    put_tracks(output, &output->head);
+    put_counters(output, &output->head);
+}
+
+static void release(struct perfetto_output *output)
+{
+    release_part(output);
+    free(output->shared);
+    free(output->is_empty);
+    free(output->process_of);
+    free(output->host_of);
+    free(output->shift_ns);
+    VEC_FREE(&output->processes);
+    perfetto_flows_release(&output->between);
+    buffer_release(&output->head);
+    buffer_release(&output->path);
+}
+
+/* Where parts go, and what was written. */
+struct writing {
+    struct perfetto_output output;
+    struct packer packer;
+    struct packer_output file;
+    const struct convert_files *files; /* NULL: there is one trace */
+    uint64_t events, flows, samples;
+};
+
+static bool add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
+                      size_t count, struct tpa_error *err)
+{
+    writing->packer.make = make;
+    writing->packer.context = &writing->output;
+    return packer_add(&writing->file, &writing->packer, count, err);
+}
+
+static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
+{
+    writing->packer.packing = convert_packing(args);
+    writing->packer.workers = (unsigned)args->load.jobs;
+    writing->flows = writing->output.between.arrows;
+    return packer_begin(&writing->file, writing->packer.packing, out, err) &&
+           add_parts(writing, make_head, 1, err);
+}
+
+static bool add_part(struct writing *writing, const struct trace *trace, const struct convert_read *read,
+                     const struct perfetto_flows *between, struct tpa_error *err)
+{
+    struct perfetto_output *output = &writing->output;
+    prepare_part(output, trace, read, between);
+    writing->events += trace->event_count;
+    writing->flows += output->flows.arrows;
+    writing->samples += trace->sample_count;
+    return add_parts(writing, make_part,
+                     2 + parts_of(output->plan.marks.count, MARKS_PER_PART) +
+                         parts_of(trace->sample_count, SAMPLES_PER_PART),
+                     err);
+}
+
+static bool end(struct writing *writing, struct tpa_error *err)
+{
+    return add_parts(writing, make_path, 1, err) && packer_end(&writing->file, err);
+}
+
+static void tell_written(const struct writing *writing, const struct convert_args *args, size_t pieces,
+                         struct buffer *summary)
+{
+    const struct trace *all = writing->output.all;
+    buffer_printf(summary, "%" PRIu64 " events, %" PRIu64 " flows, %" PRIu64 " counter samples",
+                  writing->events, writing->flows, writing->samples);
+    if (args->critical_path)
+        buffer_printf(summary, ", %zu pieces of the critical path", pieces);
+    if (all->file_count > 1)
+        buffer_printf(summary, " of %zu files, whose processes are named by rank", all->file_count);
+    buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, all);
+}
+
+static bool write_perfetto(const struct trace *trace, const struct convert_args *args, FILE *out,
+                           struct buffer *summary, struct tpa_error *err)
+{
+    struct writing writing = { .output = { .all = trace, .trace = trace } };
+    struct perfetto_output *output = &writing.output;
+    struct timeline_numbers numbers = { 0 };
+    bool *has_samples = timeline_sampled_tracks(trace);
+    timeline_note_numbers(&numbers, trace);
+    prepare(output, &numbers, has_samples);
+    free(has_samples);
+    if (trace->file_count > 1) {
+        struct collectives *all = collectives_open(trace);
+        perfetto_flows_between(&output->between, all);
+        collectives_free(all);
+    }
+    bool fine = begin(&writing, args, out, err) &&
+                add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);
+    size_t pieces = args->critical_path && fine
+                        ? perfetto_put_path(trace, output->shift_ns, &output->next_uuid, &output->path)
+                        : 0;
+    fine = fine && end(&writing, err);
+    tell_written(&writing, args, pieces, summary);
+    release(output);
+    return fine;
+}
+
+static bool write_file(void *context, const struct trace *trace, const struct convert_read *read,
+                       struct tpa_error *err)
+{
+    struct writing *writing = context;
+    const struct perfetto_flows *all = &writing->output.between;
+    struct perfetto_flows own = { 0 };
+    size_t i = perfetto_flows_first(all, read->first_event),
+           behind = perfetto_flows_first(all, read->first_event + read->kept);
+    for (; i < behind; i++)
+        *VEC_PUSH(&own) =
+            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].id };
+    bool fine = add_part(writing, trace, read, &own, err);
+    perfetto_flows_release(&own);
+    return fine;
+}
+
+static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
+                        struct buffer *summary, struct tpa_error *err)
+{
+    struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
+    prepare(&writing.output, &files->numbers, files->has_samples);
+    if (files->all->file_count > 1)
+        perfetto_flows_between(&writing.output.between, files->collectives);
+    bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&
+                end(&writing, err);
+    tell_written(&writing, args, 0, summary);
+    release(&writing.output);
+    return fine;
+}
+
+const struct convert_form convert_perfetto = {
+    .name = "perfetto",
+    .help = "Perfetto's protobuf, which its UI opens faster and larger than JSON",
+    .ending = ".pftrace|.perfetto-trace",
+    .packs = true,
+    .marks_path = true,
+    .is_read = true,
+    .is_timeline = true,
+    .write_trace = write_perfetto,
+    .write_files = write_files,
+    .wants = CONVERT_WANTS_ALL,
+    .next = "open https://ui.perfetto.dev and drop %s into it",
+};

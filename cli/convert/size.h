@@ -1,0 +1,19 @@
+/*
+ * size.h - forms that repeat the texts of each event: how much would that be?
+ *
+ * A reader keeps each text once, and so do .tpa files, profiles and databases. A file of a few megabytes may have a text of
+ * megabytes stand in a million events.
+ */
+#ifndef TPA_CLI_CONVERT_SIZE_H
+#define TPA_CLI_CONVERT_SIZE_H
+
+#include "cli/convert/convert.h"
+
+/*
+ * False and ERR where names, places and arguments of the events of TRACE, written out for each, are beyond what any program
+ * records: more than 1 GiB, and than 8 KiB an event; or than 256 MiB in some 8,192 events, which are in memory at once.
+ * --max-ratio 0 lifts both.
+ */
+bool convert_check_size(const struct trace *trace, const struct convert_args *args, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,324 @@
+/* check.c - is the build to fail, and what is to be reported of it; see nightly.h. */
+#include "cli/nightly/nightly.h"
+
+#include "base/quantity.h"
+#include "base/regex.h"
+#include "cli/gate.h"
+#include "report/cases.h"
+#include "report/figures.h"
+#include <math.h>
+#include <string.h>
+
+/* clang-format off */
+enum { CHECK_NUMBER, CHECK_GATE, CHECK_NAME, CHECK_FOUND, CHECK_LIMIT, CHECK_OUTCOME, CHECK_FAILS, CHECK_MESSAGE, CHECK_COLUMNS };
+static const struct table_column columns[CHECK_COLUMNS] = {
+    [CHECK_NUMBER] = { CASE_NUMBER, "Number", TABLE_COUNT, "which check", TABLE_OPTIONAL, NULL },
+    [CHECK_GATE] = { CASE_GATE, "Gate", TABLE_TEXT, "as it was given; nothing NEW where none was", 0, NULL },
+    [CHECK_NAME] = { CASE_NAME, "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
+    [CHECK_FOUND] = { "found", "Change", TABLE_SHARE, "by how much it grew", 0, NULL },
+    [CHECK_LIMIT] = { "limit", "Limit", TABLE_SHARE, "by how much it may grow", 0, NULL },
+    [CHECK_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "within or exceeded; cannot tell: UNSURE, or nothing to compare with", 0, NULL },
+    [CHECK_FAILS] = { CASE_FAILS, "Fails", TABLE_BOOL, "does it make the exit code 1?", TABLE_OPTIONAL, NULL },
+    [CHECK_MESSAGE] = { CASE_MESSAGE, "Message", TABLE_TEXT, "the same in a sentence", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+struct checker {
+    const struct nightly *nightly;
+    const struct nightly_args *args;
+    struct table *table;
+    bool unsure_fails, fails;
+    int64_t number;
+};
+
+static const struct history_finding *finding_of(const struct checker *checker, size_t at)
+{
+    return &checker->nightly->history.series.at[at].now;
+}
+
+/* ---- a sentence ---- */
+
+static void add_run(struct buffer *out, const struct nightly *nightly, size_t run)
+{
+    buffer_printf(out, "run %lld", (long long)nightly->runs.at[run].id);
+    if (nightly->runs.at[run].commit)
+        buffer_printf(out, " (commit %s)", nightly->runs.at[run].commit);
+}
+
+/* "step time: 10.2ms -> 11.0ms (+7.8 %): NEW since run 31 (commit abc), good until run 30 (commit def)". */
+static void add_message(struct buffer *out, const struct nightly *nightly, size_t at)
+{
+    const struct history_finding *now = &nightly->history.series.at[at].now;
+    enum table_kind kind = nightly->series.at[at].kind;
+    size_t length;
+    const char *name = nightly_name(nightly, at, &length);
+    buffer_add(out, name, length);
+    buffer_puts(out, ": ");
+    if (isfinite(now->reference) && isfinite(now->level)) {
+        figure_add_value(out, kind, now->reference);
+        buffer_puts(out, " -> ");
+        figure_add_value(out, kind, now->level);
+        if (now->reference != 0)
+            buffer_printf(out, " (%+.1f %%)",
+                          quantity_percent((now->level - now->reference) / fabs(now->reference)));
+        buffer_puts(out, ": ");
+    }
+    buffer_puts(out, nightly_verdict(nightly, at));
+    if (nightly->judged == 0)
+        buffer_puts(out,
+                    " run of this label and GPU, nothing to compare with (--unsure pass lets it through)");
+    if (now->few)
+        buffer_printf(out, ", fewer than %d earlier runs", HISTORY_LEAST_RUNS);
+    if (now->visited)
+        buffer_puts(out, ", an earlier run was once as bad");
+    if (now->first_bad != HISTORY_NO_RUN) {
+        buffer_puts(out, " since ");
+        add_run(out, nightly, now->first_bad);
+    }
+    if (now->last_good != HISTORY_NO_RUN) {
+        buffer_puts(out, ", good until ");
+        add_run(out, nightly, now->last_good);
+    }
+}
+
+/* ---- rows of the table ---- */
+
+/* IS_KNOWN: what is exceeded was already, which does not fail. */
+static size_t add_row(struct checker *checker, const char *gate, const char *name, size_t length,
+                      const char *outcome, bool is_known)
+{
+    struct table *table = checker->table;
+    size_t row = table_add_row(table);
+    bool fails = (strcmp(outcome, CASE_EXCEEDED) == 0 && !is_known) ||
+                 (strcmp(outcome, CASE_CANNOT_TELL) == 0 && checker->unsure_fails);
+    table_set_int(table, row, CHECK_NUMBER, checker->number);
+    table_set_text(table, row, CHECK_GATE, gate, strlen(gate));
+    table_set_text(table, row, CHECK_NAME, name, length);
+    table_set_text(table, row, CHECK_OUTCOME, outcome, strlen(outcome));
+    table_set_int(table, row, CHECK_FAILS, fails);
+    checker->fails |= fails;
+    return row;
+}
+
+static void add_series(struct checker *checker, const char *gate, size_t at, double found, double limit,
+                       const char *outcome)
+{
+    size_t length;
+    const char *name = nightly_name(checker->nightly, at, &length);
+    bool is_known = finding_of(checker, at)->verdict == HISTORY_EXISTING &&
+                    checker->args->fail_on != NIGHTLY_FAIL_ON_EXISTING;
+    size_t row = add_row(checker, gate, name, length, outcome, is_known);
+    if (!isnan(found))
+        table_set_number(checker->table, row, CHECK_FOUND, found);
+    if (!isnan(limit))
+        table_set_number(checker->table, row, CHECK_LIMIT, limit);
+    struct buffer message = { 0 };
+    add_message(&message, checker->nightly, at);
+    table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
+    buffer_release(&message);
+}
+
+static double growth(const struct history_finding *now)
+{
+    double change = now->level - now->reference;
+    if (now->verdict == HISTORY_FIRST)
+        return INFINITY; /* from nothing */
+    return now->reference != 0 ? change / fabs(now->reference) : change > 0 ? INFINITY : 0;
+}
+
+static const char *outcome_of(const struct checker *checker, enum history_verdict verdict)
+{
+    if (verdict == HISTORY_NEW ||
+        (verdict == HISTORY_EXISTING && checker->args->fail_on == NIGHTLY_FAIL_ON_EXISTING))
+        return CASE_EXCEEDED;
+    return verdict == HISTORY_UNSURE ? CASE_CANNOT_TELL : CASE_WITHIN;
+}
+
+/* ---- without gates ---- */
+
+static bool is_measured(const struct checker *checker, size_t at)
+{
+    return finding_of(checker, at)->verdict != HISTORY_ABSENT;
+}
+
+/* All rows of one kind are one check; only those that do not hold have a row. */
+static void check_sort(struct checker *checker, const char *key, size_t first)
+{
+    const struct nightly *nightly = checker->nightly;
+    size_t asked = 0, told = 0;
+    checker->number++;
+    for (size_t i = first; i < nightly->series.count; i++) {
+        if (strcmp(nightly->series.at[i].table, key) != 0 || !is_measured(checker, i))
+            continue;
+        asked++;
+        const struct history_finding *now = finding_of(checker, i);
+        const char *outcome = outcome_of(checker, now->verdict);
+        if (strcmp(outcome, CASE_WITHIN) == 0)
+            continue;
+        told++;
+        add_series(checker, key, i, growth(now), NAN, outcome);
+    }
+    if (told > 0)
+        return;
+    struct buffer message = { 0 };
+    size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN, false);
+    buffer_printf(&message, "%s: none of %zu is NEW", key, asked);
+    table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
+    buffer_release(&message);
+}
+
+static void check_all(struct checker *checker)
+{
+    const struct nightly *nightly = checker->nightly;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct nightly_series *series = &nightly->series.at[i];
+        const struct history_finding *now = finding_of(checker, i);
+        if (strcmp(series->table, NIGHTLY_HEAD) == 0 && is_measured(checker, i)) {
+            checker->number++;
+            add_series(checker, series->name, i, now->verdict == HISTORY_FIRST ? NAN : growth(now), NAN,
+                       outcome_of(checker, now->verdict));
+        }
+    }
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        if (nightly_begins_rows(nightly, i))
+            check_sort(checker, nightly->series.at[i].table, i);
+    }
+}
+
+/* ---- with gates ---- */
+
+/* A gate is exceeded by what is NEW, EXISTING or appeared, and larger than it allows. In a first run nobody can tell. */
+static void check_limit(struct checker *checker, const struct gate *gate, size_t at)
+{
+    const struct history_finding *now = finding_of(checker, at);
+    bool began = now->verdict == HISTORY_FIRST;
+    bool first_run = began && checker->nightly->judged == 0;
+    double found = gate->sort == GATE_IDLE ? now->level - now->reference : growth(now);
+    const char *outcome =
+        began && gate->sort == GATE_ROWS ? CASE_EXCEEDED : outcome_of(checker, now->verdict);
+    if (now->verdict == HISTORY_EXISTING)
+        outcome = CASE_EXCEEDED;
+    if (!(found > gate->limit))
+        outcome = CASE_WITHIN;
+    if (first_run)
+        outcome = CASE_CANNOT_TELL;
+    add_series(checker, gate->text, at, began && gate->sort != GATE_ROWS ? NAN : found, gate->limit, outcome);
+}
+
+static bool check_figure(struct checker *checker, const struct gate *gate, struct tpa_error *err)
+{
+    size_t at = nightly_find(checker->nightly, NIGHTLY_HEAD, gate->metric, strlen(gate->metric));
+    if (gate->sort == GATE_MEMORY && at == HISTORY_NO_RUN)
+        at = nightly_find(checker->nightly, NIGHTLY_HEAD, "host_memory_peak", strlen("host_memory_peak"));
+    if (at == HISTORY_NO_RUN || !is_measured(checker, at)) {
+        tpa_fail(err, TPA_NOWHERE, "the gate %s needs what this run does not record", gate->text);
+        return gate->needs && tpa_hint(err, "%s", gate->needs);
+    }
+    check_limit(checker, gate, at);
+    return true;
+}
+
+static bool check_rows(struct checker *checker, const struct gate *gate, struct tpa_error *err)
+{
+    const struct nightly *nightly = checker->nightly;
+    struct regex *regex = regex_open(gate->pattern, err);
+    bool good = regex != NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < nightly->series.count && good; i++) {
+        const struct nightly_series *series = &nightly->series.at[i];
+        bool matched = false;
+        if (strcmp(series->table, NIGHTLY_HEAD) == 0 || !is_measured(checker, i))
+            continue;
+        good = regex_match(regex, series->name, series->length, &matched, err);
+        if (!good || !matched)
+            continue;
+        matches++;
+        check_limit(checker, gate, i);
+    }
+    regex_free(regex);
+    if (good && matches == 0)
+        return tpa_fail(err, TPA_NOWHERE, "no row matches the gate %s", gate->text);
+    return good;
+}
+
+bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
+                   bool *fails, struct tpa_error *err)
+{
+    struct checker checker = { .nightly = nightly,
+                               .args = args,
+                               .unsure_fails = gate_unsure_fails(args->unsure, &args->gates) };
+    checker.table = table_open("checks", args->gates.count ? "Gates" : "Checks", columns, CHECK_COLUMNS);
+    bool good = true;
+    if (args->gates.count == 0)
+        check_all(&checker);
+    for (size_t i = 0; i < args->gates.count && good; i++) {
+        struct gate gate;
+        checker.number = (int64_t)i + 1;
+        good =
+            gate_parse(args->gates.at[i], &gate, err) &&
+            (gate.sort == GATE_ROWS ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
+    }
+    *fails = checker.fails;
+    result_add_table(result, checker.table);
+    return good;
+}
+
+/* ---- notices ---- */
+
+/* One notice for each reason for which levels are wanted from RUN on. */
+static void tell_accepted(const struct nightly *nightly, int64_t run, struct result *result)
+{
+    for (size_t i = 0; i < nightly->acceptances.count; i++) {
+        const struct nightly_acceptance *first = &nightly->acceptances.at[i];
+        int64_t alike = 0;
+        bool told = false;
+        for (size_t k = 0; k < nightly->acceptances.count; k++) {
+            const struct nightly_acceptance *other = &nightly->acceptances.at[k];
+            bool same = other->run == run && strcmp(other->reason, first->reason) == 0;
+            told |= same && k < i;
+            alike += same;
+        }
+        if (first->run == run && !told)
+            result_add_notice(result, "accepted", alike, NULL, TPA_NOWHERE,
+                              "%s accepted from this run on: %s",
+                              first->name ? "levels are" : "all levels are", first->reason);
+    }
+}
+
+void nightly_tell(const struct nightly *nightly, struct result *result)
+{
+    const struct nightly_run *run = &nightly->runs.at[nightly->judged];
+    enum { MOST_TOLD = 3 };
+    size_t told = 0;
+    if (nightly->judged == 0)
+        result_add_notice(result, "first_run", 1, NULL, TPA_NOWHERE,
+                          "this is the first run of %s (%s): there is nothing to compare it with yet",
+                          run->label, run->gpu);
+    else if (nightly->judged < HISTORY_LEAST_RUNS)
+        result_add_notice(result, "few_runs", (int64_t)nightly->judged, NULL, TPA_NOWHERE,
+                          "too few earlier runs to call a change NEW: it takes %d", HISTORY_LEAST_RUNS);
+    tell_accepted(nightly, run->id, result);
+    struct buffer message = { 0 };
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        if (nightly->history.series.at[i].now.verdict != HISTORY_NEW)
+            continue;
+        if (told++ >= MOST_TOLD)
+            continue;
+        buffer_clear(&message);
+        add_message(&message, nightly, i);
+        result_add_notice(result, "new", 1, NULL, TPA_NOWHERE, "%s", message.at);
+    }
+    buffer_release(&message);
+    if (told > MOST_TOLD)
+        result_add_notice(result, "more_new", (int64_t)(told - MOST_TOLD), NULL, TPA_NOWHERE,
+                          "further rows are NEW");
+    if (told > 0)
+        result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
+                          "if that is wanted: tpa nightly accept --store STORE --label %s --reason WHY",
+                          run->label);
+}
+
+const struct table_shape nightly_check_tables[] = {
+    TABLE_SHAPE("checks", columns),
+    { 0 },
+};

@@ -1,0 +1,67 @@
+/* profile.c - see profile.h. */
+#include "cli/report/profile.h"
+
+#include "base/timeline.h"
+#include "profile/overview.h"
+#include <string.h>
+
+enum { BARS = 15 };
+
+bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err)
+{
+    report->result = result_open("tpa.report/1");
+    report->picture = picture_open("functions", "Functions");
+    if (!profile_add_overview(report->result, profile, PAGE_MOST_ROWS, err))
+        return false;
+    profile_draw(report->picture, profile, BARS);
+    report->flame = profile_flame(profile);
+    if (report->flame->frames.count <
+        2) { /* callers have no times: the module profile, a sampling profiler */
+        flame_free(report->flame);
+        report->flame = NULL;
+    }
+    return true;
+}
+
+void report_profile_release(struct report_profile *report)
+{
+    flame_free(report->flame);
+    picture_free(report->picture);
+    result_free(report->result);
+}
+
+void report_profile_fill(const struct report_profile *report, struct page *page)
+{
+    static const struct {
+        const char *key, *intro, *more;
+    } sections[] = {
+        { "own", "The time in a function itself, without what it called.", "tpa top" },
+        { "cumulative", "The time in a function and all that it called; recursive calls count once.",
+          "tpa top --sort cumulative" },
+        { "callers", "Of the functions with the most time of their own.", "tpa callers" },
+        { "callees", "Of the same functions.", "tpa callees" },
+    };
+    const struct result *result = report->result;
+    page->answer = result->answer;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const struct table *table = result->tables.at[i];
+        struct page_section *section =
+            page_add_section(page, sections[i].key, table->title, sections[i].intro);
+        section->more = sections[i].more;
+        *VEC_PUSH(&section->tables) = table;
+        if (i > 0)
+            continue;
+        if (report->picture->charts.count)
+            *VEC_PUSH(&section->pictures) = report->picture;
+        for (size_t n = 0; n < result->notices.count; n++)
+            if (!result->notices.at[n].on_top)
+                *VEC_PUSH(&section->notices) = result->notices.at[n];
+        if (report->flame) {
+            section = page_add_section(
+                page, "calls", "Call tree",
+                "A profile holds no stacks: the time of a function is given to its callers as it is in "
+                "all. Click, or use the keys: arrows move and zoom, 0 shows all.");
+            *VEC_PUSH(&section->flames) = report->flame;
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/* profile.h - `tpa report` of a Python profile. */
+#ifndef TPA_CLI_REPORT_PROFILE_H
+#define TPA_CLI_REPORT_PROFILE_H
+
+#include "report/page.h"
+#include "trace/profile.h"
+
+struct flame;
+
+/* What the report holds; zero-initialise. */
+struct report_profile {
+    struct result *result;   /* tables, notices, and the answer */
+    struct picture *picture; /* the costliest functions */
+    struct flame *flame;     /* the call tree; NULL: none is known */
+};
+
+/* False and ERR when the profile cannot be sorted. Release in either case. */
+bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err);
+void report_profile_release(struct report_profile *report);
+
+/* Add the sections; PAGE borrows them. */
+void report_profile_fill(const struct report_profile *report, struct page *page);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * sections.h - what `tpa report` says of a trace: one row per section.
+ *
+ * The analyses with a heading are sections, which show their tables and charts; a few more are rows in sections.c.
+ */
+#ifndef TPA_CLI_REPORT_SECTIONS_H
+#define TPA_CLI_REPORT_SECTIONS_H
+
+#include "analyze/analysis.h"
+#include "analyze/selection.h"
+#include "analyze/views.h"
+#include "base/chart.h"
+#include "base/result.h"
+#include "fleet/fleet.h"
+#include "trace/trace.h"
+
+/* What one section holds; released by whoever made it. */
+struct report_content {
+    struct result *result;     /* tables and notices */
+    struct picture *picture;   /* charts */
+    struct timeline *timeline; /* NULL: none */
+    struct views *views;       /* call trees; NULL: none */
+    struct facts *facts; /* of several ranks, and the answers about their job, which tables borrow from; */
+    struct fleet *fleet; /* NULL: none */
+};
+
+struct report_section {
+    const char *key, *title;
+    const char *intro; /* a sentence or two for who never saw such a table */
+    const char *more;  /* the command with more of it; NULL: none */
+    unsigned needs;    /* enum trace_feature: without them it is left out */
+    const struct trace_wants *wants;
+    /* Fill CONTENT. False and ERR when the selection does not fit the trace. NULL: the analysis is asked as without options. */
+    bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
+                 struct tpa_error *err);
+    const struct analysis *analysis; /* NULL: it is about something else */
+};
+
+enum { REPORT_MOST_SECTIONS = 64 };
+
+/* In the order of the page; ends with a row without key. Not to be called by several threads. */
+const struct report_section *report_sections(void);
+
+/* Fill the CONTENT of SECTION. False and ERR when the selection does not fit the trace. */
+bool report_fill(const struct report_section *section, const struct trace *trace,
+                 const struct selection *selection, struct report_content *content, struct tpa_error *err);
+
+/* What the reader must decode for all sections whose bit (1 << index) is in CHOSEN. */
+struct trace_wants report_wants(uint64_t chosen);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * chrome.c - the Chrome trace format: who writes it, and how it is distinguished from other files.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "ingest/chrome/chrome.h"
+
+#include "ingest/json_text.h"
+#include <string.h>
+
+/* The first byte that is neither blank, comma nor byte order mark; LEN when there is none. */
+static size_t first_byte(const char *bytes, size_t len)
+{
+    size_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (at < len && json_is_blank(bytes[at]))
+        at++;
+    return at;
+}
+
+static size_t skip(const char *bytes, size_t len, size_t at)
+{
+    while (at < len && (json_is_blank(bytes[at]) || bytes[at] == ','))
+        at++;
+    return at;
+}
+
+/* Keys that stand near the beginning of a trace, and hardly in any other JSON. */
+static bool has_telling_key(const char *bytes, size_t len)
+{
+    static const char *const keys[] = { "\"traceEvents\"",      "\"ph\"",          "\"schemaVersion\"",
+                                        "\"deviceProperties\"", "\"stackFrames\"", "\"displayTimeUnit\"",
+                                        "\"systemTraceEvents\"" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (memmem(bytes, len, keys[i], strlen(keys[i])))
+            return true;
+    return false;
+}
+
+/* Any object, and any array of objects, may be a trace; one that looks like a trace surely is. */
+static int sniff_chrome(const char *bytes, size_t len)
+{
+    size_t at = first_byte(bytes, len);
+    if (at == len || (bytes[at] != '{' && bytes[at] != '['))
+        return 0;
+    char bracket = bytes[at];
+    at = skip(bytes, len, at + 1);
+    const char *follows = bracket == '[' ? "{]" : "\"}";
+    if (at < len && !memchr(follows, bytes[at], 2))
+        return 0;
+    return has_telling_key(bytes, len) ? 90 : 30;
+}
+
+static bool read_chrome(struct source *source, struct trace_builder *builder,
+                        const struct ingest_options *options, struct tpa_error *err)
+{
+    bool ok = chrome_read_windows(source, builder, options, err);
+    if (ok)
+        chrome_split_files(builder);
+    return ok;
+}
+
+const struct format format_chrome = {
+    .name = "Chrome JSON",
+    .description = "PyTorch (Kineto), TensorFlow, JAX, VizTracer, Chrome: trace events as JSON",
+    .sniff = sniff_chrome,
+    .read = read_chrome,
+};

@@ -1,0 +1,100 @@
+/*
+ * pair.c - which END closes which BEGIN.
+ *
+ * Perfetto sorts by time, events of one moment as they stand in the file, and keeps a stack per track: an END closes the
+ * innermost open slice; one with a name the innermost of that name, and all above it end with it.
+ *
+ * torch writes all BEGINs of a group and then their ENDs in the same order, and slices may cross: the k-th END of a run
+ * belongs to the k-th BEGIN.
+ */
+#include "ingest/perfetto/parts.h"
+
+#include "base/runs.h"
+#include <stdlib.h>
+
+static uint64_t pair_in_runs(struct pf_marks *marks)
+{
+    uint64_t lone = 0;
+    size_t next = 0; /* the BEGIN that the next END closes */
+    bool in_ends = false;
+    for (size_t i = 0; i < marks->count; i++) {
+        struct pf_mark *mark = &marks->at[i];
+        if (!mark->is_end) {
+            next = in_ends ? i : next;
+            in_ends = false;
+            continue;
+        }
+        in_ends = true;
+        while (next < i && marks->at[next].is_end)
+            next++;
+        if (next < i)
+            marks->at[next++].end = (uint32_t)i;
+        else
+            lone++;
+    }
+    return lone;
+}
+
+static bool comes_after(const void *context, const void *left, const void *right)
+{
+    const struct pf_marks *marks = context;
+    const struct pf_mark *a = &marks->at[*(const uint32_t *)left], *b = &marks->at[*(const uint32_t *)right];
+    if (a->track != b->track)
+        return a->track > b->track;
+    return a->ts_ns > b->ts_ns; /* the sort is stable: those of one moment stay in order */
+}
+
+struct open_marks {
+    VEC_OF(uint32_t);
+};
+
+/* How far down a stack we look for the name that an END gives. Keeps bad input linear. */
+enum { DEEPEST_SEARCH = 512 };
+
+/* How many of the open marks the END at INDEX closes; 0: none. */
+static size_t count_closed(const struct pf_marks *marks, const struct open_marks *open, uint32_t index)
+{
+    struct pf_text name = marks->at[index].name;
+    if (open->count == 0)
+        return 0;
+    if (name.len == 0)
+        return 1;
+    for (size_t depth = 1; depth <= open->count && depth <= DEEPEST_SEARCH; depth++) {
+        struct pf_text other = marks->at[open->at[open->count - depth]].name;
+        if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0)
+            return depth;
+    }
+    return 0;
+}
+
+static uint64_t pair_by_stack(struct pf_marks *marks)
+{
+    uint32_t *order = mem_alloc(mem_times(marks->count + 1, sizeof *order));
+    struct open_marks open = { 0 };
+    uint64_t lone = 0;
+    for (size_t i = 0; i < marks->count; i++)
+        order[i] = (uint32_t)i;
+    if (marks->count)
+        runs_sort(order, marks->count, sizeof *order, comes_after, marks);
+    for (size_t i = 0; i < marks->count; i++) {
+        struct pf_mark *mark = &marks->at[order[i]];
+        if (i > 0 && marks->at[order[i - 1]].track != mark->track)
+            open.count = 0;
+        if (!mark->is_end) {
+            *VEC_PUSH(&open) = order[i];
+            continue;
+        }
+        size_t closed = count_closed(marks, &open, order[i]);
+        lone += closed == 0;
+        for (; closed > 0; closed--)
+            marks->at[open.at[--open.count]].end = order[i];
+    }
+    VEC_FREE(&open);
+    free(order);
+    return lone;
+}
+
+uint64_t pf_pair(struct pf_marks *marks, bool in_runs)
+{
+    return in_runs ? pair_in_runs(marks) : pair_by_stack(marks);
+}

@@ -1,0 +1,755 @@
+/*
+ * events.c - a converted trace out of a .tpa file: the tables, and the events that refer to them.
+ *
+ * Tables stand before the events in the file. They are kept as rows and become files and tracks of the trace when the
+ * first event of each file comes, because the builder takes files one after the other.
+ */
+#include "ingest/tpalog/tpalog.h"
+
+#include "ingest/distributed_info.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- decoding: any thread ---- */
+
+/* Decode COLUMN into new memory of PART; NULL when it is not there, damaged or not COUNT long. */
+static int64_t *decode(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned field,
+                       size_t count)
+{
+    const struct tpafile_column *column = tpafile_find_column(decoder, field);
+    if (!column || column->count != count)
+        return NULL;
+    int64_t *values = tpalog_part_room(part, (count + 1) * sizeof *values);
+    return tpafile_decode_column(decoder, column, values) ? values : NULL;
+}
+
+/* Is each of COUNT numbers at least LEAST and at most MOST? */
+static bool all_are_within(const int64_t *values, size_t count, int64_t least, int64_t most)
+{
+    uint64_t span = (uint64_t)most - (uint64_t)least;
+    bool outside = false;
+    for (size_t i = 0; i < count; i++)
+        outside |= (uint64_t)values[i] - (uint64_t)least > span;
+    return !outside;
+}
+
+struct shapes {
+    size_t count;
+    const int64_t *category, *flags, *args; /* by shape */
+    int64_t *of;                            /* by event */
+};
+
+static bool decode_shapes(struct tpalog_part *part, struct tpafile_decoder *decoder, size_t events,
+                          struct shapes *shapes)
+{
+    const struct tpafile_column *column = tpafile_find_column(decoder, TPAFILE_EVENTS_SHAPE_CATEGORY);
+    if (!column || column->count == 0)
+        return false;
+    shapes->count = column->count;
+    shapes->category = decode(part, decoder, TPAFILE_EVENTS_SHAPE_CATEGORY, shapes->count);
+    shapes->flags = decode(part, decoder, TPAFILE_EVENTS_SHAPE_FLAGS, shapes->count);
+    shapes->args = decode(part, decoder, TPAFILE_EVENTS_SHAPE_ARGS, shapes->count);
+    shapes->of = decode(part, decoder, TPAFILE_EVENTS_SHAPE, events);
+    if (!shapes->category || !shapes->flags || !shapes->args || !shapes->of)
+        return false;
+    uint64_t most = 0;
+    for (size_t i = 0; i < events; i++)
+        most = (uint64_t)shapes->of[i] > most ? (uint64_t)shapes->of[i] : most;
+    return most < shapes->count;
+}
+
+/* Bit b of row r becomes bit r of row b: halves are swapped, then quarters ... */
+static void transpose(uint64_t rows[64])
+{
+    uint64_t low = UINT32_MAX;
+    for (unsigned width = 32; width > 0; width /= 2, low ^= low << width)
+        for (unsigned r = 0; r < 64; r = ((r | width) + 1) & ~width) {
+            uint64_t swapped = ((rows[r] >> width) ^ rows[r | width]) & low;
+            rows[r] ^= swapped << width;
+            rows[r | width] ^= swapped;
+        }
+}
+
+/*
+ * Which events have the arguments of which NEEDED has a bit: bits into PRESENT, by the arguments' places. How many
+ * events have each goes to COUNTS.
+ */
+static void find_events(const struct shapes *shapes, size_t events, uint64_t needed,
+                        uint64_t *const present[64], size_t counts[64])
+{
+    for (size_t i = 0; i < events; i += 64) {
+        uint64_t rows[64] = { 0 };
+        size_t left = events - i < 64 ? events - i : 64;
+        for (size_t e = 0; e < left; e++)
+            rows[e] = (uint64_t)shapes->args[shapes->of[i + e]];
+        transpose(rows);
+        for (uint64_t rest = needed; rest; rest &= rest - 1) {
+            int place = __builtin_ctzll(rest);
+            present[place][i / 64] = rows[place];
+            counts[place] += (size_t)__builtin_popcountll(rows[place]);
+        }
+    }
+}
+
+/* VALUES in 4 bytes into NARROW. False: they do not fit. */
+static bool make_narrow(const int64_t *values, size_t count, int32_t *narrow)
+{
+    uint64_t outside = 0;
+    for (size_t i = 0; i < count; i++) {
+        outside |= ((uint64_t)values[i] + (UINT64_C(1) << 31)) >> 32;
+        narrow[i] = (int32_t)values[i];
+    }
+    return outside == 0;
+}
+
+/* What the values of an argument are, by the argument. */
+static const uint8_t argument_types[ARG_COUNT] = {
+#define TYPE_OF_INT TPAFILE_ARGUMENT_INT
+#define TYPE_OF_BOOL TPAFILE_ARGUMENT_INT
+#define TYPE_OF_DECIMAL TPAFILE_ARGUMENT_DECIMAL
+#define TYPE_OF_TEXT TPAFILE_ARGUMENT_TEXT
+#define TYPE_OF_JSON TPAFILE_ARGUMENT_TEXT
+#define ARGUMENT_TYPE(id, kind, keys) TYPE_OF_##kind,
+    TRACE_ARGS(ARGUMENT_TYPE)
+#undef ARGUMENT_TYPE
+};
+
+/* As files spell them, one or more separated by '|'. */
+static const char *const argument_keys[ARG_COUNT] = {
+#define ARGUMENT_KEYS(id, kind, keys) keys,
+    TRACE_ARGS(ARGUMENT_KEYS)
+#undef ARGUMENT_KEYS
+};
+
+/* The argument at PLACE. False: its column is damaged, or its values are no numbers of texts where they should be. */
+static bool decode_arg(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned place,
+                       enum trace_arg arg, const uint64_t *present, size_t count)
+{
+    int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + place, count);
+    int32_t *narrow = tpalog_part_room(part, (count + 1) * sizeof *narrow);
+    bool is_text = argument_types[arg] == TPAFILE_ARGUMENT_TEXT;
+    if (!values || (is_text && !all_are_within(values, count, 0, TPAFILE_LARGEST)))
+        return false;
+    part->columns.args[arg] = (struct trace_columns_arg){ present, values, NULL, count };
+    if (!is_text && make_narrow(values, count, narrow))
+        part->columns.args[arg].narrow = narrow;
+    part->arg_values[arg] = values;
+    part->arg_narrow[arg] = narrow;
+    part->arg_is_text[arg] = is_text;
+    return true;
+}
+
+/* A damaged column of an argument costs the argument and not the events, which other questions need without it. */
+static void decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                        const struct tpalog_arguments *arguments, const struct shapes *shapes, size_t events)
+{
+    uint64_t any = 0, needed = 0, *present[64];
+    size_t counts[64] = { 0 };
+    bool taken[ARG_COUNT] = { false };
+    for (size_t i = 0; i < shapes->count; i++)
+        any |= (uint64_t)shapes->args[i];
+    for (unsigned place = 0; place < arguments->count; place++) {
+        enum trace_arg arg = arguments->at[place];
+        if (arg == ARG_COUNT || !(any >> place & 1) || taken[arg])
+            continue;
+        taken[arg] = true;
+        needed |= UINT64_C(1) << place;
+        present[place] = tpalog_part_room(part, (events + 63) / 64 * sizeof **present);
+    }
+    find_events(shapes, events, needed, present, counts);
+    for (uint64_t rest = needed; rest; rest &= rest - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(rest);
+        enum trace_arg arg = arguments->at[place];
+        if (decode_arg(part, decoder, place, arg, present[place], counts[place]))
+            continue;
+        if (!part->odd_values)
+            part->odd_field = argument_keys[arg];
+        part->odd_values += counts[place];
+    }
+}
+
+static bool fill_narrow(struct tpalog_part *part, const int64_t *tracks, const struct shapes *shapes,
+                        size_t events)
+{
+    part->names = tpalog_part_room(part, events * sizeof *part->names);
+    part->tracks = tpalog_part_room(part, events * sizeof *part->tracks);
+    part->categories = tpalog_part_room(part, events * sizeof *part->categories);
+    uint8_t *flags = tpalog_part_room(part, events);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < events; i++) {
+        outside |= (uint64_t)tracks[i] >> 32;
+        part->tracks[i] = (track_id)tracks[i];
+    }
+    for (size_t i = 0; i < shapes->count; i++)
+        outside |= (uint64_t)shapes->category[i] >> 16 | (uint64_t)shapes->flags[i] >> 8;
+    for (size_t i = 0; i < events; i++) {
+        part->categories[i] = (uint16_t)shapes->category[shapes->of[i]];
+        flags[i] = (uint8_t)shapes->flags[shapes->of[i]];
+    }
+    part->columns.flags = flags;
+    return outside == 0;
+}
+
+const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                                 const struct tpalog_arguments *arguments)
+{
+    size_t events = part->head.rows;
+    part->columns = (struct trace_columns){ .count = events };
+    const int64_t *file = decode(part, decoder, TPAFILE_EVENTS_FILE, 1);
+    if (events == 0 || !file)
+        return tpalog_misfit;
+    const int64_t *start_ns = decode(part, decoder, TPAFILE_EVENTS_START, events);
+    const int64_t *dur_ns = decode(part, decoder, TPAFILE_EVENTS_DURATION, events);
+    part->name_numbers = decode(part, decoder, TPAFILE_EVENTS_NAME, events);
+    const int64_t *tracks = decode(part, decoder, TPAFILE_EVENTS_TRACK, events);
+    struct shapes shapes;
+    if (!start_ns || !dur_ns || !part->name_numbers || !tracks ||
+        !decode_shapes(part, decoder, events, &shapes))
+        return tpalog_misfit;
+    if (!all_are_within(start_ns, events, -TPAFILE_LARGEST, TPAFILE_LARGEST))
+        return "an event begins more than 73 years from 0";
+    if (!all_are_within(dur_ns, events, 0, TPAFILE_LARGEST))
+        return "a duration is negative or longer than 73 years";
+    if (!all_are_within(part->name_numbers, events, 0, TPAFILE_LARGEST))
+        return "the name of an event is not the number of a text";
+    if (!all_are_within(file, 1, 0, UINT32_MAX) || !fill_narrow(part, tracks, &shapes, events))
+        return "a file, track, category or flag has a number that none can have";
+    part->file = (size_t)*file;
+    part->columns.start_ns = start_ns;
+    part->columns.dur_ns = dur_ns;
+    decode_args(part, decoder, arguments, &shapes, events);
+    return NULL;
+}
+
+/* ---- tables: in the order of the file ---- */
+
+/* Rows of a table, as they were read: FIELDS numbers each. */
+struct rows {
+    unsigned fields;
+    size_t count;
+    VEC_OF(int64_t) numbers;
+};
+
+static const int64_t *row_at(const struct rows *rows, size_t index)
+{
+    return rows->numbers.at + index * rows->fields;
+}
+
+struct tpalog_trace {
+    struct rows files, devices, properties, tracks, notices, flows, samples;
+    VEC_OF(uint16_t) categories; /* the trace's, by the file's */
+    VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
+    size_t begun;                /* files begun in the builder */
+    size_t next_device, next_property, next_notice, next_track; /* rows that were looked at */
+    size_t first_track; /* from there on to next_track they are of the file that was begun last */
+    uint64_t lost_tracks, lost_categories;
+};
+
+struct tpalog_trace *tpalog_trace_open(void)
+{
+    return mem_zalloc(1, sizeof(struct tpalog_trace));
+}
+
+void tpalog_trace_free(struct tpalog_trace *trace)
+{
+    VEC_FREE(&trace->files.numbers);
+    VEC_FREE(&trace->devices.numbers);
+    VEC_FREE(&trace->properties.numbers);
+    VEC_FREE(&trace->tracks.numbers);
+    VEC_FREE(&trace->notices.numbers);
+    VEC_FREE(&trace->flows.numbers);
+    VEC_FREE(&trace->samples.numbers);
+    VEC_FREE(&trace->categories);
+    VEC_FREE(&trace->track_ids);
+    free(trace);
+}
+
+bool tpalog_has_trace(const struct tpalog_reader *reader)
+{
+    return reader->trace->files.count > 0 || reader->trace->begun > 0;
+}
+
+static void keep_rows(struct rows *rows, const struct tpalog_part *part)
+{
+    rows->fields = tpafile_kinds[part->head.kind].field_count;
+    for (size_t i = 0; i < part->head.rows; i++)
+        for (unsigned f = 0; f < rows->fields; f++)
+            *VEC_PUSH(&rows->numbers) = tpalog_field(part, f, i);
+    rows->count += part->head.rows;
+}
+
+static void join_categories(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    for (size_t i = 0; i < part->head.rows; i++) {
+        const struct tpalog_text *text =
+            tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_CATEGORY_NAME, i));
+        *VEC_PUSH(&reader->trace->categories) =
+            trace_builder_category(reader->builder, text ? text->at : "", text ? text->len : 0);
+    }
+}
+
+/* The argument that files spell as the LEN bytes at KEY; ARG_COUNT when there is none. */
+static enum trace_arg find_argument(const char *key, size_t len)
+{
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        for (const char *at = argument_keys[arg]; *at; at += strspn(at, "|")) {
+            size_t count = strcspn(at, "|");
+            if (count == len && memcmp(at, key, len) == 0)
+                return (enum trace_arg)arg;
+            at += count;
+        }
+    }
+    return ARG_COUNT;
+}
+
+static void join_arguments(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct tpalog_arguments *arguments = &reader->arguments;
+    for (size_t i = 0; i < part->head.rows && arguments->count < 64; i++) {
+        const struct tpalog_text *key =
+            tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_ARGUMENT_KEY, i));
+        enum trace_arg arg = key ? find_argument(key->at, key->len) : ARG_COUNT;
+        if (arg != ARG_COUNT && tpalog_field(part, TPAFILE_ARGUMENT_TYPE, i) != argument_types[arg]) {
+            if (reader->odd_arguments++ == 0)
+                reader->first_odd_argument = part->at;
+            arg = ARG_COUNT;
+        }
+        if (arg != ARG_COUNT && !trace_builder_wants(reader->builder, arg))
+            arg = ARG_COUNT;
+        arguments->at[arguments->count++] = arg;
+    }
+}
+
+void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct tpalog_trace *trace = reader->trace;
+    switch ((enum tpafile_kind)part->head.kind) {
+    case TPAFILE_FILE: keep_rows(&trace->files, part); break;
+    case TPAFILE_FILE_DEVICE: keep_rows(&trace->devices, part); break;
+    case TPAFILE_PROPERTY: keep_rows(&trace->properties, part); break;
+    case TPAFILE_TRACK: keep_rows(&trace->tracks, part); break;
+    case TPAFILE_NOTICE: keep_rows(&trace->notices, part); break;
+    case TPAFILE_CATEGORY: join_categories(reader, part); break;
+    case TPAFILE_ARGUMENT: join_arguments(reader, part); break;
+    case TPAFILE_FLOW:
+        if (reader->options->wants.flows)
+            keep_rows(&trace->flows, part);
+        break;
+    case TPAFILE_SAMPLE:
+        if (reader->options->wants.counters)
+            keep_rows(&trace->samples, part);
+        break;
+    default: break;
+    }
+}
+
+/* ---- files and tracks ---- */
+
+static const char *keep_text(struct tpalog_reader *reader, int64_t number)
+{
+    return tpalog_keep_text(&reader->texts, reader->builder, number);
+}
+
+static int flag_of(int64_t value)
+{
+    return value == 0 || value == 1 ? (int)value : -1;
+}
+
+static int small_number(int64_t value)
+{
+    return value >= 0 && value <= INT32_MAX ? (int)value : 0;
+}
+
+static int64_t known(int64_t value, int64_t missing)
+{
+    return value == TPAFILE_NONE ? missing : value;
+}
+
+static void fill_file(struct tpalog_reader *reader, struct trace_file *file, const int64_t *row)
+{
+    const char *path = keep_text(reader, row[TPAFILE_FILE_PATH]);
+    const char *format = keep_text(reader, row[TPAFILE_FILE_FORMAT]);
+    if (path)
+        file->path = path;
+    if (format)
+        file->format = format;
+    file->packing = small_number(row[TPAFILE_FILE_PACKING]);
+    file->packed_size = known(row[TPAFILE_FILE_PACKED_SIZE], -1);
+    file->size = known(row[TPAFILE_FILE_SIZE], 0);
+    int64_t producer = row[TPAFILE_FILE_PRODUCER];
+    file->producer =
+        producer >= 0 && producer <= PRODUCER_ROCPROF ? (enum trace_producer)producer : PRODUCER_UNKNOWN;
+    file->has_base = row[TPAFILE_FILE_BASE] != TPAFILE_NONE;
+    file->base_ns = known(row[TPAFILE_FILE_BASE], 0);
+    file->has_window =
+        row[TPAFILE_FILE_WINDOW_START] != TPAFILE_NONE && row[TPAFILE_FILE_WINDOW_END] != TPAFILE_NONE;
+    file->window_start_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_START]);
+    file->window_end_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_END]);
+    file->host_name = keep_text(reader, row[TPAFILE_FILE_HOST]);
+    file->trace_name = keep_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
+    file->trace_id = keep_text(reader, row[TPAFILE_FILE_TRACE_ID]);
+    file->rank = known(row[TPAFILE_FILE_RANK], -1);
+    file->world_size = known(row[TPAFILE_FILE_WORLD_SIZE], -1);
+    file->backend = keep_text(reader, row[TPAFILE_FILE_BACKEND]);
+    file->nccl_version = keep_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
+    file->record_shapes = flag_of(row[TPAFILE_FILE_RECORD_SHAPES]);
+    file->profile_memory = flag_of(row[TPAFILE_FILE_PROFILE_MEMORY]);
+    file->with_stack = flag_of(row[TPAFILE_FILE_WITH_STACK]);
+    file->with_flops = flag_of(row[TPAFILE_FILE_WITH_FLOPS]);
+    file->with_modules = flag_of(row[TPAFILE_FILE_WITH_MODULES]);
+    trace_builder_count_seen(reader->builder, (uint64_t)known(row[TPAFILE_FILE_FLOWS_SEEN], 0),
+                             (uint64_t)known(row[TPAFILE_FILE_SAMPLES_SEEN], 0),
+                             (uint64_t)known(row[TPAFILE_FILE_METADATA_SEEN], 0));
+}
+
+/* Number the names as the converted file did. Only those that are there: COUNT is a mere claim. */
+static void add_names(struct tpalog_reader *reader, int64_t count)
+{
+    for (size_t r = 0; r < reader->texts.runs.count; r++) {
+        const struct tpalog_texts_run *run = &reader->texts.runs.at[r];
+        for (size_t i = 0; i < run->count && run->first + (int64_t)i <= count; i++)
+            tpalog_name_id(&reader->texts, reader->builder, run->first + (int64_t)i);
+    }
+}
+
+/*
+ * The next row of a table whose rows follow each other file by file, when it is one of file INDEX; NULL when there is
+ * none. Rows of files that were passed are passed over.
+ */
+static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, int64_t index)
+{
+    while (*next < rows->count) {
+        const int64_t *row = row_at(rows, *next);
+        if (row[file_field] > index)
+            return NULL;
+        ++*next;
+        if (row[file_field] == index)
+            return row;
+    }
+    return NULL;
+}
+
+static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, size_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    const int64_t *row;
+    while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, (int64_t)index)))
+        *VEC_PUSH(&file->devices) = (struct trace_device){
+            .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
+            .name = keep_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
+            .total_memory = known(row[TPAFILE_FILE_DEVICE_TOTAL_MEMORY], 0),
+            .compute_major = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MAJOR]),
+            .compute_minor = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MINOR]),
+            .sm_count = small_number(row[TPAFILE_FILE_DEVICE_SM_COUNT]),
+            .warp_size = small_number(row[TPAFILE_FILE_DEVICE_WARP_SIZE]),
+            .max_threads_per_sm = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_SM]),
+            .max_threads_per_block = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_BLOCK]),
+            .regs_per_sm = small_number(row[TPAFILE_FILE_DEVICE_REGISTERS_PER_SM]),
+            .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
+        };
+    const char *distributed_info = NULL;
+    while (
+        (row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, (int64_t)index))) {
+        const char *key = keep_text(reader, row[TPAFILE_PROPERTY_KEY]);
+        const char *value = keep_text(reader, row[TPAFILE_PROPERTY_VALUE]);
+        if (!key || !value)
+            continue;
+        if (strcmp(key, "distributedInfo") == 0)
+            distributed_info = value;
+        *VEC_PUSH(&file->properties) =
+            (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
+    }
+    if (distributed_info)
+        distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
+}
+
+/* What is wrong with arrows or counters is of no interest to those who want none: as where they are read from JSON. */
+static bool is_of_interest(const struct tpalog_reader *reader, const char *word)
+{
+    const struct trace_wants *wants = &reader->options->wants;
+    if (strcmp(word, "bad_flow") == 0 || strcmp(word, "odd_flows") == 0)
+        return wants->flows;
+    return strcmp(word, "bad_counter") != 0 || wants->counters;
+}
+
+static void add_notice(struct tpalog_reader *reader, const int64_t *row)
+{
+    size_t number;
+    uint64_t count = (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1);
+    if (!tpalog_takes_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT], count, &number))
+        return;
+    const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
+    const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
+    if (!word || !text || !is_of_interest(reader, word))
+        return;
+    if (row[TPAFILE_NOTICE_FILE] == TPAFILE_NO_FILE)
+        trace_builder_tell(reader->builder, word, text, count);
+    else
+        trace_builder_notice(reader->builder, word, text, count,
+                             known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+}
+
+/* Add the notices of file INDEX, which was just begun; before those of the first one what is of no file. */
+static void add_notices(struct tpalog_reader *reader, int64_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    const int64_t *row;
+    while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index)))
+        add_notice(reader, row);
+}
+
+void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
+{
+    const struct rows *rows = &reader->trace->notices;
+    for (size_t i = 0; i < rows->count; i++) {
+        const int64_t *row = row_at(rows, i);
+        tpalog_sums_told_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
+                                (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+                                known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+    }
+}
+
+/* Add the tracks of the file that was just begun: they follow each other in the table, file by file. */
+static void add_tracks(struct tpalog_reader *reader, size_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    while (trace->track_ids.count < trace->tracks.count)
+        *VEC_PUSH(&trace->track_ids) = TRACK_NONE;
+    trace->first_track = trace->next_track;
+    for (; trace->next_track < trace->tracks.count; trace->next_track++) {
+        const int64_t *row = row_at(&trace->tracks, trace->next_track);
+        if (row[TPAFILE_TRACK_FILE] > (int64_t)index)
+            return;
+        const struct tpalog_text *pid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_PID_TEXT]);
+        const struct tpalog_text *tid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_TID_TEXT]);
+        struct track_key key = {
+            .pid = known(row[TPAFILE_TRACK_PID], 0),
+            .tid = known(row[TPAFILE_TRACK_TID], 0),
+            .pid_text = pid ? pid->at : NULL,
+            .tid_text = tid ? tid->at : NULL,
+            .pid_len = pid ? pid->len : 0,
+            .tid_len = tid ? tid->len : 0,
+        };
+        track_id id = trace_builder_track(reader->builder, &key);
+        struct track facts = {
+            .process_name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_PROCESS_NAME]),
+            .process_labels =
+                tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_PROCESS_LABELS]),
+            .thread_name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_THREAD_NAME]),
+        };
+        struct track *track = trace_builder_track_at(reader->builder, id);
+        track->process_name = facts.process_name;
+        track->process_labels = facts.process_labels;
+        track->thread_name = facts.thread_name;
+        track->process_sort_index = known(row[TPAFILE_TRACK_PROCESS_SORT_INDEX], 0);
+        track->thread_sort_index = known(row[TPAFILE_TRACK_THREAD_SORT_INDEX], 0);
+        trace->track_ids.at[trace->next_track] = id;
+    }
+}
+
+/* Begin files of the table up to INDEX in the builder. The first one was begun by who opened the source. */
+static void begin_files(struct tpalog_reader *reader, size_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    while (trace->begun <= index) {
+        size_t f = trace->begun++;
+        if (f > 0)
+            trace_builder_file(reader->builder, source_name(reader->source), "tpa");
+        struct trace_file *file = trace_builder_current_file(reader->builder);
+        file->container = reader->container;
+        if (f == 0 && trace->files.count)
+            add_names(reader, row_at(&trace->files, 0)[TPAFILE_FILE_NAMES]);
+        if (f < trace->files.count)
+            fill_file(reader, file, row_at(&trace->files, f));
+        fill_devices(reader, file, f);
+        if (f == 0)
+            add_notices(reader, TPAFILE_NO_FILE);
+        add_notices(reader, (int64_t)f);
+        add_tracks(reader, f);
+    }
+}
+
+/* A track of its own for one whose row is lost, or of another file. */
+static track_id lost_track(struct tpalog_reader *reader, track_id number)
+{
+    reader->trace->lost_tracks++;
+    return trace_builder_track(reader->builder, &(struct track_key){ .pid = 0, .tid = number });
+}
+
+/* The trace's track for the number of a record, which may be none. */
+static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
+{
+    const struct tpalog_trace *trace = reader->trace;
+    track_id row = number == TPAFILE_NONE ? TRACK_NONE : (track_id)number;
+    return row < trace->track_ids.count && trace->track_ids.at[row] != TRACK_NONE ? trace->track_ids.at[row]
+                                                                                  : lost_track(reader, row);
+}
+
+/* ---- events: in the order of the file ---- */
+
+/*
+ * The ids, which IDS has by number, of COUNT texts, in 4 bytes. False: some were not requested yet, or are too large.
+ */
+static bool map_texts(const name_id *ids, size_t id_count, const int64_t *numbers, size_t count, int32_t *to)
+{
+    uint32_t unfit = 0;
+    for (size_t i = 0; i < count; i++) {
+        name_id id = (uint64_t)numbers[i] < id_count ? ids[numbers[i]] : NAME_NONE;
+        unfit |= id; /* NAME_NONE has the upper bit */
+        to[i] = (int32_t)id;
+    }
+    return unfit >> 31 == 0;
+}
+_Static_assert(NAME_NONE >> 31, "no id that is known has the upper bit of NAME_NONE");
+
+/*
+ * Number the texts that come up for the first time in the order of the file, which is the one in which the converted
+ * file had them: what is told first of several that are alike then stays the same. Each has a bit, by its number; only
+ * in a file of which much is lost are there numbers without one.
+ */
+static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct tpalog_texts *texts = &reader->texts;
+    size_t least = texts->id_count, most = 0;
+    uint64_t *fresh = mem_zalloc(texts->id_count / 64 + 1, sizeof *fresh);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (!part->columns.args[arg].count || !part->arg_is_text[arg])
+            continue;
+        for (size_t i = 0; i < part->columns.args[arg].count; i++) {
+            uint64_t number = (uint64_t)part->arg_values[arg][i];
+            if (number >= texts->id_count || texts->text_ids[number] != NAME_NONE)
+                continue;
+            fresh[number / 64] |= UINT64_C(1) << number % 64;
+            least = number < least ? number : least;
+            most = number > most ? number : most;
+        }
+    }
+    for (size_t word = least / 64; word <= most / 64; word++)
+        for (uint64_t bits = fresh[word]; bits; bits &= bits - 1)
+            tpalog_text_id(texts, reader->builder, 64 * (int64_t)word + __builtin_ctzll(bits));
+    free(fresh);
+}
+
+/* The text of NUMBER; an empty one when the file gives none, where every text is one of the trace's. */
+static name_id told_text(struct tpalog_reader *reader, int64_t number)
+{
+    name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
+    return id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
+}
+
+/* Texts of arguments by the trace's ids. */
+static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part)
+{
+    const struct tpalog_texts *texts = &reader->texts;
+    bool met = false;
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        struct trace_columns_arg *column = &part->columns.args[arg];
+        if (!column->count || !part->arg_is_text[arg])
+            continue;
+        int64_t *values = part->arg_values[arg];
+        column->narrow = part->arg_narrow[arg];
+        if (map_texts(texts->text_ids, texts->id_count, values, column->count, part->arg_narrow[arg]))
+            continue;
+        if (!met)
+            meet_texts(reader, part);
+        met = true;
+        if (map_texts(texts->text_ids, texts->id_count, values, column->count, part->arg_narrow[arg]))
+            continue;
+        column->narrow = NULL;
+        for (size_t i = 0; i < column->count; i++)
+            values[i] = told_text(reader, values[i]);
+    }
+}
+
+/* What the file calls a number becomes the trace's id, in place. */
+static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
+{
+    struct tpalog_trace *trace = reader->trace;
+    const struct tpalog_texts *texts = &reader->texts;
+    size_t count = part->columns.count;
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = part->name_numbers[i];
+        name_id name = (uint64_t)number < texts->id_count ? texts->name_ids[number] : NAME_NONE;
+        part->names[i] = name != NAME_NONE ? name : tpalog_name_id(&reader->texts, reader->builder, number);
+    }
+    for (size_t i = 0; i < count; i++) {
+        track_id number = part->tracks[i];
+        part->tracks[i] = number >= trace->first_track && number < trace->next_track
+                              ? trace->track_ids.at[number]
+                              : lost_track(reader, number);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (part->categories[i] < trace->categories.count) {
+            part->categories[i] = trace->categories.at[part->categories[i]];
+        } else {
+            trace->lost_categories++;
+            part->categories[i] = trace_builder_category(reader->builder, "", 0);
+        }
+    }
+    part->columns.name = part->names;
+    part->columns.track = part->tracks;
+    part->columns.category = part->categories;
+    map_arguments(reader, part);
+}
+
+bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
+{
+    struct tpalog_trace *trace = reader->trace;
+    bool known_file = part->file < trace->files.count || part->file == 0;
+    if (!known_file || part->file + 1 < trace->begun)
+        part->file = trace->begun ? trace->begun - 1 : 0;
+    begin_files(reader, part->file);
+    map_events(reader, part);
+    return trace_builder_add_columns(reader->builder, &part->columns, err);
+}
+
+static void add_flows_and_samples(struct tpalog_reader *reader)
+{
+    struct tpalog_trace *trace = reader->trace;
+    uint64_t odd_flows = 0;
+    for (size_t i = 0; i < trace->flows.count; i++) {
+        const int64_t *row = row_at(&trace->flows, i);
+        int64_t phase = row[TPAFILE_FLOW_PHASE];
+        if (phase != 's' && phase != 't' && phase != 'f') {
+            odd_flows++;
+            continue;
+        }
+        struct trace_flow flow = {
+            .id = row[TPAFILE_FLOW_ID],
+            .ts_ns = trace_moment_or_zero(row[TPAFILE_FLOW_TIME]),
+            .category = told_text(reader, row[TPAFILE_FLOW_CATEGORY]),
+            .name = told_text(reader, row[TPAFILE_FLOW_NAME]),
+            .track = find_told_track(reader, row[TPAFILE_FLOW_TRACK]),
+            .phase = (char)phase,
+            .bind_enclosing = row[TPAFILE_FLOW_BIND_ENCLOSING] == 1,
+        };
+        trace_builder_add_flow(reader->builder, &flow);
+    }
+    if (odd_flows && reader->options->wants.flows)
+        trace_builder_notice(reader->builder, "odd_flows",
+                             "flow arrows are neither begin, step nor end; they were left out", odd_flows,
+                             TPA_NOWHERE);
+    for (size_t i = 0; i < trace->samples.count; i++) {
+        const int64_t *row = row_at(&trace->samples, i);
+        struct trace_sample sample = {
+            .ts_ns = trace_moment_or_zero(row[TPAFILE_SAMPLE_TIME]),
+            .counter = told_text(reader, row[TPAFILE_SAMPLE_COUNTER]),
+            .track = find_told_track(reader, row[TPAFILE_SAMPLE_TRACK]),
+        };
+        memcpy(&sample.value, &row[TPAFILE_SAMPLE_VALUE], sizeof sample.value);
+        trace_builder_add_sample(reader->builder, &sample);
+    }
+}
+
+void tpalog_trace_finish(struct tpalog_reader *reader)
+{
+    struct tpalog_trace *trace = reader->trace;
+    if (trace->files.count)
+        begin_files(reader, trace->files.count - 1);
+    if (trace->begun)
+        add_flows_and_samples(reader);
+    if (trace->lost_tracks || trace->lost_categories)
+        trace_builder_notice(reader->builder, "lost_tables",
+                             "events name tracks or categories whose block is lost",
+                             trace->lost_tracks + trace->lost_categories, TPA_NOWHERE);
+}

@@ -1,0 +1,175 @@
+/*
+ * memory.c - allocations and frees of a log as the memory records that PyTorch's profiler writes: `[memory]`.
+ *
+ * They are what the driver was requested, so a framework's caching allocator shows by what it reserves. Records tell
+ * which call made them, but no thread, which the call tells; so they wait until all calls are read. What the host
+ * allocates for copies (pinned) counts as memory of the host; managed memory as the device's.
+ */
+#include "ingest/tpalog/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RELEASE = 2, PAGEABLE = 1, PINNED = 2 };
+enum { TYPE_HOST = 0, TYPE_CUDA = 1 }; /* c10::DeviceType */
+
+struct memory_row {
+    int64_t time, operation, address, bytes, memory_kind, device, correlation, thread, in_use;
+};
+
+struct call {
+    int64_t correlation, thread;
+};
+
+/* What is in use of a memory kind of a device. */
+struct usage {
+    int64_t type, device, memory_kind, in_use;
+};
+
+struct log_memory {
+    VEC_OF(struct memory_row) rows;
+    VEC_OF(struct call) calls;
+    VEC_OF(struct usage) usages;
+};
+
+static struct log_memory *memory_of(struct tpalog_reader *reader)
+{
+    if (!reader->log->memory)
+        reader->log->memory = mem_zalloc(1, sizeof *reader->log->memory);
+    return reader->log->memory;
+}
+
+void tpalog_memory_release(struct tpalog_log *log)
+{
+    if (!log->memory)
+        return;
+    VEC_FREE(&log->memory->rows);
+    VEC_FREE(&log->memory->calls);
+    VEC_FREE(&log->memory->usages);
+    free(log->memory);
+    log->memory = NULL;
+}
+
+void tpalog_memory_note_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread)
+{
+    *VEC_PUSH(&memory_of(reader)->calls) = (struct call){ correlation, thread };
+}
+
+void tpalog_join_memory(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct log_memory *memory = memory_of(reader);
+    for (size_t i = 0; i < part->head.rows; i++)
+        *VEC_PUSH(&memory->rows) = (struct memory_row){
+            .time = tpalog_field(part, TPAFILE_MEMORY_TIME, i),
+            .operation = tpalog_field(part, TPAFILE_MEMORY_OPERATION, i),
+            .address = tpalog_field(part, TPAFILE_MEMORY_ADDRESS, i),
+            .bytes = tpalog_field(part, TPAFILE_MEMORY_BYTES, i),
+            .memory_kind = tpalog_field(part, TPAFILE_MEMORY_MEMORY_KIND, i),
+            .device = tpalog_field(part, TPAFILE_MEMORY_DEVICE, i),
+            .correlation = tpalog_field(part, TPAFILE_MEMORY_CORRELATION, i),
+            .thread = tpalog_field(part, TPAFILE_MEMORY_THREAD, i),
+            .in_use = tpalog_field(part, TPAFILE_MEMORY_IN_USE, i),
+        };
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+    const struct call *a = left, *b = right;
+    return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct memory_row *a = left, *b = right;
+    return a->time < b->time ? -1 : a->time > b->time;
+}
+
+/* The thread of the record; the process's first when nothing tells it. */
+static int64_t thread_of(const struct log_memory *memory, const struct memory_row *row)
+{
+    if (row->thread != TPAFILE_NONE || row->correlation == TPAFILE_NONE || memory->calls.count == 0)
+        return row->thread;
+    struct call key = { row->correlation, 0 };
+    const struct call *call = bsearch(&key, memory->calls.at, memory->calls.count, sizeof key, compare_calls);
+    return call ? call->thread : TPAFILE_NONE;
+}
+
+/* Take CHANGE into account; what is in use then on the device, all kinds of memory together. */
+static int64_t count_usage(struct log_memory *memory, int64_t type, int64_t device,
+                           const struct memory_row *row, int64_t change)
+{
+    struct usage *usage = NULL;
+    for (size_t i = 0; i < memory->usages.count && !usage; i++) {
+        struct usage *known = &memory->usages.at[i];
+        if (known->type == type && known->device == device && known->memory_kind == row->memory_kind)
+            usage = known;
+    }
+    if (!usage) {
+        usage = VEC_PUSH(&memory->usages);
+        *usage = (struct usage){ type, device, row->memory_kind, 0 };
+    }
+    if (row->in_use != TPAFILE_NONE)
+        usage->in_use = row->in_use;
+    else if (__builtin_add_overflow(usage->in_use, change, &usage->in_use) || usage->in_use < 0)
+        usage->in_use = 0; /* freed what was allocated before the log began */
+    int64_t sum = 0;
+    for (size_t i = 0; i < memory->usages.count; i++) {
+        const struct usage *known = &memory->usages.at[i];
+        if (known->type == type && known->device == device &&
+            __builtin_add_overflow(sum, known->in_use, &sum))
+            sum = INT64_MAX;
+    }
+    return sum;
+}
+
+static void set_arg(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
+                    enum trace_arg arg, int64_t value)
+{
+    int64_t *to = tpalog_columns_arg(reader, part, columns, arg);
+    if (to)
+        *to = value;
+}
+
+static void add_row(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
+                    const struct memory_row *row)
+{
+    struct log_memory *memory = reader->log->memory;
+    bool usable = row->bytes >= 0 && (row->operation == 1 || row->operation == RELEASE);
+    if (!usable || !tpalog_columns_time(reader, columns, row->time, 0))
+        return;
+    bool host = row->memory_kind == PAGEABLE || row->memory_kind == PINNED;
+    int64_t type = host ? TYPE_HOST : TYPE_CUDA;
+    int64_t device = host ? -1 : row->device == TPAFILE_NONE ? 0 : row->device;
+    int64_t change = row->operation == RELEASE ? -row->bytes : row->bytes;
+    size_t i = columns->count;
+    columns->name[i] = trace_builder_name(reader->builder, "[memory]", 8);
+    columns->track[i] = tpalog_thread_track(reader, thread_of(memory, row));
+    columns->category[i] = tpalog_category(reader, LOG_INSTANT);
+    columns->flags[i] = EVENT_POINT;
+    set_arg(reader, part, columns, ARG_BYTES, change);
+    set_arg(reader, part, columns, ARG_DEVICE_TYPE, type);
+    set_arg(reader, part, columns, ARG_DEVICE_ID, device);
+    if (row->address != TPAFILE_NONE)
+        set_arg(reader, part, columns, ARG_ADDRESS, row->address);
+    set_arg(reader, part, columns, ARG_TOTAL_ALLOCATED, count_usage(memory, type, device, row, change));
+    columns->count++;
+}
+
+bool tpalog_memory_finish(struct tpalog_reader *reader, struct tpa_error *err)
+{
+    struct log_memory *memory = reader->log->memory;
+    size_t count = memory ? memory->rows.count : 0;
+    if (count == 0)
+        return true;
+    if (memory->calls.count)
+        qsort(memory->calls.at, memory->calls.count, sizeof *memory->calls.at, compare_calls);
+    qsort(memory->rows.at, count, sizeof *memory->rows.at, compare_rows);
+    struct tpalog_part part = { .head.rows = (uint32_t)count };
+    struct log_columns columns;
+    tpalog_columns_begin(&part, &columns);
+    for (size_t i = 0; i < count; i++)
+        add_row(reader, &part, &columns, &memory->rows.at[i]);
+    bool ok = tpalog_columns_end(reader, &columns, err);
+    tpalog_part_release(&part);
+    return ok;
+}

@@ -1,0 +1,254 @@
+/*
+ * tpalog.h - the parts of the reader of .tpa files, for ingest/tpalog*.c only.
+ *
+ *   tpalog.c           the format's row, and reading a whole source: blocks are decoded by several threads and
+ *                      joined in the order of the file
+ *   blocks.c    blocks out of a source that may be cut or damaged, and what was lost
+ *   texts.c     the texts of a file by their numbers
+ *   events.c    a converted trace: events and the tables they refer to
+ *   sums.c      a converted profile, or report on actions
+ *   log.h       and the files it names: what the capture library logs becomes events
+ */
+#ifndef TPA_INGEST_TPALOG_H
+#define TPA_INGEST_TPALOG_H
+
+#include "base/memory.h"
+#include "base/source.h"
+#include "ingest/formats.h"
+#include "trace/columns.h"
+#include "trace/tpafile_decode.h"
+
+/* ---- blocks out of a source: blocks.c ---- */
+
+enum tpalog_item { TPALOG_BLOCK, TPALOG_HEADER, TPALOG_END, TPALOG_FAILED };
+
+struct tpalog_blocks {
+    struct source *source; /* borrowed */
+    unsigned char *bytes;  /* a stretch of the source: those from START on are not yet looked at */
+    size_t start, count, capacity;
+    int64_t offset; /* of bytes[0] in the source */
+    bool ended;     /* the source has no more */
+
+    /* The item found last; borrowed until the next. */
+    struct tpafile_head head;
+    const unsigned char *payload; /* or the header's TPAFILE_HEADER_SIZE bytes */
+    int64_t at;                   /* where the item begins */
+
+    /* What was lost so far. */
+    uint32_t next_number;
+    uint64_t blocks, lost_blocks;
+    int64_t skipped_bytes, first_skipped; /* first_skipped: TPA_NOWHERE when none were */
+    int64_t tail_bytes, tail_at;          /* of the block that the file ends in */
+    int64_t wasted;                       /* bytes of blocks whose checksum was wrong */
+    bool header_damaged;
+};
+
+void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
+void tpalog_blocks_release(struct tpalog_blocks *blocks);
+
+/* Find the next block whose checksums are right, or the next header. TPALOG_FAILED and ERR when reading fails. */
+enum tpalog_item tpalog_blocks_next(struct tpalog_blocks *blocks, struct tpa_error *err);
+
+/* ---- a block decoded: by any thread, knowing of other blocks only the arguments ---- */
+
+/* Memory that is used again for the next block. */
+struct tpalog_room {
+    void *at;
+    size_t size;
+};
+
+/*
+ * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another
+ * type than its key. The type of its values comes from our own table, never from the file.
+ */
+struct tpalog_arguments {
+    size_t count;
+    enum trace_arg at[64];
+};
+
+enum { TPALOG_ROOMS = TPAFILE_MOST_FIELDS + 8 + 3 * ARG_COUNT };
+
+struct tpalog_part {
+    struct tpafile_head head;
+    int64_t at; /* in the file */
+    bool is_header;
+    bool is_refused; /* all that was read takes too much memory, with it */
+    int64_t room_bytes,
+        kept_bytes;        /* memory that it takes until it is joined; and as long as the trace lives */
+    const char *wrong;     /* why it cannot be used; NULL: nothing */
+    uint64_t odd_values;   /* numbers outside of what their type may hold, taken as not known */
+    const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
+    uint64_t unpacked;     /* bytes of its columns: 8 a number, and the texts */
+    struct tpalog_room payload;
+    size_t payload_size;
+    struct tpalog_room rooms[TPALOG_ROOMS];
+    unsigned rooms_used;
+
+    /* Rows: by field; NULL where it is not there: TPAFILE_NONE in all rows. */
+    int64_t *fields[TPAFILE_MOST_FIELDS];
+
+    /* TPAFILE_STRINGS */
+    int64_t first_text;
+    size_t text_count;
+    int64_t *lengths;
+    char *bytes;
+
+    /* TPAFILE_EVENTS: ids are the file's, and become the trace's when the part is joined. */
+    size_t file;
+    struct trace_columns columns;
+    int64_t *name_numbers; /* texts; what they are in the trace goes to NAMES */
+    name_id *names;
+    track_id *tracks;
+    uint16_t *categories;
+    int64_t *arg_values[ARG_COUNT]; /* of texts, their numbers in the file */
+    int32_t *arg_narrow[ARG_COUNT]; /* room for as many */
+    bool arg_is_text[ARG_COUNT];
+};
+
+/* SIZE bytes that live as long as PART is not used for another block; not cleared. */
+void *tpalog_part_room(struct tpalog_part *part, size_t size);
+void tpalog_part_release(struct tpalog_part *part);
+
+/* "its columns do not fit together" */
+extern const char tpalog_misfit[];
+
+/* Decode the events of a block whose columns DECODER has found. NULL, or what is wrong with them. */
+const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                                 const struct tpalog_arguments *arguments);
+
+/* ---- texts by number: texts.c ---- */
+
+struct tpalog_text {
+    const char *at; /* NUL-terminated */
+    size_t len;
+    name_id name, text; /* in the trace; NAME_NONE until requested */
+    const char *kept;   /* copy that lives as long as the trace or sums; NULL until requested */
+    uint32_t range;     /* 1 + index of what ranges.c made of it; 0: nothing yet */
+};
+
+/* Texts of one block. */
+struct tpalog_texts_run {
+    int64_t first;
+    size_t count;
+    struct tpalog_text *at;
+    char *bytes;
+};
+
+struct tpalog_texts {
+    VEC_OF(struct tpalog_texts_run) runs; /* by number */
+    size_t there;                         /* texts in them */
+    size_t last;                          /* the run used last */
+    struct tpalog_text lost;              /* stands in for texts whose block is lost */
+    /* Ids of those that were requested, by number: NAME_NONE for the others; read by the functions below. */
+    name_id *name_ids, *text_ids;
+    size_t id_count, id_capacity;
+    uint64_t lost_count;
+};
+
+void tpalog_texts_init(struct tpalog_texts *texts);
+void tpalog_texts_release(struct tpalog_texts *texts);
+
+/* Take the texts of PART. False: their numbers make no sense. */
+bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part);
+
+/* The text of NUMBER; NULL for no text (0 or less). */
+struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number);
+
+/* Its id among the trace's names or texts; NAME_NONE for no text. */
+name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+
+/* The copy of it that lives as long as the trace; NULL for no text or a lost one. One copy, however often it is requested. */
+const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+
+/* ---- reading a file: what joined parts become ---- */
+
+/* What a file holds shows in the first block that is of one of these. */
+enum tpalog_holds { TPALOG_NOTHING, TPALOG_TRACE, TPALOG_SUMS };
+
+struct tpalog_reader {
+    struct source *source;
+    struct trace_builder *builder;
+    const struct ingest_options *options;
+    struct tpalog_texts texts;
+    struct tpalog_arguments arguments;
+    struct trace_container *container; /* what `tpa info` shows of the file */
+    struct tpalog_trace *trace;        /* events.c's */
+    struct tpalog_log *log;            /* log.h's */
+    struct tpalog_sums *sums;          /* sums.c's */
+    enum tpalog_holds holds;
+    struct names *notices; /* in the file, each by the numbers of its texts */
+    uint64_t more_notices; /* cases of those that are not taken */
+    bool ended;            /* an END record was met */
+    uint64_t unknown_blocks;
+    uint64_t bad_blocks; /* checksum right, contents not */
+    int64_t first_bad;
+    uint32_t bad_number; /* of the first */
+    const char *bad_reason;
+    uint64_t odd_values; /* numbers taken as not known */
+    int64_t first_odd;
+    uint32_t odd_number; /* of the first block with such */
+    const char *odd_word, *odd_field;
+    uint64_t odd_arguments; /* that are of another type than their key */
+    int64_t first_odd_argument;
+    int64_t kept_bytes; /* of memory that texts and records take, for the limit of the ratio */
+};
+
+/* Limits on the notices in a file: different ones, and bytes of words and texts. */
+enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
+
+/*
+ * Is the notice of these texts, by their numbers, of COUNT cases one of those that are taken? Else they are counted.
+ * The taken ones are numbered from 0 in the order in which they are met: *NUMBER.
+ */
+bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
+                         size_t *number);
+
+/* events.c: tables and events of a converted trace. */
+struct tpalog_trace *tpalog_trace_open(void);
+void tpalog_trace_free(struct tpalog_trace *trace);
+bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
+void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *part);
+void tpalog_trace_finish(struct tpalog_reader *reader);
+
+/* Was a trace converted to this file, rather than recorded into it? */
+bool tpalog_has_trace(const struct tpalog_reader *reader);
+
+/* The notices of the table that were not yet added; to sums, for which there is no trace. */
+void tpalog_join_notices_of_sums(struct tpalog_reader *reader);
+
+/* sums.c: a profile or a report. */
+struct tpalog_sums *tpalog_sums_open(void);
+void tpalog_sums_free(struct tpalog_sums *sums);
+bool tpalog_has_sums(const struct tpalog_reader *reader);
+
+/* Take the rows of PART. False: they make no sense, or stand behind some of the other kind. */
+bool tpalog_join_sums(struct tpalog_reader *reader, const struct tpalog_part *part);
+
+/* All blocks are joined, and there are sums: put them together. */
+void tpalog_sums_finish(struct tpalog_reader *reader);
+
+/* Tell something odd of the sums; KIND and TEXT are copied. */
+void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
+                        int64_t offset);
+
+/* The same for a notice in the file, by the numbers of its texts; repeated ones are counted together. */
+void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                             int64_t offset);
+
+/* The sums, and what is reported of their container, become the caller's. */
+void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
+
+/* log.h: what the capture library logs. */
+struct tpalog_log *tpalog_log_open(void);
+void tpalog_log_free(struct tpalog_log *log);
+bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
+bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err);
+
+/* A field of a row; TPAFILE_NONE where it is not known. */
+static inline int64_t tpalog_field(const struct tpalog_part *part, unsigned field, size_t row)
+{
+    return part->fields[field] ? part->fields[field][row] : TPAFILE_NONE;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * names.c - the two tables of a plane: names of events and names of stats, by id.
+ *
+ * They are maps: entries of {1 key, 2 value}. The key counts, not the id in the value; of equal keys the last one. Ids are
+ * mostly small, but nothing says so.
+ */
+#include "ingest/xplane/parts.h"
+
+#include "ingest/json_text.h"
+#include <math.h>
+#include <stdlib.h>
+
+bool xplane_text_is(struct xplane_text text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
+}
+
+bool xplane_text_begins(struct xplane_text text, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return text.len >= len && memcmp(text.at, prefix, len) == 0;
+}
+
+/* ---- entries ---- */
+
+static enum xplane_stat meaning_of(struct xplane_text name)
+{
+    static const char *const names[] = {
+#define XPLANE_STAT_NAME(id, text) text,
+        XPLANE_STATS(XPLANE_STAT_NAME)
+#undef XPLANE_STAT_NAME
+    };
+    for (int i = 0; i < STAT_COUNT; i++)
+        if (xplane_text_is(name, names[i]))
+            return (enum xplane_stat)i;
+    return STAT_UNKNOWN;
+}
+
+/* Key and value of the map entry that FIELD holds. False: it is damaged. */
+static bool read_entry(const struct wire_field *entry, uint64_t *key, struct wire *value)
+{
+    struct wire in = wire_in(entry);
+    struct wire_field field;
+    *key = 0;
+    *value = wire_over(NULL, 0);
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 1, WIRE_VARINT))
+            *key = field.value;
+        else if (wire_is(&field, 2, WIRE_BYTES))
+            *value = wire_in(&field);
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    return !in.damaged;
+}
+
+static void read_stat_name(struct xplane_plane *plane, const struct wire_field *entry)
+{
+    uint64_t key;
+    struct wire in;
+    struct wire_field field;
+    if (!read_entry(entry, &key, &in))
+        return;
+    struct xplane_stat_name name = { .meaning = STAT_UNKNOWN };
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 2, WIRE_BYTES))
+            name.text = xplane_text_of(&field);
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    name.meaning = (uint8_t)meaning_of(name.text);
+    *VEC_PUSH(&plane->stat_names) = name;
+    id_table_set(&plane->stat_ids, key, (uint32_t)plane->stat_names.count - 1);
+}
+
+/* Who wrote the file shows in what its host did. */
+static void look_for_producer(struct xplane_event_name *name)
+{
+    name->is_jax = xplane_text_begins(name->name, "PjitFunction") || xplane_text_begins(name->name, "PjRt");
+    name->is_tensorflow = xplane_text_begins(name->name, "ExecutorState::") ||
+                          xplane_text_begins(name->name, "Iterator::") ||
+                          xplane_text_begins(name->name, "TFE_") || name->is_context;
+}
+
+static void read_event_name(struct xplane_plane *plane, const struct wire_field *entry)
+{
+    uint64_t key;
+    struct wire in;
+    struct wire_field field;
+    if (!read_entry(entry, &key, &in))
+        return;
+    struct xplane_event_name name = { .stats = in };
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 2, WIRE_BYTES))
+            name.name = xplane_text_of(&field);
+        else if (wire_is(&field, 4, WIRE_BYTES))
+            name.display = xplane_text_of(&field);
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    name.is_twin = plane->kind == PLANE_HOST && xplane_text_begins(name.name, "end: ");
+    name.is_free = xplane_text_is(name.name, "MemoryDeallocation");
+    name.is_allocation = name.is_free || xplane_text_is(name.name, "MemoryAllocation");
+    name.is_context = xplane_text_is(name.name, "TraceContext");
+    look_for_producer(&name);
+    *VEC_PUSH(&plane->event_names) = name;
+    id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
+}
+
+/* Keep the stats of a name only where one of them means something: most say where in the program it comes from. */
+static void look_at_stats(const struct xplane_plane *plane, struct xplane_event_name *name)
+{
+    struct wire in = name->stats;
+    struct wire_field field;
+    struct xplane_value value;
+    enum xplane_stat stat;
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 5, WIRE_BYTES) && xplane_stat_read(plane, wire_in(&field), &stat, &value))
+            return;
+        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    name->stats = wire_over(NULL, 0);
+}
+
+void xplane_names_read(struct xplane_plane *plane)
+{
+    struct wire in = plane->fields;
+    struct wire_field field;
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 4, WIRE_BYTES))
+            read_event_name(plane, &field);
+        else if (wire_is(&field, 5, WIRE_BYTES))
+            read_stat_name(plane, &field);
+        else if (wire_is(&field, 6, WIRE_BYTES))
+            *VEC_PUSH(&plane->stats) = wire_in(&field);
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    for (size_t i = 0; i < plane->event_names.count; i++)
+        look_at_stats(plane, &plane->event_names.at[i]);
+}
+
+void xplane_names_release(struct xplane_plane *plane)
+{
+    id_table_release(&plane->stat_ids);
+    id_table_release(&plane->event_ids);
+    VEC_FREE(&plane->stat_names);
+    VEC_FREE(&plane->event_names);
+    VEC_FREE(&plane->stats);
+    VEC_FREE(&plane->programs);
+}
+
+/* ---- stats ---- */
+
+static void set_number(struct xplane_value *value, int64_t number)
+{
+    *value = (struct xplane_value){ .is_number = true, .number = number };
+}
+
+/* Read the value of the stat; *NAME is its name's place, UINT32_MAX when it is not known. */
+static bool read_value(const struct xplane_plane *plane, struct wire in, uint32_t *name,
+                       struct xplane_value *value)
+{
+    struct wire_field field;
+    uint64_t id = 0;
+    uint32_t text;
+    *value = (struct xplane_value){ 0 };
+    while (wire_next(&in, &field)) {
+        switch (field.number << 3 | field.type) {
+        case 1 << 3 | WIRE_VARINT: id = field.value; break;
+        case 2 << 3 | WIRE_FIXED64: {
+            double number = wire_double(field.value);
+            if (fabs(number) < 0x1p62 && number == floor(number))
+                set_number(value, (int64_t)number);
+            break;
+        }
+        case 3 << 3 | WIRE_VARINT:
+        case 4 << 3 | WIRE_VARINT: set_number(value, (int64_t)field.value); break;
+        case 5 << 3 | WIRE_BYTES:
+        case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = xplane_text_of(&field) }; break;
+        case 7 << 3 | WIRE_VARINT:
+            text = id_table_find(&plane->stat_ids, field.value);
+            *value = (struct xplane_value){ 0 };
+            if (text != UINT32_MAX)
+                value->text = plane->stat_names.at[text].text;
+            break;
+        default:
+            if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+                return false;
+        }
+    }
+    *name = id_table_find(&plane->stat_ids, id);
+    return !in.damaged;
+}
+
+bool xplane_stat_read(const struct xplane_plane *plane, struct wire in, enum xplane_stat *stat,
+                      struct xplane_value *value)
+{
+    uint32_t name;
+    if (!read_value(plane, in, &name, value) || name == UINT32_MAX)
+        return false;
+    *stat = (enum xplane_stat)plane->stat_names.at[name].meaning;
+    return *stat != STAT_UNKNOWN;
+}
+
+bool xplane_number(const struct xplane_stats *stats, enum xplane_stat stat, int64_t *number)
+{
+    if (!xplane_has(stats, stat))
+        return false;
+    const struct xplane_value *value = &stats->at[stat];
+    if (!value->is_number)
+        return value->text.len > 0 && json_integer(value->text.at, value->text.at + value->text.len, number);
+    *number = value->number;
+    return true;
+}
+
+bool xplane_plane_stat(const struct xplane_plane *plane, const char *name, struct xplane_value *value)
+{
+    uint32_t place;
+    for (size_t i = 0; i < plane->stats.count; i++)
+        if (read_value(plane, plane->stats.at[i], &place, value) && place != UINT32_MAX &&
+            xplane_text_is(plane->stat_names.at[place].text, name))
+            return true;
+    return false;
+}

@@ -1,0 +1,128 @@
+/*
+ * work.c - which operator a launch was for, by what the work on the GPU says of itself.
+ *
+ * XLA's annotations reach CUPTI's records of kernels; the calls that launched them have none (ROCm's have, since 2026). So kernels
+ * tell their operator, and the call finds it by its correlation_id. Planes of GPUs come first in what XLA writes now; where the
+ * host comes before them, as in 2020, they are looked through beforehand.
+ *
+ * Correlation ids count up, so what they stand for is kept in short pages; a page costs a stranger who scatters them no more than
+ * the columns of the event that has the id.
+ */
+#include "ingest/xplane/parts.h"
+
+enum {
+    PAGE = 16,
+    NO_OPERATOR = 0, /* else 1 + its place in reader->operators */
+};
+#define SEVERAL UINT32_MAX /* of a launch whose works are of several operators, as that of a graph is */
+
+struct xplane_work_page {
+    uint32_t operator_of[PAGE]; /* by correlation % PAGE */
+};
+
+/* The place of the operator that STATS name among reader->operators. */
+static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xplane_stats *stats)
+{
+    struct xplane_text module = { NULL, 0 }, operation = stats->at[STAT_HLO_OP].text;
+    if (xplane_has(stats, STAT_HLO_MODULE))
+        module = stats->at[STAT_HLO_MODULE].text;
+    uint64_t key = (uint64_t)(uintptr_t)operation.at * 31 + (uint64_t)(uintptr_t)module.at;
+    struct xplane_known_operator *known =
+        &reader->known_operators[key * UINT64_C(0x9e3779b97f4a7c15) >> 55]; /* 512 of them */
+    if (known->operation.at == operation.at && known->module.at == module.at &&
+        known->operation.len == operation.len && known->module.len == module.len)
+        return known->id;
+    buffer_clear(&reader->text);
+    if (module.len) {
+        buffer_add(&reader->text, module.at, module.len);
+        buffer_putc(&reader->text, '/');
+    }
+    buffer_add(&reader->text, operation.at, operation.len);
+    if (!reader->operator_names)
+        reader->operator_names = names_open();
+    uint32_t id = names_add(reader->operator_names, reader->text.at, reader->text.count);
+    if (id == reader->operators.count)
+        *VEC_PUSH(&reader->operators) = (struct xplane_operator){ 0 };
+    *known = (struct xplane_known_operator){ operation, module, id };
+    return id;
+}
+
+static struct xplane_work_page *page_of(const struct xplane_reader *reader, int64_t correlation)
+{
+    uint32_t page = id_table_find(&reader->work_page_of, (uint64_t)correlation / PAGE);
+    return page == ID_TABLE_NONE ? NULL : &reader->work_pages.at[page];
+}
+
+void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats)
+{
+    int64_t correlation;
+    if (!xplane_names_operator(stats) || !xplane_number(stats, STAT_CORRELATION, &correlation))
+        return;
+    uint32_t op = 1 + operator_of_stats(reader, stats);
+    struct xplane_work_page *page = page_of(reader, correlation);
+    if (!page) {
+        id_table_set(&reader->work_page_of, (uint64_t)correlation / PAGE, (uint32_t)reader->work_pages.count);
+        page = VEC_PUSH(&reader->work_pages);
+        *page = (struct xplane_work_page){ { NO_OPERATOR } };
+    }
+    uint32_t *of = &page->operator_of[(uint64_t)correlation % PAGE];
+    *of = *of == NO_OPERATOR || *of == op ? op : SEVERAL;
+}
+
+bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name)
+{
+    int64_t correlation;
+    uint32_t id;
+    if (xplane_names_operator(stats)) {
+        id = operator_of_stats(reader, stats);
+    } else {
+        const struct xplane_work_page *page =
+            xplane_number(stats, STAT_CORRELATION, &correlation) ? page_of(reader, correlation) : NULL;
+        uint32_t of = page ? page->operator_of[(uint64_t)correlation % PAGE] : NO_OPERATOR;
+        if (of == NO_OPERATOR || of == SEVERAL)
+            return false;
+        id = of - 1;
+    }
+    struct xplane_operator *op = &reader->operators.at[id];
+    if (op->serial != reader->serial) {
+        const char *text = names_text(reader->operator_names, id);
+        op->serial = reader->serial;
+        op->id = trace_chunk_name(reader->chunk, text, strlen(text));
+    }
+    *name = op->id;
+    return true;
+}
+
+static void scan_line(struct xplane_reader *reader, const struct xplane_plane *plane, struct wire in)
+{
+    struct wire_field field;
+    struct xplane_event event;
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event))
+            xplane_work_note(reader, &event.stats);
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            return;
+    }
+}
+
+void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane)
+{
+    struct wire in = plane->fields;
+    struct wire_field field;
+    xplane_names_read(plane);
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 3, WIRE_BYTES))
+            scan_line(reader, plane, wire_in(&field));
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    xplane_names_release(plane);
+}
+
+void xplane_work_release(struct xplane_reader *reader)
+{
+    names_free(reader->operator_names);
+    VEC_FREE(&reader->operators);
+    VEC_FREE(&reader->work_pages);
+    id_table_release(&reader->work_page_of);
+}

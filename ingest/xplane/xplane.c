@@ -1,0 +1,578 @@
+/*
+ * xplane.c - the reader of XSpaces: *.xplane.pb, which TensorFlow, JAX and PyTorch/XLA write on GPUs, TPUs and CPUs.
+ *
+ * A file is one message of package tensorflow.profiler, as openxla/xla has it in tsl/profiler/protobuf/xplane.proto (the same
+ * since 2020); no header, no checksum:
+ *
+ *     XSpace  1 planes*, 2 errors*, 3 warnings*, 4 hostnames*
+ *     XPlane  1 id, 2 name, 3 lines*, 4 event_metadata{id: XEventMetadata}*, 5 stat_metadata{id: XStatMetadata}*, 6 stats*
+ *     XLine   1 id, 2 name, 3 timestamp_ns, 4 events*, 9 duration_ps, 10 display_id, 11 display_name
+ *     XEvent  1 metadata_id, 2 offset_ps or 5 num_occurrences, 3 duration_ps, 4 stats*
+ *     XStat   1 metadata_id, one of 2 double, 3 uint64, 4 int64, 5 str, 6 bytes, 7 ref (an XStatMetadata's name)
+ *     XEventMetadata  1 id, 2 name, 3 metadata, 4 display_name, 5 stats*, 6 child_id*
+ *
+ * Names come after the events that have them, so the file is read whole, and each plane is walked twice: for its two tables,
+ * then for its lines. What was walked is given back to the system. Every message has its length before it, so damage costs
+ * the message that it is in, and what stands around it is read.
+ *
+ * A plane becomes a process, a line a thread or a stream, with the numbers that XLA's own export as JSON gives them. Some
+ * lines repeat others (made by readers: steps, modules, name scopes); they become annotations, which are no work.
+ */
+#include "ingest/xplane/parts.h"
+
+#include "base/runs.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Events in a chunk before it is handed over. */
+enum { EVENTS_PER_CHUNK = 1 << 15 };
+
+/* Processes as XLA numbers them when it writes JSON: the host, devices from 1 on. */
+enum { HOST_PID = 701, OTHER_PIDS = 10000, SPARSE_PIDS = 100000, SECOND_PIDS = 1000000 };
+
+static bool hand_over(struct xplane_reader *reader)
+{
+    reader->serial++;
+    return trace_builder_append(reader->builder, reader->chunk, reader->err);
+}
+
+/* ---- lines ---- */
+
+/* Lines that a reader derived from others have ids from 0xdeadbeef on. */
+static bool is_derived(int64_t id)
+{
+    return (uint32_t)id - UINT32_C(0xdeadbeef) < 400;
+}
+
+/* The fields of a line that are no events: they may come after these. */
+static bool read_line_fields(struct wire in, struct xplane_line *line)
+{
+    struct wire_field field;
+    while (wire_next(&in, &field)) {
+        switch (field.number << 3 | field.type) {
+        case 1 << 3 | WIRE_VARINT: line->id = (int64_t)field.value; break;
+        case 2 << 3 | WIRE_BYTES: line->name = xplane_text_of(&field); break;
+        case 3 << 3 | WIRE_VARINT: line->timestamp_ns = (int64_t)field.value; break;
+        case 11 << 3 | WIRE_BYTES: line->display = xplane_text_of(&field); break;
+        default:
+            if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+                return false;
+        }
+    }
+    return !in.damaged;
+}
+
+static void tell_damage(struct xplane_reader *reader, const uint8_t *at)
+{
+    trace_chunk_notice(reader->chunk, "bad_message",
+                       "damaged parts of the file could not be read; what stands around them was",
+                       xplane_offset(reader, at));
+}
+
+static struct xplane_line open_line(struct xplane_reader *reader, const struct xplane_plane *plane,
+                                    struct wire in)
+{
+    struct xplane_line line = { .track = TRACK_NONE };
+    bool is_cut = plane->is_cut && in.end == plane->fields.end; /* which was said */
+    if (!read_line_fields(in, &line) && !is_cut)
+        tell_damage(reader, in.at);
+    line.is_derived = is_derived(line.id);
+    if (plane->kind == PLANE_HOST)
+        return line;
+    line.is_steps = xplane_text_is(line.name, "Steps");
+    line.is_work = plane->kind == PLANE_TPU &&
+                   (xplane_text_is(line.name, "XLA Ops") || xplane_text_is(line.name, "Async XLA Ops"));
+    return line;
+}
+
+static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, struct wire in,
+                      uint64_t order, struct whole *whole)
+{
+    struct xplane_line line = open_line(reader, plane, in);
+    struct xplane_event event;
+    struct wire_field field;
+    line.order = order;
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 4, WIRE_BYTES)) {
+            if (xplane_event_read(plane, wire_in(&field), &event))
+                xplane_event_add(reader, plane, &line, &event, field.bytes);
+            else
+                tell_damage(reader, field.bytes);
+            if (trace_chunk_count_events(reader->chunk) >= EVENTS_PER_CHUNK) {
+                if (!hand_over(reader))
+                    return false;
+                if (plane->lines_come_first)
+                    whole_done(whole, (size_t)(field.bytes - whole->at));
+            }
+        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+            break;
+        }
+    }
+    return true;
+}
+
+/* ---- programs on a TPU ---- */
+
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct xplane_program *a = left, *b = right;
+    return a->start_ns > b->start_ns;
+}
+
+static void read_programs(const struct xplane_reader *reader, struct xplane_plane *plane, struct wire in)
+{
+    struct xplane_line line = { 0 };
+    struct wire_field field;
+    struct xplane_event event;
+    (void)reader;
+    read_line_fields(in, &line);
+    if (!xplane_text_is(line.name, "XLA Modules"))
+        return;
+    while (wire_next(&in, &field)) {
+        struct xplane_program program = { .correlation = -1 };
+        int64_t run;
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event) &&
+            event.duration_ps >= 0 &&
+            xplane_span(&line, event.offset_ps, event.duration_ps, &program.start_ns, &program.end_ns)) {
+            if (xplane_number(&event.stats, STAT_RUN_ID, &run))
+                program.correlation = xplane_launch_number(plane->number, run);
+            *VEC_PUSH(&plane->programs) = program;
+        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+            break;
+        }
+    }
+}
+
+static void find_programs(const struct xplane_reader *reader, struct xplane_plane *plane)
+{
+    struct wire in = plane->fields;
+    struct wire_field field;
+    while (wire_next(&in, &field)) {
+        if (wire_is(&field, 3, WIRE_BYTES))
+            read_programs(reader, plane, wire_in(&field));
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            break;
+    }
+    if (plane->programs.count)
+        runs_sort(plane->programs.at, plane->programs.count, sizeof *plane->programs.at, begins_later, NULL);
+}
+
+/* ---- planes ---- */
+
+/* The number after PREFIX in NAME, or -1; *REST is what follows it. */
+static int64_t number_after(struct xplane_text name, const char *prefix, struct xplane_text *rest)
+{
+    size_t at = strlen(prefix);
+    int64_t number = 0;
+    if (!xplane_text_begins(name, prefix) || at == name.len || name.at[at] < '0' || name.at[at] > '9')
+        return -1;
+    for (; at < name.len && name.at[at] >= '0' && name.at[at] <= '9'; at++)
+        if (__builtin_mul_overflow(number, 10, &number) || (number += name.at[at] - '0') > INT32_MAX)
+            return -1;
+    *rest = (struct xplane_text){ name.at + at, name.len - at };
+    return number;
+}
+
+/* What the name of PLANE tells: what it is, and which process it becomes. INDEX counts planes. */
+static void place_plane(struct xplane_plane *plane, size_t index)
+{
+    struct xplane_text rest = { "", 0 };
+    int64_t gpu = number_after(plane->name, "/device:GPU:", &rest);
+    int64_t tpu = number_after(plane->name, "/device:TPU:", &rest);
+    int64_t core = number_after(rest, " SparseCore ", &rest);
+    plane->number = gpu >= 0 ? gpu : tpu;
+    plane->kind = gpu >= 0 ? PLANE_GPU : tpu >= 0 ? PLANE_TPU : PLANE_HOST;
+    if (plane->kind != PLANE_HOST)
+        plane->pid = 1 + plane->number + (core >= 0 ? SPARSE_PIDS * (core + 1) : 0);
+    else if (xplane_text_is(plane->name, "/host:CPU") || xplane_text_is(plane->name, "/host:CUPTI") ||
+             xplane_text_is(plane->name, "/host:NVTX-CUPTI") ||
+             xplane_text_is(plane->name, "/host:ROCTRACER"))
+        plane->pid = HOST_PID; /* one host, recorded by several: threads have the same ids in all of them */
+    else
+        plane->pid = OTHER_PIDS + (int64_t)index;
+}
+
+/* The next field of PLANE; where the file ends in the middle of the plane, at last the line that it ends in. */
+static bool next_of_plane(const struct xplane_plane *plane, struct wire *in, struct wire_field *field)
+{
+    uint64_t len;
+    return wire_next(in, field) || (plane->is_cut && wire_cut(in, field, &len) && field->number == 3);
+}
+
+static bool read_plane_fields(struct wire in, struct xplane_plane *plane, uint64_t *lines)
+{
+    struct wire_field field;
+    bool has_names = false;
+    plane->fields = in;
+    plane->name = (struct xplane_text){ "", 0 };
+    plane->lines_come_first = true;
+    *lines = 0;
+    while (next_of_plane(plane, &in, &field)) {
+        has_names |= field.number == 4 || field.number == 5;
+        plane->lines_come_first &= !(has_names && field.number == 3);
+        if (wire_is(&field, 2, WIRE_BYTES))
+            plane->name = xplane_text_of(&field);
+        else if (wire_is(&field, 3, WIRE_BYTES))
+            ++*lines;
+        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            return false;
+    }
+    return !in.damaged || plane->is_cut;
+}
+
+static void read_environment(struct xplane_reader *reader, const struct xplane_plane *plane)
+{
+    struct trace_file *file = trace_builder_current_file(reader->builder);
+    struct xplane_value value;
+    if (xplane_text_is(plane->name, "Task Environment") &&
+        xplane_plane_stat(plane, "profile_start_time", &value) && value.is_number && value.number > 0 &&
+        value.number <= TRACE_LATEST_WALL_NS) {
+        file->has_base = true;
+        file->base_ns = value.number;
+    }
+    if (!xplane_plane_stat(plane, "jax_version", &value))
+        return;
+    reader->is_jax = true;
+    *VEC_PUSH(&file->properties) = (struct trace_property){
+        "jax_version",
+        trace_builder_strndup(reader->builder, value.text.len ? value.text.at : "", value.text.len), true
+    };
+}
+
+static int64_t plane_number(const struct xplane_plane *plane, const char *name)
+{
+    struct xplane_value value;
+    return xplane_plane_stat(plane, name, &value) && value.is_number && value.number > 0 ? value.number : 0;
+}
+
+static int int_of(int64_t number)
+{
+    return number <= INT32_MAX ? (int)number : 0;
+}
+
+/* What the plane of a device tells of it, where it tells something. */
+static void read_device(struct xplane_reader *reader, const struct xplane_plane *plane)
+{
+    struct trace_file *file = trace_builder_current_file(reader->builder);
+    struct xplane_value value;
+    bool named = xplane_plane_stat(plane, "device_type_string", &value) ||
+                 xplane_plane_stat(plane, "device_vendor", &value);
+    reader->is_amd |= named && xplane_text_is(value.text, "AMD");
+    struct trace_device device = {
+        .id = (int32_t)plane->number,
+        .name = named && value.text.len
+                    ? trace_builder_strndup(reader->builder, value.text.at, value.text.len)
+                    : "",
+        .total_memory = plane_number(plane, "memory_size"),
+        .compute_major = int_of(plane_number(plane, "compute_cap_major")),
+        .compute_minor = int_of(plane_number(plane, "compute_cap_minor")),
+        .sm_count = int_of(plane_number(plane, "core_count")),
+    };
+    for (size_t i = 0; i < file->devices.count; i++)
+        if (file->devices.at[i].id == device.id)
+            return;
+    if (device.total_memory || device.sm_count || *device.name)
+        *VEC_PUSH(&file->devices) = device;
+}
+
+static bool read_lines(struct xplane_reader *reader, struct xplane_plane *plane, struct whole *whole)
+{
+    struct wire in = plane->fields;
+    struct wire_field field;
+    uint64_t order = 0;
+    while (next_of_plane(plane, &in, &field)) {
+        if (wire_is(&field, 3, WIRE_BYTES)) {
+            if (!read_line(reader, plane, wire_in(&field), ++order, whole))
+                return false;
+        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+            break;
+        }
+    }
+    return true;
+}
+
+/* Names of planes with lines that were met, so that two of one name stay apart. */
+struct planes_met {
+    struct names *names;
+    VEC_OF(uint32_t) times; /* by name */
+    size_t count;
+};
+
+static void keep_apart(struct xplane_reader *reader, struct xplane_plane *plane, struct planes_met *met)
+{
+    name_id id = names_add(met->names, plane->name.at, plane->name.len);
+    plane->name.at = names_text(met->names, id); /* stays when the bytes of the plane are given back */
+    if (id == met->times.count) {
+        *VEC_PUSH(&met->times) = 0;
+        return;
+    }
+    plane->pid += (int64_t)SECOND_PIDS * ++met->times.at[id];
+    trace_chunk_notice(reader->chunk, "same_plane",
+                       "planes have the name of one before them and are kept apart",
+                       xplane_offset(reader, plane->fields.at));
+}
+
+/* The file ends in the middle of PLANE, which has LEN bytes by its tag. */
+static void tell_cut(struct xplane_reader *reader, const struct xplane_plane *plane, uint64_t len)
+{
+    char text[600];
+    size_t there = (size_t)(plane->fields.end - plane->fields.at);
+    int written =
+        snprintf(text, sizeof text,
+                 "the file ends in the middle of %s%.*s: %zu of its %" PRIu64
+                 " bytes are there; what is whole in them was read, and events whose names came later are "
+                 "called #NUMBER",
+                 plane->name.len ? "plane " : "a plane", plane->name.len > 300 ? 300 : (int)plane->name.len,
+                 plane->name.at, there, len);
+    trace_builder_notice(reader->builder, "cut_short",
+                         trace_builder_strndup(reader->builder, text, (size_t)written), 1,
+                         xplane_offset(reader, plane->fields.at));
+}
+
+/* Read plane IN; CUT_LEN is what it would have if the file did not end in its middle, else 0. */
+static bool read_plane(struct xplane_reader *reader, struct wire in, uint64_t cut_len, struct planes_met *met,
+                       struct whole *whole)
+{
+    struct xplane_plane plane = { .is_cut = cut_len > 0 };
+    uint64_t lines;
+    bool ok = true;
+    if (in.at == in.end)
+        return true;
+    if (!read_plane_fields(in, &plane, &lines))
+        tell_damage(reader, in.at);
+    if (plane.is_cut)
+        tell_cut(reader, &plane, cut_len);
+    place_plane(&plane, met->count++);
+    xplane_names_read(&plane);
+    read_environment(reader, &plane);
+    if (plane.kind != PLANE_HOST)
+        read_device(reader, &plane);
+    if (lines > 0) {
+        keep_apart(reader, &plane, met);
+        if (plane.kind == PLANE_TPU)
+            find_programs(reader, &plane);
+        ok = read_lines(reader, &plane, whole);
+    }
+    xplane_names_release(&plane);
+    return ok;
+}
+
+/* ---- the file ---- */
+
+static bool comes_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct xplane_step *a = left, *b = right;
+    return a->number > b->number || (a->number == b->number && a->start_ns > b->start_ns);
+}
+
+/* Where the host marks no steps, those of the devices count: each from the first device's begin to the last one's end. */
+static void add_device_steps(struct xplane_reader *reader)
+{
+    size_t count = reader->device_steps.count;
+    struct xplane_step *steps = reader->device_steps.at;
+    if (reader->host_steps || count == 0)
+        return;
+    static const char process[] = "Steps", thread[] = "of the devices";
+    track_id track = trace_chunk_track(reader->chunk, &(struct track_key){ .pid_text = process,
+                                                                           .tid_text = thread,
+                                                                           .pid_len = sizeof process - 1,
+                                                                           .tid_len = sizeof thread - 1 });
+    runs_sort(steps, count, sizeof *steps, comes_later, NULL);
+    for (size_t first = 0, next; first < count; first = next) {
+        struct xplane_step step = steps[first];
+        for (next = first + 1; next < count && steps[next].number == step.number; next++)
+            step.end_ns = steps[next].end_ns > step.end_ns ? steps[next].end_ns : step.end_ns;
+        xplane_step_add(reader, track, &step);
+    }
+}
+
+/* What the profiler had to say, as a notice each. */
+static void tell_message(struct xplane_reader *reader, const struct wire_field *field)
+{
+    static const char *const heads[] = {
+        [2] = "the profiler reported an error: ", [3] = "the profiler warned: "
+    };
+    static const char *const kinds[] = { [2] = "profiler_error", [3] = "profiler_warning" };
+    enum { MOST_TEXT = 500 };
+    size_t head = strlen(heads[field->number]), len = (size_t)field->value;
+    char text[600];
+    len = len > MOST_TEXT ? MOST_TEXT : len;
+    memcpy(text, heads[field->number], head);
+    memcpy(text + head, field->bytes, len);
+    trace_builder_notice(reader->builder, kinds[field->number],
+                         trace_builder_strndup(reader->builder, text, head + len), 1,
+                         xplane_offset(reader, field->bytes));
+}
+
+static bool read_field(struct xplane_reader *reader, const struct wire_field *field, struct planes_met *met,
+                       struct whole *whole)
+{
+    struct trace_file *file = trace_builder_current_file(reader->builder);
+    if (field->type != WIRE_BYTES)
+        return true;
+    switch (field->number) {
+    case 1: {
+        bool ok = read_plane(reader, wire_in(field), 0, met, whole);
+        whole_done(whole, (size_t)(field->bytes + field->value - whole->at));
+        return ok;
+    }
+    case 2:
+    case 3: tell_message(reader, field); return true;
+    case 4:
+        if (!file->host_name && field->value)
+            file->host_name =
+                trace_builder_strndup(reader->builder, (const char *)field->bytes, (size_t)field->value);
+        return true;
+    default: return true;
+    }
+}
+
+/* Calls are read with what their work names: where the host comes before a GPU, look through the GPUs first. */
+static void look_ahead(struct xplane_reader *reader, const struct whole *whole)
+{
+    struct wire in = wire_over(whole->at, whole->size);
+    struct wire_field field;
+    bool host_was_there = false;
+    while (wire_next(&in, &field)) {
+        struct xplane_plane plane = { 0 };
+        uint64_t lines;
+        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            return;
+        if (!wire_is(&field, 1, WIRE_BYTES) || !read_plane_fields(wire_in(&field), &plane, &lines) || !lines)
+            continue;
+        place_plane(&plane, 0);
+        host_was_there |= plane.kind == PLANE_HOST;
+        if (plane.kind == PLANE_GPU && host_was_there)
+            xplane_work_scan(reader, &plane);
+    }
+}
+
+static bool read_space(struct xplane_reader *reader, struct whole *whole)
+{
+    struct wire in = wire_over(whole->at, whole->size);
+    struct wire_field field;
+    struct planes_met met = { .names = names_open() };
+    bool ok = true;
+    while (ok && wire_next(&in, &field)) {
+        if (field.type == WIRE_GROUP)
+            wire_skip_group(&in, field.number);
+        else
+            ok = read_field(reader, &field, &met, whole);
+    }
+    uint64_t len;
+    const uint8_t *end = in.at;
+    if (ok && wire_cut(&in, &field, &len) && field.number == 1)
+        ok = read_plane(reader, wire_in(&field), len, &met, whole);
+    else if (in.damaged)
+        trace_chunk_notice(reader->chunk, "cut_short",
+                           "the file is cut or damaged here; what comes after was not read",
+                           xplane_offset(reader, end));
+    names_free(met.names);
+    VEC_FREE(&met.times);
+    return ok;
+}
+
+static bool read_xplane(struct source *source, struct trace_builder *builder,
+                        const struct ingest_options *options, struct tpa_error *err)
+{
+    struct whole whole = { 0 };
+    struct xplane_reader reader = {
+        .builder = builder,
+        .chunk = trace_chunk_open(builder),
+        .options = options,
+        .err = err,
+        .serial = 1,
+    };
+    bool ok = whole_read(&whole, source, options, err);
+    whole_tell(&whole, source, builder);
+    if (ok) {
+        reader.first = whole.at;
+        xplane_event_init(&reader);
+        look_ahead(&reader, &whole);
+        ok = read_space(&reader, &whole);
+        add_device_steps(&reader);
+        trace_builder_current_file(builder)->producer =
+            reader.is_tensorflow && !reader.is_jax ? PRODUCER_TENSORFLOW : PRODUCER_JAX;
+        ok = ok && hand_over(&reader);
+    }
+    VEC_FREE(&reader.device_steps);
+    VEC_FREE(&reader.allocators);
+    xplane_work_release(&reader);
+    buffer_release(&reader.text);
+    trace_chunk_free(reader.chunk);
+    whole_free(&whole);
+    return ok;
+}
+
+/* ---- sniffing ---- */
+
+static bool is_printable(const struct wire_field *field)
+{
+    for (size_t i = 0; i < field->value; i++)
+        if (field->bytes[i] < ' ' || field->bytes[i] == 0x7f)
+            return false;
+    return field->value > 0;
+}
+
+/* How much the first plane, of which BYTES are seen, looks like one: 0 to 95. */
+static int sniff_plane(struct wire in)
+{
+    struct wire_field field;
+    int score = in.at == in.end ? 30 : 0;
+    while (wire_next(&in, &field)) {
+        if (field.number > 6) /* a newer writer's comes behind the name; before it, this is no plane */
+            return 0;
+        if (field.number == 1 ? field.type != WIRE_VARINT : field.type != WIRE_BYTES)
+            return 0;
+        if (field.number == 2 && is_printable(&field))
+            return field.bytes[0] == '/' || field.bytes[0] == '#' || field.bytes[0] == 'T' ? 95 : 70;
+        score = 55;
+    }
+    return score;
+}
+
+/* A plane first, as always, or what else an XSpace may hold. A cut message in the first bytes is as good as a whole one. */
+static int sniff_xplane(const char *bytes, size_t len)
+{
+    struct wire in = wire_over(bytes, len);
+    int score = 0;
+    while (in.at < in.end) {
+        struct wire here = in;
+        struct wire_field field;
+        uint64_t tag, size;
+        if (!wire_varint(&here, &tag))
+            break;
+        if (tag >> 3 == 0 || tag >> 3 > 4) { /* nobody's field: a newer writer's */
+            if (!wire_next(&in, &field) || (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)))
+                break;
+            continue;
+        }
+        if ((tag & 7) != WIRE_BYTES)
+            return 0;
+        if (!wire_varint(&here, &size))
+            break;
+        size_t there = (size_t)(here.end - here.at);
+        bool is_cut = size > there;
+        size_t seen = is_cut ? there : (size_t)size;
+        if (tag >> 3 == 1) {
+            int plane = sniff_plane(wire_over(here.at, seen));
+            if (plane != 30)
+                return plane;
+            score = plane;
+        } else if (!is_cut) {
+            score = 60;
+        }
+        in.at = here.at + seen;
+    }
+    return score;
+}
+
+const struct format format_xplane = {
+    .name = "XSpace",
+    .description = "TensorFlow, JAX, PyTorch/XLA: *.xplane.pb, of GPUs, TPUs and CPUs",
+    .sniff = sniff_xplane,
+    .read = read_xplane,
+};
