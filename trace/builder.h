@@ -9,10 +9,10 @@
  *     struct trace_chunk *chunk = trace_chunk_open(builder);
  *     trace_chunk_event(chunk, &(struct chunk_event){ .phase = 'X', .start_ns = 10, .dur_ns = 5,
  *                              .name = trace_chunk_name(chunk, "aten::mm", 8),
- *                              .track = trace_chunk_track(chunk, pid, tid),
+ *                              .track = trace_chunk_track(chunk, &(struct track_key){ .pid = 1, .tid = 2 }),
  *                              .category = trace_chunk_category(chunk, "cpu_op", 6) });
  *     trace_chunk_arg(chunk, ARG_EXTERNAL_ID, 17);          // of the event just added
- *     trace_builder_append(builder, chunk);                 // empties the chunk for reuse
+ *     trace_builder_append(builder, chunk, &err);           // empties the chunk for reuse; false and ERR when full
  *     trace_chunk_free(chunk);
  *     struct trace *trace = trace_builder_finish(builder);  // frees the builder
  */
