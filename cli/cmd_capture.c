@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "capture/settings.h"
 #include "cli/capture_listener.h"
+#include "cli/output_file.h"
 #include "cli/command.h"
 #include "cli/run_program.h"
 #include "trace/tpafile.h"
@@ -477,7 +478,9 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
                    : args->hardware_times ? "what CUPTI had not handed over"
                                           : "at most its last second",
     };
-    char folder[PATH_MAX], fifo[PATH_MAX + 16];
+    static char folder[PATH_MAX], fifo[PATH_MAX + 16]; /* which the end of the program may still remove */
+    output_file_remember(fifo);
+    output_file_remember(folder);
     bool listens = make_fifo(folder, sizeof folder, fifo, sizeof fifo);
     prepare(args, signal_number, listens ? fifo : NULL, &listener);
 
@@ -489,8 +492,8 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
     bool ran = run_program(words.at, listens ? fifo : NULL, capture_take_line, &listener, &end, err);
     VEC_FREE(&words);
     if (listens) {
-        unlink(fifo);
-        rmdir(folder);
+        output_file_remove_temporary(fifo);
+        output_file_remove_temporary(folder);
     }
     if (ran && listens)
         capture_tell(&listener, &end);

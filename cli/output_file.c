@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that are being written, for the signal handler, which may only read these and unlink. */
+/* Files that are being written, and folders around them, for the signal handler, which may only read these and remove. */
 static char *volatile half_files[8];
 
 static volatile sig_atomic_t is_dying; /* the handler ran, on whatever thread */
@@ -34,8 +34,8 @@ static void note_size_limit(int signal_number)
 static void remove_half_files(void)
 {
     for (size_t i = 0; i < sizeof half_files / sizeof *half_files; i++)
-        if (half_files[i])
-            unlink(half_files[i]);
+        if (half_files[i] && unlink(half_files[i]) != 0)
+            rmdir(half_files[i]);
 }
 
 static void die_clean(int signal_number)
@@ -114,7 +114,7 @@ bool output_file_spares_path(const char *path, struct tpa_error *err)
     return good || tpa_in_file(err, path);
 }
 
-static void remember(char *path)
+void output_file_remember(char *path)
 {
     for (size_t i = 0; i < sizeof half_files / sizeof *half_files; i++)
         if (half_files[i] == NULL) {
@@ -133,7 +133,7 @@ static void forget(const char *path)
 int output_file_make_temporary(char *path)
 {
     /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
-    remember(path);
+    output_file_remember(path);
     int fd = mkstemp(path);
     if (fd == -1)
         forget(path);
@@ -144,7 +144,7 @@ int output_file_make_temporary(char *path)
 
 bool output_file_remove_temporary(const char *path)
 {
-    if (unlink(path) != 0)
+    if (unlink(path) != 0 && rmdir(path) != 0)
         return false;
     forget(path);
     return true;

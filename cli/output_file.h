@@ -58,6 +58,12 @@ int output_file_make_temporary(char *path);
 bool output_file_remove_temporary(const char *path);
 
 /*
+ * PATH is a file, or a folder that is empty by then, to be removed where the program ends before output_file_remove_temporary
+ * does. It is borrowed until then, and may be filled in later: an empty text is nothing yet. What was remembered first goes first.
+ */
+void output_file_remember(char *path);
+
+/*
  * PATH (NULL: none) is where the output will go. No input may be that file: when all is read, the result would take its
  * place. Is FILE, or what lies at a path, that file? Then false and ERR.
  */

@@ -104,7 +104,7 @@ static bool check_name(const char *path, struct tpa_error *err)
     struct stat status;
     if (is_file && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         tpa_fail(err, TPA_NOWHERE, "is %s, not a store",
-                 S_ISDIR(status.st_mode) ? "a directory" : "no ordinary file");
+                 S_ISDIR(status.st_mode) ? "a directory" : "not an ordinary file");
         return tpa_in_file(err, path);
     }
     if (is_file)
@@ -151,7 +151,7 @@ static bool check_beside(const char *path, struct tpa_error *err)
         buffer_clear(&name);
         buffer_printf(&name, "%s%s", file ? file : path, endings[i]);
         if (lstat(name.at, &status) == 0 && !S_ISREG(status.st_mode)) {
-            tpa_fail(err, TPA_NOWHERE, "lies beside a store and is no ordinary file");
+            tpa_fail(err, TPA_NOWHERE, "lies beside a store and is not an ordinary file");
             tpa_hint(err,
                      "nothing was changed; did the store come from a stranger? It can be read without that");
             good = tpa_in_file(err, name.at);

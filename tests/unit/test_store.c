@@ -532,7 +532,7 @@ static void what_is_no_file_is_refused_as_a_store_and_beside_one(void **state)
         for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
             struct tpa_error err = { 0 };
             assert_null(store_open("perf.db", (enum store_mode)mode, 0, &err));
-            assert_non_null(strstr(err.message, "is no ordinary file"));
+            assert_non_null(strstr(err.message, "is not an ordinary file"));
             assert_non_null(strstr(err.file, name));
         }
         unlink(name);
