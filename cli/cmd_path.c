@@ -132,10 +132,9 @@ static struct path_windows *choose_windows(const struct replay_graph *graph, con
         return steps;
     path_windows_free(steps);
     if (!args->whole)
-        result_add_notice(
-            result, "no_steps", 0, NULL, TPA_NOWHERE,
-            "the trace marks no steps: this is the path of all that was recorded; --range "
-            "NAME asks for an annotation or operator");
+        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
+                          "the trace marks no steps: this is the path of all that was recorded; --range "
+                          "NAME asks for an annotation or operator");
     return path_windows_whole(graph);
 }
 
