@@ -163,7 +163,8 @@ static void tell_grouping(struct telling *telling, const struct snapshot *snapsh
             telling, "no_metadata", count,
             "no metadata is recorded: PyTorch writes what torch.cuda.memory._set_memory_metadata() was given");
     if (by == ALIVE_BY_CONTEXT && is_silent(snapshot, &snapshot->entries.compile_context))
-        tell(telling, "no_graphs", count, "no compiled graphs are recorded: PyTorch 2.8 and later records them");
+        tell(telling, "no_graphs", count,
+             "no compiled graphs are recorded: PyTorch 2.8 and later records them");
 }
 
 static void tell_device(struct telling *telling, const struct memory_replay *replay)
