@@ -450,8 +450,8 @@ static struct text advise_overlap(const struct pricing *pricing)
 {
     static const char *const advice[FRAMEWORKS] = {
         "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
-        "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
-        "shard otherwise",
+        ("let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+         "shard otherwise"),
         "start it earlier, on a stream of its own, and wait later, or send less",
     };
     static const char *const of_one_rank =
