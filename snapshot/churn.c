@@ -3,6 +3,7 @@
 
 #include "base/runs.h"
 #include "snapshot/alive.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,13 @@ struct lifetimes {
 
 static int64_t lifetime_at(const struct lifetimes *lifetimes, size_t i)
 {
+    assert(lifetimes->narrow || lifetimes->wide);
     return lifetimes->narrow ? lifetimes->least + lifetimes->narrow[i] : lifetimes->wide[i];
 }
 
 static void set_lifetime(struct lifetimes *lifetimes, size_t i, int64_t us)
 {
+    assert(lifetimes->narrow || lifetimes->wide);
     if (lifetimes->narrow)
         lifetimes->narrow[i] = (uint32_t)(us - lifetimes->least);
     else
