@@ -234,10 +234,18 @@ case_ring_disk()
     is "lost to a held disk" "$(cut -d' ' -f2 out)" 0
 }
 
+# The file `written` is made when tpa capture says that the ring was written; or after ten seconds, when the test fails.
+watch_writing()
+{
+    rm -f err written
+    { for _ in {1..1000}; do grep -q 'are written' err 2> /dev/null && break; sleep 0.01; done; touch written; } &
+}
+
 case_slow()
 {
     # Steps of 10 ms, one of 30 and one of 12: the first of these is slow, and is written with what was before.
-    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 30 0 steps 1 12 0 steps 60 10 0 round round steps 5 10 0 kernel after exit 0
+    watch_writing
+    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 30 0 steps 1 12 0 steps 60 10 0 round round await written steps 5 10 0 kernel after exit 0
     is status $status 0
     has said "$(ours)" 'the last [0-9.]+ s are written: step 20 took 30.000 ms, 3.00 times the usual 10.000 ms'
     is "times written" "$(grep -c 'are written' err)" 1
@@ -255,7 +263,8 @@ case_slow()
     is kernels "$(kernels)" "in:13"
     # Killed after a slow step: what was written then is there. The disk is full when it is to be written: the program runs on.
     ulimit -c 0
-    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 30 0 steps 60 10 0 round round steps 5 10 0 kill 9
+    watch_writing
+    capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 30 0 steps 60 10 0 await written round round steps 5 10 0 kill 9
     is "status, killed" $status 137
     has "missing, killed" "$(ours)" 'what the ring held is missing'
     has "note, killed" "$(notes)" 'WORD="ring_written".*step 20 took 30.000 ms'

@@ -245,12 +245,12 @@ static void nap(void)
 
 /*
  * Wait until the library's writer has gone its round at the present time. It looks at the clock when it begins to wait,
- * when it has waited, and less than eight times while it flushes.
+ * when it has waited, and some ten times while it flushes and works out what it costs.
  */
 static void await_round(void)
 {
     unsigned before = atomic_load(&looks);
-    while (atomic_load(&looks) - before < 32)
+    while (atomic_load(&looks) - before < 64)
         nap();
 }
 
