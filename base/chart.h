@@ -150,7 +150,7 @@ struct chart_panels {
 
 /*
  * Chart I of PICTURE and its neighbours that are panels with the same axes. Where there are several, a renderer makes
- * them small, with one legend, which has the entries of all, and one title of an axis. Alone where it is no panel.
+ * them small, with one legend, which has the entries of all, and one title of an axis. Where it is not a panel, it stands alone.
  */
 struct chart_panels chart_panels_of(const struct picture *picture, size_t i);
 
