@@ -15,9 +15,9 @@ bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 {
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_ROOM)
+        if (replay_edge_at(graph, k).relation == RELATION_ROOM)
             return false;
-    return replay_binding(graph, m) == NULL;
+    return replay_binding(graph, m).from == MOMENT_NONE;
 }
 
 static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)

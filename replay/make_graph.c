@@ -52,7 +52,8 @@ static void release(void *value)
     free(graph->has_edges);
     free(graph->having_before);
     free(graph->first_edge);
-    free(graph->edges);
+    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
+    column_free(graph->edges.kind, graph->edges.room);
     free(graph->order);
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);

@@ -7,48 +7,83 @@
  */
 #include "replay/graph_maker.h"
 
+#include "base/runs.h"
 #include <stdlib.h>
 
-/* Hand the edges out to the moments they lead to. Those that lead back in time are left out. */
+static bool leads_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct loose_edge *)left)->to > ((const struct loose_edge *)right)->to;
+}
+
+static void grow(struct replay_edges *edges)
+{
+    enum { FIRST = 1024 };
+    size_t room = edges->room ? edges->room * 2 : FIRST;
+    edges->from = column_resize(edges->from, mem_times(edges->room, sizeof *edges->from),
+                                mem_times(room, sizeof *edges->from));
+    edges->kind = column_resize(edges->kind, edges->room, room);
+    edges->room = room;
+}
+
+/* Edges, in order of the moments they lead to. */
+struct sorting {
+    struct replay_graph *graph;
+    VEC_OF(uint32_t) first_edge;
+};
+
+/* EDGE leads to M, or is left out as it leads back in time. */
+static void take_edge(struct sorting *sorting, moment_id m, struct replay_edge edge)
+{
+    struct replay_graph *graph = sorting->graph;
+    struct replay_edges *edges = &graph->edges;
+    if (edge.from == MOMENT_NONE || m == MOMENT_NONE ||
+        replay_moment_ns(graph, edge.from) > replay_moment_ns(graph, m)) {
+        graph->dropped_edges++;
+        return;
+    }
+    if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
+        *VEC_PUSH(&sorting->first_edge) = (uint32_t)edges->count;
+    graph->has_edges[m / 64] |= UINT64_C(1) << (m % 64);
+    if (edges->count == edges->room)
+        grow(edges);
+    edges->from[edges->count] = edge.from;
+    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0));
+}
+
+/* Take the loose edges from *NEXT on that lead to moments before END. */
+static void take_loose(struct sorting *sorting, const struct graph_maker *maker, size_t *next, size_t end)
+{
+    for (; *next < maker->loose.count && maker->loose.at[*next].to < end; ++*next)
+        take_edge(sorting, maker->loose.at[*next].to, maker->loose.at[*next].edge);
+}
+
+/* Bring the edges in order of the moments they lead to. */
 static void sort_edges(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
-    size_t words = graph->moment_count / 64 + 1, having = 0;
+    struct sorting sorting = { .graph = graph };
+    size_t words = graph->moment_count / 64 + 1, having = 0, next = 0;
     graph->has_edges = mem_zalloc(words, sizeof *graph->has_edges);
     graph->having_before = mem_alloc(mem_times(words, sizeof *graph->having_before));
-    for (size_t k = 0; k < maker->edges.edge_count; k++) {
-        struct loose_edge *one = graph_loose_edge(maker, k);
-        if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
-            replay_moment_ns(graph, one->edge.from) > replay_moment_ns(graph, one->to)) {
-            graph->dropped_edges++;
-            one->to = MOMENT_NONE;
-            continue;
-        }
-        graph->has_edges[one->to / 64] |= UINT64_C(1) << (one->to % 64);
-        graph->edge_count++;
+    runs_sort(maker->loose.at, maker->loose.count, sizeof *maker->loose.at, leads_later, NULL);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        moment_id start = replay_work_start(graph, i);
+        take_loose(&sorting, maker, &next, start);
+        graph_find_starts(maker, i);
+        for (size_t k = 0; k < maker->starts.count; k++)
+            take_edge(&sorting, start, maker->starts.at[k]);
     }
+    graph_forget_device(maker);
+    take_loose(&sorting, maker, &next, MOMENT_NONE);
+    graph->dropped_edges += maker->loose.count - next;
+    VEC_FREE(&maker->loose);
     for (size_t word = 0; word < words; word++) {
         graph->having_before[word] = (uint32_t)having;
         having += bits_count(graph->has_edges[word]);
     }
-    /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
-    graph->first_edge = mem_zalloc(having + 2, sizeof *graph->first_edge);
-    graph->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *graph->edges));
-    for (size_t k = 0; k < maker->edges.edge_count; k++)
-        if (graph_loose_edge(maker, k)->to != MOMENT_NONE)
-            graph->first_edge[replay_having_before(graph, graph_loose_edge(maker, k)->to) + 2]++;
-    for (size_t i = 0; i < having; i++)
-        graph->first_edge[i + 2] += graph->first_edge[i + 1];
-    for (size_t part = 0; part < maker->edges.count; part++) {
-        for (size_t k = part * EDGES_OF_PART; k < (part + 1) * EDGES_OF_PART && k < maker->edges.edge_count;
-             k++) {
-            const struct loose_edge *one = graph_loose_edge(maker, k);
-            if (one->to != MOMENT_NONE)
-                graph->edges[graph->first_edge[replay_having_before(graph, one->to) + 1]++] = one->edge;
-        }
-        column_free(maker->edges.at[part], EDGE_PART_BYTES);
-    }
-    VEC_FREE(&maker->edges);
+    *VEC_PUSH(&sorting.first_edge) = (uint32_t)graph->edges.count;
+    graph->first_edge = sorting.first_edge.at;
 }
 
 /* A moment that waits for those it depends on: of its edges those from NEXT up to END are to be looked at. */
@@ -68,24 +103,24 @@ struct ordering {
 /* Let the latest of the edges that M has left bind it, where nothing else does: a start of work, a join. */
 static void bind_anew(struct replay_graph *graph, moment_id m)
 {
-    struct replay_edge *latest = NULL;
     struct edge_range range = replay_edges_of(graph, m);
+    uint32_t latest = range.end;
     for (uint32_t k = range.first; k < range.end; k++) {
-        struct replay_edge *edge = &graph->edges[k];
-        if (edge->from != m &&
-            (!latest || replay_moment_ns(graph, edge->from) > replay_moment_ns(graph, latest->from)))
-            latest = edge;
+        moment_id from = graph->edges.from[k];
+        if (from != m && (latest == range.end ||
+                          replay_moment_ns(graph, from) > replay_moment_ns(graph, graph->edges.from[latest])))
+            latest = k;
     }
-    if (latest)
-        latest->binds = true;
+    if (latest != range.end)
+        graph->edges.kind[latest] |= EDGE_BINDS;
 }
 
 static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
 {
     /* It leads from the moment to itself, which asks nothing of anybody. */
-    bool bound = graph->edges[k].binds;
-    graph->edges[k].from = m;
-    graph->edges[k].binds = false;
+    bool bound = replay_edge_at(graph, k).binds;
+    graph->edges.from[k] = m;
+    graph->edges.kind[k] &= EDGE_BINDS - 1;
     graph->dropped_edges++;
     if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
         replay_moment_kind(graph, m) != MOMENT_WORK_END)
@@ -159,7 +194,7 @@ static void place(struct ordering *ordering, moment_id m)
             continue;
         }
         uint32_t k = top->next++;
-        moment_id from = graph->edges[k].from;
+        moment_id from = graph->edges.from[k];
         if (has_bit(ordering->pending, from))
             drop_edge(graph, k, own);
         else if (!has_bit(ordering->placed, from))

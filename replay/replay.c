@@ -13,7 +13,7 @@ struct changes *changes_open(const struct replay_graph *graph)
     changes->graph = graph;
     changes->piece = mem_alloc(mem_times(graph->host_count + 1, sizeof *changes->piece));
     changes->work = mem_alloc(mem_times(graph->gpu->count + 1, sizeof *changes->work));
-    changes->dropped = mem_alloc(mem_times(graph->edge_count / 64 + 1, sizeof *changes->dropped));
+    changes->dropped = mem_alloc(mem_times(graph->edges.count / 64 + 1, sizeof *changes->dropped));
     changes_clear(changes);
     return changes;
 }
@@ -36,7 +36,7 @@ void changes_clear(struct changes *changes)
         changes->work[i] = 1;
     changes->keeps_queued = changes->shortens_launches = false;
     changes->least_pause_ns = 0;
-    for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
+    for (size_t word = 0; word <= changes->graph->edges.count / 64; word++)
         changes->dropped[word] = 0;
 }
 
@@ -138,7 +138,7 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
     int64_t turn_ns = INT64_MIN;
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++) {
-        const struct replay_edge *edge = &graph->edges[k];
+        const struct replay_edge of = replay_edge_at(graph, k), *edge = &of;
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
         int64_t at_ns = replay_time_of(pass->replay, edge->from), lag_ns = lag_from(pass, edge->from, m);

@@ -60,7 +60,7 @@ static void check_order(const struct replay_graph *graph, const char *path)
             times++;
         struct edge_range range = replay_edges_of(graph, m);
         for (uint32_t k = range.first; k < range.end; k++)
-            early += graph->edges[k].from != m && place[graph->edges[k].from] >= place[m];
+            early += replay_edge_at(graph, k).from != m && place[replay_edge_at(graph, k).from] >= place[m];
         if (replay_moment_kind(graph, m) == MOMENT_WORK_END)
             early += place[m - 1] >= place[m];
     }
