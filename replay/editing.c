@@ -29,13 +29,13 @@ static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)
 
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor)
 {
-    editing->changes->piece[m] = (float)(editing->changes->piece[m] * factor);
+    factors_scale(&editing->changes->piece, m, factor);
     editing->effect->time_ns += length_of_piece(editing->graph, m);
 }
 
 void editing_scale_work(const struct editing *editing, size_t i, double factor)
 {
-    editing->changes->work[i] = (float)(editing->changes->work[i] * factor);
+    factors_scale(&editing->changes->work, i, factor);
     editing->effect->time_ns += trace_dur_ns(editing->trace, editing->graph->gpu->event[i]);
     editing->effect->count++;
 }

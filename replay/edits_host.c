@@ -163,8 +163,9 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
     double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
     if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
-        editing->changes->work[work] =
-            (float)((double)editing->changes->work[work] * time_ns / (double)trace_dur_ns(trace, e));
+        factors_set(&editing->changes->work, work,
+                    (float)((double)factors_get(&editing->changes->work, work) * time_ns /
+                            (double)trace_dur_ns(trace, e)));
 }
 
 void edit_pinned_copies(const struct editing *editing)

@@ -2,8 +2,8 @@
  * graph.h - what waited for what: the moments of a trace and the relations between them.
  *
  *     const struct replay_graph *graph = replay_graph_of(trace);
- *     for (size_t r = 0; r < graph->order_count; r++)
- *         for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++) {
+ *     for (size_t r = 0; r < graph->order.count; r++)
+ *         for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++) {
  *             struct edge_range edges = replay_edges_of(graph, m);   // what m depends on came before
  *             for (uint32_t k = edges.first; k < edges.end; k++)
  *                 ... replay_edge_at(graph, k).from ...
@@ -31,7 +31,6 @@
 #ifndef TPA_REPLAY_GRAPH_H
 #define TPA_REPLAY_GRAPH_H
 
-#include "base/bits.h"
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
 #include "replay/moment_times.h"
@@ -63,12 +62,20 @@ struct replay_edges {
     uint8_t *kind; /* enum relation, and EDGE_BINDS */
     size_t count, room;
 };
-enum { EDGE_BINDS = 0x80 };
+enum {
+    EDGE_BINDS = 0x80,
+    EDGE_IS_LAST = 0x40,
+    EDGE_RELATION = 0x3f
+}; /* LAST: of those that lead to its moment */
 
-/* Moments that follow one another in the order as they do in number. */
-struct moment_run {
-    moment_id first;
-    uint32_t count;
+/* For the edges of a moment those before it in a block of so many are gone through. */
+enum { MOMENTS_OF_FIRST_EDGE = 16 };
+
+/* Moments in runs that follow one another in the order as they do in number. */
+struct moment_order {
+    moment_id *first;
+    uint8_t *length;
+    size_t count, room; /* of runs */
 };
 
 /* Edges from FIRST up to END. */
@@ -100,12 +107,9 @@ struct replay_graph {
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
     struct replay_edges edges; /* by the moment they lead to: replay_edges_of */
-    /* Few moments have edges, so that only these are counted: a bit for each that has, how many of them come before each word of
-     * bits, and where their edges begin. */
-    uint64_t *has_edges;
-    uint32_t *having_before, *first_edge;
-    struct moment_run *order; /* all moments, each after those it depends on */
-    size_t order_count;       /* of runs */
+    uint64_t *has_edges;       /* a bit for each moment: few have any */
+    uint32_t *first_edge;      /* by block of MOMENTS_OF_FIRST_EDGE moments */
+    struct moment_order order; /* all moments, each after those it depends on */
 
     const struct replay
         *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
@@ -178,18 +182,11 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
     return (m - graph->host_count) / 2;
 }
 
-/* How many moments with edges come before M. */
-static inline size_t replay_having_before(const struct replay_graph *graph, moment_id m)
-{
-    uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
-    return graph->having_before[m / 64] + bits_count(before);
-}
-
 /* Edge K. */
 static inline struct replay_edge replay_edge_at(const struct replay_graph *graph, size_t k)
 {
     uint8_t kind = graph->edges.kind[k];
-    return (struct replay_edge){ graph->edges.from[k], kind & (EDGE_BINDS - 1), (kind & EDGE_BINDS) != 0 };
+    return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, (kind & EDGE_BINDS) != 0 };
 }
 
 /* The edges that lead to M, for replay_edge_at. */
@@ -197,8 +194,15 @@ static inline struct edge_range replay_edges_of(const struct replay_graph *graph
 {
     if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
         return (struct edge_range){ 0, 0 };
-    size_t at = replay_having_before(graph, m);
-    return (struct edge_range){ graph->first_edge[at], graph->first_edge[at + 1] };
+    uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
+    struct edge_range range = { .end = graph->first_edge[m / MOMENTS_OF_FIRST_EDGE] };
+    for (before >>= m % 64 / MOMENTS_OF_FIRST_EDGE * MOMENTS_OF_FIRST_EDGE; before; before &= before - 1)
+        while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+            ;
+    range.first = range.end;
+    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+        ;
+    return range;
 }
 
 /* The thread that M, a moment of one, is of. A binary search. */

@@ -16,74 +16,69 @@ static bool leads_later(const void *context, const void *left, const void *right
     return ((const struct loose_edge *)left)->to > ((const struct loose_edge *)right)->to;
 }
 
-static void grow(struct replay_edges *edges)
+static size_t room_after(size_t room)
 {
     enum { FIRST = 1024 };
-    size_t room = edges->room ? edges->room * 2 : FIRST;
+    return room ? room * 2 : FIRST;
+}
+
+static void grow(struct replay_edges *edges)
+{
+    size_t room = room_after(edges->room);
     edges->from = column_resize(edges->from, mem_times(edges->room, sizeof *edges->from),
                                 mem_times(room, sizeof *edges->from));
     edges->kind = column_resize(edges->kind, edges->room, room);
     edges->room = room;
 }
 
-/* Edges, in order of the moments they lead to. */
-struct sorting {
-    struct replay_graph *graph;
-    VEC_OF(uint32_t) first_edge;
-};
-
-/* EDGE leads to M, or is left out as it leads back in time. */
-static void take_edge(struct sorting *sorting, moment_id m, struct replay_edge edge)
+/* EDGE leads to M, which is none before that of the last edge, or is left out as it leads back in time. */
+static void take_edge(struct replay_graph *graph, moment_id m, struct replay_edge edge)
 {
-    struct replay_graph *graph = sorting->graph;
     struct replay_edges *edges = &graph->edges;
     if (edge.from == MOMENT_NONE || m == MOMENT_NONE ||
         replay_moment_ns(graph, edge.from) > replay_moment_ns(graph, m)) {
         graph->dropped_edges++;
         return;
     }
-    if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
-        *VEC_PUSH(&sorting->first_edge) = (uint32_t)edges->count;
-    graph->has_edges[m / 64] |= UINT64_C(1) << (m % 64);
     if (edges->count == edges->room)
         grow(edges);
+    if (graph->has_edges[m / 64] >> (m % 64) & 1)
+        edges->kind[edges->count - 1] &= (uint8_t)~EDGE_IS_LAST;
+    graph->has_edges[m / 64] |= UINT64_C(1) << (m % 64);
     edges->from[edges->count] = edge.from;
-    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0));
+    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0) | EDGE_IS_LAST);
+    graph->first_edge[m / MOMENTS_OF_FIRST_EDGE + 1] = (uint32_t)edges->count;
 }
 
 /* Take the loose edges from *NEXT on that lead to moments before END. */
-static void take_loose(struct sorting *sorting, const struct graph_maker *maker, size_t *next, size_t end)
+static void take_loose(const struct graph_maker *maker, size_t *next, size_t end)
 {
     for (; *next < maker->loose.count && maker->loose.at[*next].to < end; ++*next)
-        take_edge(sorting, maker->loose.at[*next].to, maker->loose.at[*next].edge);
+        take_edge(maker->graph, maker->loose.at[*next].to, maker->loose.at[*next].edge);
 }
 
 /* Bring the edges in order of the moments they lead to. */
 static void sort_edges(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
-    struct sorting sorting = { .graph = graph };
-    size_t words = graph->moment_count / 64 + 1, having = 0, next = 0;
-    graph->has_edges = mem_zalloc(words, sizeof *graph->has_edges);
-    graph->having_before = mem_alloc(mem_times(words, sizeof *graph->having_before));
+    size_t blocks = graph->moment_count / MOMENTS_OF_FIRST_EDGE + 1, next = 0;
+    graph->has_edges = mem_zalloc(graph->moment_count / 64 + 1, sizeof *graph->has_edges);
+    graph->first_edge = mem_zalloc(blocks + 1, sizeof *graph->first_edge);
     runs_sort(maker->loose.at, maker->loose.count, sizeof *maker->loose.at, leads_later, NULL);
     for (size_t i = 0; i < graph->gpu->count; i++) {
         moment_id start = replay_work_start(graph, i);
-        take_loose(&sorting, maker, &next, start);
+        take_loose(maker, &next, start);
         graph_find_starts(maker, i);
         for (size_t k = 0; k < maker->starts.count; k++)
-            take_edge(&sorting, start, maker->starts.at[k]);
+            take_edge(graph, start, maker->starts.at[k]);
     }
     graph_forget_device(maker);
-    take_loose(&sorting, maker, &next, MOMENT_NONE);
+    take_loose(maker, &next, MOMENT_NONE);
     graph->dropped_edges += maker->loose.count - next;
     VEC_FREE(&maker->loose);
-    for (size_t word = 0; word < words; word++) {
-        graph->having_before[word] = (uint32_t)having;
-        having += bits_count(graph->has_edges[word]);
-    }
-    *VEC_PUSH(&sorting.first_edge) = (uint32_t)graph->edges.count;
-    graph->first_edge = sorting.first_edge.at;
+    for (size_t block = 1; block <= blocks; block++)
+        if (graph->first_edge[block] < graph->first_edge[block - 1])
+            graph->first_edge[block] = graph->first_edge[block - 1];
 }
 
 /* A moment that waits for those it depends on: of its edges those from NEXT up to END are to be looked at. */
@@ -97,7 +92,6 @@ struct ordering {
     /* A bit for each moment: it is on the stack; it is in order. Of threads: it is the thread's first. */
     uint64_t *pending, *placed, *first;
     VEC_OF(struct pending) stack;
-    VEC_OF(struct moment_run) order;
 };
 
 /* Let the latest of the edges that M has left bind it, where nothing else does: a start of work, a join. */
@@ -120,7 +114,7 @@ static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
     /* It leads from the moment to itself, which asks nothing of anybody. */
     bool bound = replay_edge_at(graph, k).binds;
     graph->edges.from[k] = m;
-    graph->edges.kind[k] &= EDGE_BINDS - 1;
+    graph->edges.kind[k] &= (uint8_t)~EDGE_BINDS;
     graph->dropped_edges++;
     if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
         replay_moment_kind(graph, m) != MOMENT_WORK_END)
@@ -164,11 +158,22 @@ static void give_up(struct ordering *ordering)
 /* M is next in the order. */
 static void append(struct ordering *ordering, moment_id m)
 {
-    size_t count = ordering->order.count;
-    if (count > 0 && ordering->order.at[count - 1].first + ordering->order.at[count - 1].count == m)
-        ordering->order.at[count - 1].count++;
-    else
-        *VEC_PUSH(&ordering->order) = (struct moment_run){ m, 1 };
+    struct moment_order *order = &ordering->graph->order;
+    size_t last = order->count - 1;
+    if (order->count > 0 && order->first[last] + order->length[last] == m &&
+        order->length[last] < UINT8_MAX) {
+        order->length[last]++;
+        return;
+    }
+    if (order->count == order->room) {
+        size_t room = room_after(order->room);
+        order->first = column_resize(order->first, mem_times(order->room, sizeof *order->first),
+                                     mem_times(room, sizeof *order->first));
+        order->length = column_resize(order->length, order->room, room);
+        order->room = room;
+    }
+    order->first[order->count] = m;
+    order->length[order->count++] = 1;
 }
 
 /* Put M in order, and before it what it depends on. */
@@ -227,8 +232,6 @@ void graph_order(struct graph_maker *maker)
     for (size_t m = 0; m < graph->moment_count; m++)
         if (!has_bit(ordering.placed, (moment_id)m))
             place(&ordering, (moment_id)m);
-    graph->order = ordering.order.at;
-    graph->order_count = ordering.order.count;
     VEC_FREE(&ordering.stack);
     free(ordering.pending);
     free(ordering.placed);

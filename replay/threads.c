@@ -525,15 +525,14 @@ void graph_add_threads(struct graph_maker *maker)
     moment_times_resize(threads.times, threads.moment_count);
     graph->inner = threads.inner.at;
     graph->host_count = threads.moment_count;
-    add_handover_edges(&threads, &handovers);
-    add_turn_edges(&threads, &turns);
-
-    VEC_FREE(&handovers);
-    VEC_FREE(&turns);
     VEC_FREE(&threads.cuts);
     VEC_FREE(&threads.ends);
     VEC_FREE(&threads.open);
     calltree_free(threads.spans);
     free(threads.program);
     free(threads.any_event);
+    add_handover_edges(&threads, &handovers);
+    VEC_FREE(&handovers);
+    add_turn_edges(&threads, &turns);
+    VEC_FREE(&turns);
 }
