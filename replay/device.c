@@ -560,8 +560,8 @@ void graph_add_device(struct graph_maker *maker)
     sort_awaited(device);
     add_sync_edges(device);
     VEC_FREE(&device->awaited);
-    device->before = stream_work_before(device->streams, device->graph);
-    stream_work_free(device->streams);
+    device->before = stream_work_before(device->streams);
+    device->streams = NULL;
 }
 
 void graph_forget_device(struct graph_maker *maker)

@@ -231,8 +231,10 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
                 add_handover(threads, handovers, link, cut_ns);
         }
     }
-    for (size_t i = 0; i < handovers->count; i++)
-        add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
+    for (size_t i = 0; i < handovers->count;
+         i++) /* else it is the end of a burst, which is a moment anyway */
+        if (handovers->at[i].from_ns == handovers->at[i].to_ns)
+            add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
 }
 
 /* ---- threads that take turns ---- */
