@@ -412,8 +412,14 @@ static void sort_shapes(struct kernel_query *query, struct run *runs, size_t cou
 
 static struct by_name bring_together(struct kernel_query *query, const struct selection *selection)
 {
-    static const enum trace_arg args[RUN_ARGS] = { ARG_CORRELATION, ARG_EXTERNAL_ID, ARG_GRID,
-                                                   ARG_BLOCK,       ARG_REGISTERS,   ARG_SHARED_MEMORY };
+    static const enum trace_arg args[RUN_ARGS] = {
+        [RUN_CORRELATION] = ARG_CORRELATION,
+        [RUN_EXTERNAL_ID] = ARG_EXTERNAL_ID,
+        [RUN_GRID] = ARG_GRID,
+        [RUN_BLOCK] = ARG_BLOCK,
+        [RUN_REGISTERS] = ARG_REGISTERS,
+        [RUN_SHARED_MEMORY] = ARG_SHARED_MEMORY,
+    };
     const struct trace *trace = query->trace;
     struct by_name by_name = make_room(trace, selection);
     struct arg_scan scans[RUN_ARGS];
