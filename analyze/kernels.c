@@ -337,8 +337,14 @@ static void add_row(struct kernel_query *query, const struct run *runs, size_t c
 static void add_rows(struct kernel_query *query, const event_id *events, size_t count, bool by_shape,
                      struct run *runs)
 {
-    static const enum trace_arg args[RUN_ARGS] = { ARG_CORRELATION, ARG_EXTERNAL_ID, ARG_GRID,
-                                                   ARG_BLOCK,       ARG_REGISTERS,   ARG_SHARED_MEMORY };
+    static const enum trace_arg args[RUN_ARGS] = {
+        [RUN_CORRELATION] = ARG_CORRELATION,
+        [RUN_EXTERNAL_ID] = ARG_EXTERNAL_ID,
+        [RUN_GRID] = ARG_GRID,
+        [RUN_BLOCK] = ARG_BLOCK,
+        [RUN_REGISTERS] = ARG_REGISTERS,
+        [RUN_SHARED_MEMORY] = ARG_SHARED_MEMORY,
+    };
     struct arg_scan scans[RUN_ARGS];
     for (size_t a = 0; a < RUN_ARGS; a++)
         scans[a] = arg_scan_of(query->trace, args[a]);
