@@ -50,10 +50,11 @@ static void release(void *value)
     moment_times_release(&graph->times);
     free(graph->inner);
     free(graph->has_edges);
-    free(graph->having_before);
     free(graph->first_edge);
-    free(graph->edges);
-    free(graph->order);
+    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
+    column_free(graph->edges.kind, graph->edges.room);
+    column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
+    column_free(graph->order.length, graph->order.room);
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
     free(graph->join_last);

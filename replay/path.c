@@ -116,7 +116,8 @@ static void walk_host(struct walk *walk)
     const struct replay_thread *thread = &graph->threads[replay_thread_of(graph, m)];
     uint32_t file = graph->trace->tracks[thread->track].file;
     event_id span = graph->inner[m];
-    const struct replay_edge *edge = replay_binding(graph, m);
+    const struct replay_edge binding = replay_binding(graph, m);
+    const struct replay_edge *edge = binding.from == MOMENT_NONE ? NULL : &binding;
     if (edge && walk->at_ns < replay_moment_ns(graph, m) && replay_moment_ns(graph, edge->from) > walk->at_ns)
         edge = NULL; /* from within the piece, before what ended it */
     if (edge && (edge->relation == RELATION_HANDOVER || edge->relation == RELATION_TURN) &&
@@ -162,25 +163,25 @@ static void walk_launch(struct walk *walk, moment_id from)
 
 static void walk_work_start(struct walk *walk)
 {
-    const struct replay_edge *edge = replay_binding(walk->graph, walk->m);
+    const struct replay_edge edge = replay_binding(walk->graph, walk->m);
     event_id work = event_of(walk, walk->m);
-    if (!edge) {
+    if (edge.from == MOMENT_NONE) {
         finish(walk, PART_UNKNOWN, file_of(walk, work));
-    } else if (edge->relation == RELATION_LAUNCH) {
-        walk_launch(walk, edge->from);
+    } else if (edge.relation == RELATION_LAUNCH) {
+        walk_launch(walk, edge.from);
     } else {
-        add(walk, edge->relation == RELATION_EVENT ? PART_EVENT : PART_STREAM, work, file_of(walk, work),
-            replay_moment_ns(walk->graph, edge->from));
-        go_to(walk, edge->from);
+        add(walk, edge.relation == RELATION_EVENT ? PART_EVENT : PART_STREAM, work, file_of(walk, work),
+            replay_moment_ns(walk->graph, edge.from));
+        go_to(walk, edge.from);
     }
 }
 
 static void walk_work_end(struct walk *walk)
 {
     const struct replay_graph *graph = walk->graph;
-    const struct replay_edge *edge = replay_binding(graph, walk->m);
+    const struct replay_edge edge = replay_binding(graph, walk->m);
     event_id work = event_of(walk, walk->m);
-    moment_id from = edge ? edge->from : walk->m - 1;
+    moment_id from = edge.from == MOMENT_NONE ? walk->m - 1 : edge.from;
     add(walk, path_part_of_work(graph, replay_work_of(graph, walk->m)), work, file_of(walk, work),
         replay_moment_ns(graph, from));
     go_to(walk, from);

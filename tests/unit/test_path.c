@@ -45,10 +45,10 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
     struct changes *changes = changes_open(graph);
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (strcmp(trace_name(trace, graph->gpu->event[i]), name) == 0)
-            changes->work[i] = (float)factor;
+            factors_set(&changes->work, i, (float)factor);
     for (moment_id m = 0; m < graph->host_count; m++)
         if (graph->inner[m] != EVENT_NONE && strcmp(trace_name(trace, graph->inner[m]), name) == 0)
-            changes->piece[m] = (float)factor;
+            factors_set(&changes->piece, m, (float)factor);
     struct replay *replay = replay_open(graph, changes);
     int64_t end_ns = INT64_MIN;
     for (moment_id m = 0; m < graph->moment_count; m++)
