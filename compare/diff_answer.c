@@ -3,6 +3,7 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "trace/step_name.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +95,7 @@ static bool is_real(const struct finding *finding)
 /* Is ROW a step itself, which says of a longer step nothing? */
 static bool is_step(const struct diff_row *row)
 {
-    static const char step[] = "ProfilerStep";
-    return row->name_length >= strlen(step) && memcmp(row->name, step, strlen(step)) == 0;
+    return step_name_is_mark(row->name, row->name_length);
 }
 
 struct change {

@@ -5,6 +5,7 @@
 #include "facts/collective_names.h"
 
 #include "base/memory.h"
+#include "facts/communication.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -198,6 +199,8 @@ const char *collective_library_of(const char *name)
 
 bool collective_runs_on_host(const char *name)
 {
+    if (operator_is_collective_of_xla(name))
+        return true;
     static const char *const prefixes[] = { "gloo:", "mpi:", "ucc:" };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)

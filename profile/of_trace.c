@@ -62,13 +62,16 @@ static function_id function_of(struct summing *sum, name_id name)
 {
     if (sum->function[name] != FUNCTION_NONE)
         return sum->function[name];
-    static const char step[] = "ProfilerStep*";
+    struct buffer step = { 0 };
     const char *text = names_text(sum->trace->names, name);
     size_t len = names_length(sum->trace->names, name);
     int64_t number;
-    bool is_step = step_number(text, &number);
-    function_id id = profile_function(sum->profile, "~", 1, PROFILE_NAME_LINE, is_step ? step : text,
-                                      is_step ? sizeof step - 1 : len);
+    if (step_number(text, &number) && step_name_add_all(&step, text)) {
+        len = step.count;
+        text = arena_strndup(&sum->profile->arena, step.at, len);
+    }
+    buffer_release(&step);
+    function_id id = profile_function(sum->profile, "~", 1, PROFILE_NAME_LINE, text, len);
     return sum->function[name] = id;
 }
 

@@ -5,6 +5,7 @@
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "facts/features.h"
+#include "trace/step_name.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -568,8 +569,8 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 
 static bool is_named(const struct cost *cost)
 {
-    static const char step[] = "ProfilerStep*";
-    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
+    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 &&
+           !step_name_is_mark(cost->name, cost->name_length);
 }
 
 /* The costliest of the first group, which is all of them unless ranks are apart. */

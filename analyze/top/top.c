@@ -77,10 +77,10 @@ static struct text keep_buffer(struct top *top, struct buffer *text)
 static struct text name_of_place(struct top *top, const struct top_row *row)
 {
     struct buffer text = { 0 };
-    char step[64] = "(outside steps)";
+    const char *step = "(outside steps)";
     buffer_add(&text, row->place.at, row->place.len);
     if (row->key.step != TABLE_INT_MISSING)
-        snprintf(step, sizeof step, "ProfilerStep#%" PRId64, row->key.step);
+        step = step_name_of(top->trace, row->key.step);
     if (top->by & TOP_STEP)
         add_part(&text, step);
     if (row->key.module.at)
