@@ -60,7 +60,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
         "work that is launched starts late") \
     ROW(STREAM_WAIT, GAP_OF_DEVICE, "stream wait", "stream_wait", CHART_GREY, \
         "the next work was queued behind a wait of its stream for an event", \
-        "a stream waits for an event of another") \
+        "a stream waits for an event of work that is not in the file, or of another device") \
     /* the call had launched other work already: both are nodes of a graph */ \
     ROW(GRAPH, GAP_OF_DEVICE, "graph", "graph", CHART_ORANGE, \
         "the next work is a node of a graph that was running", \
