@@ -146,6 +146,9 @@ struct replay_graph {
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
 
+/* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
+enum { REPLAY_WORK_BYTES = 20 };
+
 /* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {

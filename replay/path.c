@@ -2,6 +2,7 @@
 #include "replay/path.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -244,6 +245,15 @@ static bool ends_first(const struct replay_graph *graph, moment_id a, moment_id 
     return a_host != b_host ? a_host : event_at(graph, a) < event_at(graph, b);
 }
 
+/* The first moment of THREAD at or after NS on the clock of GRAPH, which of a view is that of the replay; MOMENT_NONE: none. */
+static moment_id moment_from(const struct replay_graph *graph, size_t thread, int64_t ns)
+{
+    const struct replay_thread *own = &graph->threads[thread];
+    size_t at;
+    SEARCH(at, own->count, replay_moment_ns(graph, own->first + (moment_id)at) < ns);
+    return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
+}
+
 /* What ended last by the end of the window; a thread that is busy then ends there. MOMENT_NONE: nothing. */
 static moment_id find_last(const struct replay_graph *graph, const struct path_window *window, int64_t *at_ns)
 {
@@ -252,7 +262,7 @@ static moment_id find_last(const struct replay_graph *graph, const struct path_w
         const struct replay_thread *thread = &graph->threads[t];
         if (graph->group[graph->trace->tracks[thread->track].file] != graph->group[window->file])
             continue;
-        moment_id m = replay_moment_from(graph, t, window->end_ns);
+        moment_id m = moment_from(graph, t, window->end_ns);
         if (m == MOMENT_NONE)
             m = thread->first + thread->count - 1;
         while (m > thread->first && !busy_before(graph, m))
@@ -285,7 +295,7 @@ static void begin(struct walk *walk)
     const struct path_window *window = walk->window;
     if (window->thread != UINT32_MAX) {
         const struct replay_thread *thread = &graph->threads[window->thread];
-        walk->m = replay_moment_from(graph, window->thread, window->end_ns);
+        walk->m = moment_from(graph, window->thread, window->end_ns);
         if (walk->m != MOMENT_NONE)
             return;
         walk->m = thread->first + thread->count - 1;
@@ -307,7 +317,7 @@ moment_id path_last_moment(const struct replay_graph *graph, const struct path_w
     if (window->thread == UINT32_MAX)
         return find_last(graph, window, &ns);
     const struct replay_thread *thread = &graph->threads[window->thread];
-    moment_id m = replay_moment_from(graph, window->thread, window->end_ns);
+    moment_id m = moment_from(graph, window->thread, window->end_ns);
     return m != MOMENT_NONE ? m : thread->first + thread->count - 1;
 }
 
