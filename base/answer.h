@@ -39,6 +39,7 @@ struct answer_bar {
 struct answer_step {
     const char *label; /* "12" */
     int64_t ns;
+    bool worse; /* than it should be: it stands out, as does the slowest that is far from the median */
 };
 
 /* What to do, what saves most first. */
