@@ -342,7 +342,7 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
     if (piece->part == LATE_COMMUNICATION)
         buffer_puts(&text, "other communication");
     else if (piece->cause != GAP_CAUSES)
-        buffer_printf(&text, "gap: %s", gap_cause_name(piece->cause));
+        buffer_printf(&text, "gap: %s", gap_causes[piece->cause].name);
     if (piece->cause != GAP_CAUSES && piece->name != NAME_NONE)
         buffer_puts(&text, ", before ");
     if (piece->name != NAME_NONE && !demangle_name(&text, names_text(names, piece->name)))

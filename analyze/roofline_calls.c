@@ -233,8 +233,12 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
 
 static struct pricer *pricer_open(const struct trace *trace, struct arena *arena)
 {
-    static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
-                                                    ARG_CONCRETE_INPUTS };
+    static const enum trace_arg args[COST_ARGS] = {
+        [COST_DIMS] = ARG_INPUT_DIMS,
+        [COST_TYPES] = ARG_INPUT_TYPES,
+        [COST_STRIDES] = ARG_INPUT_STRIDES,
+        [COST_CONCRETE] = ARG_CONCRETE_INPUTS,
+    };
     struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
     pricer->trace = trace;
     pricer->arena = arena;
@@ -360,7 +364,12 @@ static struct told_works told_works_open(const struct trace *trace, const struct
 /* The new call that work I is by itself, counted from 1; 0: it tells nothing. */
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
-    static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
+    static const name_id no_args[COST_ARGS] = {
+        [COST_DIMS] = NAME_NONE,
+        [COST_TYPES] = NAME_NONE,
+        [COST_STRIDES] = NAME_NONE,
+        [COST_CONCRETE] = NAME_NONE,
+    };
     struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
     if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
@@ -418,7 +427,12 @@ static const struct captured *captured_of(struct graph_works *works, uint32_t op
         return captured;
     const struct trace *trace = works->calls->trace;
     const struct captured_op *from = &works->links->bodies->ops.at[op];
-    const name_id args[COST_ARGS] = { from->dims, from->types, from->strides, from->concrete };
+    const name_id args[COST_ARGS] = {
+        [COST_DIMS] = from->dims,
+        [COST_TYPES] = from->types,
+        [COST_STRIDES] = from->strides,
+        [COST_CONCRETE] = from->concrete,
+    };
     captured->name = id_of_captured(works->links, trace->names, from->name);
     for (size_t a = 0; a < COST_ARGS; a++)
         captured->args[a] = id_of_captured(works->links, trace->texts, args[a]);

@@ -170,7 +170,9 @@ enum tensor_use kernel_tensor_use(const char *name)
 
 const char *tensor_use_name(enum tensor_use use)
 {
-    static const char *const names[] = { "unknown", "no", "yes" };
+    static const char *const names[] = {
+        [TENSOR_UNKNOWN] = "unknown", [TENSOR_NO] = "no", [TENSOR_YES] = "yes"
+    };
     return names[use];
 }
 

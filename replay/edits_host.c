@@ -49,7 +49,7 @@ static void release(const struct editing *editing, moment_id m, double factor)
     const struct replay_graph *graph = editing->graph;
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_SYNC)
+        if (replay_edge_at(graph, k).relation == RELATION_SYNC)
             changes_drop_edge(editing->changes, k);
     editing_scale_piece(editing, m, factor);
 }
@@ -57,8 +57,8 @@ static void release(const struct editing *editing, moment_id m, double factor)
 /* Is M a piece of a call that waited for work? */
 static bool waited(const struct replay_graph *graph, moment_id m)
 {
-    const struct replay_edge *edge = replay_binding(graph, m);
-    return edge && edge->relation == RELATION_SYNC;
+    const struct replay_edge edge = replay_binding(graph, m);
+    return edge.from != MOMENT_NONE && edge.relation == RELATION_SYNC;
 }
 
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
@@ -163,8 +163,9 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
     double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
     if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
-        editing->changes->work[work] =
-            (float)((double)editing->changes->work[work] * time_ns / (double)trace_dur_ns(trace, e));
+        factors_set(&editing->changes->work, work,
+                    (float)((double)factors_get(&editing->changes->work, work) * time_ns /
+                            (double)trace_dur_ns(trace, e)));
 }
 
 void edit_pinned_copies(const struct editing *editing)

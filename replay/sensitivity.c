@@ -52,11 +52,11 @@ static int64_t gain_at(const struct probe *probe, double factor)
     if (is_of_host(probe->item->part)) {
         for (moment_id m = 1; m < graph->host_count; m++)
             if (piece_is_of(probe, m))
-                probe->changes->piece[m] = (float)factor;
+                factors_set(&probe->changes->piece, m, (float)factor);
     } else {
         for (size_t i = 0; i < graph->gpu->count; i++)
             if (work_is_of(probe, i))
-                probe->changes->work[i] = (float)factor;
+                factors_set(&probe->changes->work, i, (float)factor);
     }
     struct replay *replay = replay_open(graph, probe->changes);
     int64_t gain_ns = replay_moment_ns(graph, probe->end) - replay_time_of(replay, probe->end);

@@ -202,14 +202,22 @@ static void add_steps(struct step_times *times, const struct replay *replay)
     free(devices);
 }
 
-/* The files whose recordings belong together, each group as one step. */
+/* When the replay of a recording begins and ends. */
+struct extent {
+    int64_t begin_ns, end_ns;
+};
+
+/* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
+ * the replay begins earlier. */
 static void add_recordings(struct step_times *times, const struct replay *replay)
 {
     const struct replay_graph *graph = replay->graph;
     struct path_windows *whole = path_windows_whole(graph);
     size_t *window_of = mem_zalloc(graph->trace->file_count + 1, sizeof *window_of); /* by group */
+    struct extent *extents = mem_zalloc(whole->count + 1, sizeof *extents);
     for (size_t w = 0; w < whole->count; w++) {
         window_of[whole->at[w].file] = w;
+        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN };
         *VEC_PUSH(times) = (struct step_time){
             .file = whole->at[w].file,
             .number = INT64_MIN,
@@ -226,10 +234,17 @@ static void add_recordings(struct step_times *times, const struct replay *replay
         track_id track = kind == MOMENT_HOST
                              ? graph->threads[replay_thread_of(graph, m)].track
                              : graph->trace->track[graph->gpu->event[replay_work_of(graph, m)]];
-        struct step_time *one = &times->at[window_of[graph->group[graph->trace->tracks[track].file]]];
-        if (replay_time_of(replay, m) - one->start_ns > one->then_ns)
-            one->then_ns = replay_time_of(replay, m) - one->start_ns;
+        struct extent *extent = &extents[window_of[graph->group[graph->trace->tracks[track].file]]];
+        int64_t from_ns = replay_time_of(replay, kind == MOMENT_WORK_START ? m : m - 1),
+                ns = replay_time_of(replay, m);
+        extent->begin_ns = from_ns < extent->begin_ns ? from_ns : extent->begin_ns;
+        extent->end_ns = ns > extent->end_ns ? ns : extent->end_ns;
     }
+    for (size_t w = 0; w < whole->count; w++) {
+        times->at[w].begin_then_ns = extents[w].begin_ns;
+        times->at[w].then_ns = extents[w].end_ns - extents[w].begin_ns;
+    }
+    free(extents);
     free(window_of);
     path_windows_free(whole);
 }

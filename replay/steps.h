@@ -25,9 +25,11 @@
 
 struct step_time {
     uint32_t file;
-    int64_t number;       /* INT64_MIN: it is all that was recorded */
-    bool is_period;       /* from its begin to that of the next */
-    int64_t start_ns;     /* recorded, on the clock of the graph */
+    int64_t number;   /* INT64_MIN: it is all that was recorded */
+    bool is_period;   /* from its begin to that of the next */
+    int64_t start_ns; /* recorded, on the clock of the graph */
+    int64_t
+        begin_then_ns; /* of a recording: when its replay begins; earlier where what came before its first moment takes less */
     moment_id start, end; /* of its thread; MOMENT_NONE: there are no such moments */
     int64_t now_ns, then_ns;
     int64_t device_now_ns,

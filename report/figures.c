@@ -53,7 +53,9 @@ static void add_time_in(struct buffer *out, int64_t ns, enum time_unit unit)
     static const struct {
         uint64_t thousandth_ns;
         const char *word;
-    } units[] = { [TIME_S] = { 1000000, "s" }, [TIME_MS] = { 1000, "ms" }, [TIME_US] = { 1, "us" } };
+    } units[] = {
+        /* others: as such */ [TIME_S] = { 1000000, "s" }, [TIME_MS] = { 1000, "ms" }, [TIME_US] = { 1, "us" }
+    };
     uint64_t size = size_of(out, ns);
     if (unit == TIME_NS) {
         buffer_printf(out, "%lluns", (unsigned long long)size);

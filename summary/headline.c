@@ -152,23 +152,6 @@ static const struct {
     { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
 };
 
-/* Idleness by cause: what the verdict says of it. */
-static const char *const idle_says[GAP_CAUSES] = {
-    [GAP_HOST] = "the host is in Python or in operators and launches too late",
-    [GAP_DATA_LOADING] = "the host waits for the next batch",
-    [GAP_SYNCHRONIZATION] = "the host waits for the GPU or for a blocking copy",
-    [GAP_ALLOCATION] = "the host allocates or frees memory",
-    [GAP_COMMUNICATION] = "the host is in a communication operator",
-    [GAP_LAUNCH_CALL] = "the launch call itself takes long",
-    [GAP_FIRST_USE] = "code of kernels is loaded at their first launch",
-    [GAP_LAUNCH_LATENCY] = "work that is launched starts late",
-    [GAP_STREAM_WAIT] = "a stream waits for an event of another",
-    [GAP_GRAPH] = "the time passes between the nodes of a graph",
-    [GAP_QUEUED] = "work is queued, and the trace does not record why",
-    [GAP_PROFILER] = "the profiler itself is at work",
-    [GAP_UNKNOWN] = "the launch of the next work is not in the file",
-};
-
 static void add_use(struct use *use, const struct gpu_row *row)
 {
     use->span_ns += (double)row->span_ns;
@@ -230,7 +213,7 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
         rest_ns -= use->cause_ns[order[i]];
         add_part(headline, bar,
                  (struct answer_part){
-                     .title = arena_printf(headline->texts, "idle: %s", gap_cause_name(order[i])),
+                     .title = arena_printf(headline->texts, "idle: %s", gap_causes[order[i]].name),
                      .share = use->cause_ns[order[i]] / use->span_ns,
                      .color = colors[order[i]],
                      .section = "gaps" },
@@ -417,7 +400,7 @@ static const char *say_cause(const struct summary *summary, enum gap_cause cause
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
         return "the host captures a graph, which is done once, or launches too late";
     return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
-                                               : idle_says[cause];
+                                               : gap_causes[cause].verdict;
 }
 
 static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
@@ -627,7 +610,7 @@ static const char *place_of(struct headline *headline, const char *rule)
         enum gap_cause most = rules[i].causes[0];
         for (size_t k = 1; k < 3; k++)
             most = gaps->part_ns[rules[i].causes[k]] > gaps->part_ns[most] ? rules[i].causes[k] : most;
-        return arena_printf(headline->texts, "idle: %s", gap_cause_name(most));
+        return arena_printf(headline->texts, "idle: %s", gap_causes[most].name);
     }
     return NULL;
 }

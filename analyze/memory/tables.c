@@ -115,6 +115,7 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
         [MEMORY_BY_THREAD] = { "thread", "Thread", "number and name of the host thread that allocated",
                                TABLE_TEXT, 0 },
         [MEMORY_BY_DEVICE] = { "key", "Key", "nothing", TABLE_TEXT, TABLE_HIDDEN },
+        [MEMORY_BY_OPERATOR] = { 0 }, /* stays as it is */
     };
     struct table_column *column = &table->columns[table_column_at(table, offset)];
     if (memory->by == MEMORY_BY_OPERATOR)

@@ -33,8 +33,8 @@ struct fusion_query {
     struct names *pairs;         /* of arguments, as bytes: they are few */
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
-    struct code_paths *modules; /* NULL where no module was recorded */
-    uint8_t *of_work, *of_op;   /* by name_id: may operations of this name, may those of operators of it? */
+    const struct code_paths *modules; /* NULL where no module was recorded */
+    uint8_t *of_work, *of_op; /* by name_id: may operations of this name, may those of operators of it? */
 };
 
 /* What a join of two neighbours is known to save. */
@@ -374,7 +374,7 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
     struct fusion_query query = { .works = works,
                                   .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL),
-                                  .modules = has_modules(trace) ? code_paths_open(trace, CODE_MODULES) : NULL,
+                                  .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
                                   .of_work = mem_zalloc(names + 1, 1),
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
@@ -384,7 +384,6 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);
     VEC_FREE(&fusions.names);
-    code_paths_free(query.modules);
     names_free(query.pairs);
     VEC_FREE(&query.pair);
     outer_operators_release(&query.outer);

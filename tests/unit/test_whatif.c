@@ -111,6 +111,31 @@ static void a_single_step_takes_no_less_than_its_devices(void **state)
     trace_free(trace);
 }
 
+/*
+ * In ms. An annotation from 0 to 100, of which operators fill 20 to 60 and 80 to 100. The recording begins at 20: the annotation's
+ * first 20 are before it, and gain nothing. All of it in a fifth of its time: 80 become 16, of which 12 are operators.
+ */
+static void what_comes_before_a_recording_gains_nothing(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "outer", 1, 0, 100 * MS);
+    draw_host("cpu_op", "first", 1, 20 * MS, 40 * MS);
+    draw_host("cpu_op", "second", 1, 80 * MS, 20 * MS);
+    struct trace *trace = draw_end();
+    struct tpa_error err = { 0 };
+    struct edit edit;
+    assert_true(edit_parse_scale("annotation:outer=0.2", &edit, &err));
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 80 * MS);
+    assert_int_equal(whatif->steps->then_ns, 16 * MS);
+    assert_int_equal(whatif->then_parts_ns[PART_OPERATOR], 12 * MS);
+    assert_int_equal(whatif->then_parts_ns[PART_GAP], 4 * MS);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 /* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
 static void devices_that_fall_behind_are_the_step(void **state)
 {
@@ -620,10 +645,10 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
     assert_int_equal(then_scaled(trace, "name:mm=0"), 90 - 10 - 40);
     /* All of the module: 10 of the gap before the operator, which begins at 10 then; so does its call. The kernel is ready 30
      * later, takes nothing, and the call returns 10 after it, at 50. */
-    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 20);
+    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 10);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
-    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40 - 20);
-    assert_int_equal(then_scaled(trace, "block=0"), 40 - 20); /* nothing else has that name */
+    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40);
+    assert_int_equal(then_scaled(trace, "block=0"), 40); /* nothing else has that name */
     trace_free(trace);
 }
 
@@ -710,6 +735,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_takes_from_begin_to_begin),
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
+        cmocka_unit_test(what_comes_before_a_recording_gains_nothing),
         cmocka_unit_test(devices_that_fall_behind_are_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
