@@ -18,11 +18,12 @@
 
 enum {
     MOST_WORKERS = 64,
-    KEPT_TIMES = 3,             /* memory that questions take beside what is kept counts, too */
-    FREE_BYTES = 64 << 20,      /* any file may cost so much */
-    OPEN_BYTES = 256 << 20,     /* blocks that are decoded and not yet joined, together, but for one */
-    HELD_BYTES = 32 << 20,      /* what is larger is not held for the next block */
-    BYTES_OF_WORKER = 512 << 10 /* of the file, for each thread: each holds unpacked blocks */
+    KEPT_TIMES = 3,         /* memory that questions take beside what is kept counts, too */
+    FREE_BYTES = 64 << 20,  /* any file may cost so much */
+    OPEN_BYTES = 256 << 20, /* blocks that are decoded and not yet joined, together, but for one */
+    HELD_BYTES = 32 << 20,  /* what is larger is not held for the next block */
+    BYTES_OF_WORKER =
+        128 << 10 /* of the file, for each thread: some 20,000 events; each holds unpacked blocks */
 };
 
 /* ---- parts ---- */
