@@ -48,7 +48,7 @@ static const struct table_column columns[] = {
 struct piece {
     enum late_part part;
     enum gap_cause cause; /* of gaps */
-    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: not known */
+    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: unknown */
     int64_t time_ns;
 };
 

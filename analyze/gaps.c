@@ -294,7 +294,7 @@ static void find_all_gaps(struct gaps_query *query)
 
 /* ---- what the host did meanwhile ---- */
 
-/* All that nests on the host's threads, but for steps, which hold everything. */
+/* All that nests on the host's threads, except steps, which hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;

@@ -1,7 +1,7 @@
 /*
  * roofline_calls.c - see roofline_calls.h.
  *
- * What a call costs depends on its name and arguments alone, which are numbers already: it is worked out once for each set of
+ * What a call costs depends on its name and arguments alone, which are numbers already: it is computed once for each set of
  * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
  */
 #include "analyze/roofline_calls.h"

@@ -26,7 +26,7 @@ struct roofline_call {
     uint32_t works;
     const struct op_cost *cost;   /* the same for all calls that are alike */
     int64_t time_ns, tf32_ns;     /* of its operations; of those of them that say TF32 */
-    double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
+    double compute_ns, memory_ns; /* at the peak; NAN: unknown, 0: nothing to do */
     uint8_t class;                /* enum op_class */
     uint8_t rate;    /* enum peak_rate; PEAK_NONE: none is known to apply, or nothing is computed */
     bool covers;     /* a matrix operator within it launched work, too: it has the operations */
@@ -34,10 +34,10 @@ struct roofline_call {
     bool recomputed; /* the forward pass once more, for the backward pass */
 };
 
-/* At the peak; NAN: not known. */
+/* At the peak; NAN: unknown. */
 double roofline_at_peak_ns(const struct roofline_call *call);
 
-/* Does it run below SHARE of what the device could? False where that is not known. */
+/* Does it run below SHARE of what the device could? False where that is unknown. */
 bool roofline_is_below(const struct roofline_call *call, double share);
 
 struct roofline_calls {

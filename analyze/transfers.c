@@ -475,7 +475,7 @@ static void release(void *value)
     free(transfers);
 }
 
-/* What a table and its chart ask alike: worked out once. */
+/* What a table and its chart ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });

@@ -292,7 +292,7 @@ static struct trace_wants wants_of_check(const struct convert_form *form)
 }
 
 /*
- * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is no failure:
+ * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is not a failure:
  * SUMMARY tells how it can be read.
  */
 static bool check_written(const struct convert_form *form, const struct amounts *written,

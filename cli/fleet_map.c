@@ -131,7 +131,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
 
 enum facts_kind { NO_FACTS, WHOLE_FACTS, FACTS_APART };
 
-/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, is no facts. */
+/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, holds no facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, enum facts_kind *kind,
                       struct tpa_error *err)
 {
@@ -372,7 +372,7 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
-    if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
+    if (good) { /* through the same bytes as those of processes: names that are not UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
         good = read_bytes(map->facts, &bytes, err);

@@ -44,7 +44,7 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* What devices did on SIDE adds up to this; 0 where that is not known. */
+/* What devices did on SIDE adds up to this; 0 where that is unknown. */
 static double whole_of(const struct diff *diff, int side)
 {
     double whole = 0;

@@ -71,7 +71,7 @@ static void set_change(struct table *table, size_t row, double before, double af
         table_set_int(table, row, DIFF_CHANGE, whole_number(after) - whole_number(before));
 }
 
-/* WHOLE is the change that all is a part of; 0 when not known. The row's number. */
+/* WHOLE is the change that all is a part of; 0 when unknown. The row's number. */
 static size_t add_finding(struct table *table, const char *name, size_t len, const struct finding *finding,
                           double whole)
 {

@@ -105,7 +105,7 @@ static bool too_small(const struct state *state, double change, double reference
            fabs(change) < state->series->min_change;
 }
 
-/* The last COUNT runs of good that are no excursions were bad already: they go to bad, which is empty or later. */
+/* The last COUNT runs of good that are not excursions were bad already: they go to bad, which is empty or later. */
 static void take_tail(struct state *state, size_t count)
 {
     struct noise_runs tail = { 0 };

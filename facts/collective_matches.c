@@ -378,7 +378,7 @@ static void judge_matches(struct collective_matches *matches)
 }
 
 /*
- * Did the members of a match end together, by a common clock or by clocks set right? Clocks drift, and ranks are not
+ * Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
  * let go in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on
  * hosts without a common clock, whose threads may be kept from ending by others.
  */

@@ -127,7 +127,7 @@ static bool comes_after(const void *context, const void *left, const void *right
 
 /*
  * New, free with free(): by node, whose the records are that lie in it directly: the innermost operator's, else the innermost
- * annotation's that is no step.
+ * annotation's that is not a step.
  */
 static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
 {

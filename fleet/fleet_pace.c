@@ -132,7 +132,7 @@ static double weighted_median(const struct vote *votes, size_t count)
     return NAN;
 }
 
-/* The pace of each rank into PACES, by the index of its row; NaN where it is not known. */
+/* The pace of each rank into PACES, by the index of its row; NaN where it is unknown. */
 static void find_paces(struct fleet *fleet, const struct runs *runs, double *paces)
 {
     struct votes votes = { 0 };

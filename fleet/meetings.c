@@ -265,7 +265,7 @@ const char *fleet_cause_name(enum fleet_cause cause)
 }
 
 /* What the device did until ROW since the collective before, or, without one, since its first work; false when
- * that is not known. */
+ * that is unknown. */
 static bool spent(const struct slice_row *row, int64_t ns[FLEET_CAUSES])
 {
     static const struct facts_collective beginning = { 0 };

@@ -479,7 +479,7 @@ static int64_t usual_of(const struct use *uses, size_t count)
     return median_ns;
 }
 
-/* May a single use be taken for a first? Not of work that a program requests once: only calls that set something up. */
+/* May a single use be treated as a first? Not of work that a program requests once: only calls that set something up. */
 static bool may_be_set_up(const struct editing *editing, const struct use *use, unsigned char sort)
 {
     return event_is_call((enum event_kind)editing->trace->kind[use->span]) &&

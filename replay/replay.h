@@ -31,7 +31,7 @@ struct changes {
     bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
     int64_t
-        least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
+        least_pause_ns; /* of a stream between operations that did not follow one another at once; at most the recorded one */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */

@@ -206,7 +206,7 @@ static void narrow_texts(struct shown *shown, size_t count, const size_t *least,
                 widest = i;
         if (widest == count)
             return;
-        /* Down to the next widest at once, so that a name of a megabyte is no million steps. */
+        /* Down to the next widest at once, so that a name of a megabyte is not a million steps. */
         size_t down_to = least[widest];
         for (size_t i = 0; i < count; i++)
             if (i != widest && shown[i].is_text && shown[i].width > least[i] && shown[i].width > down_to)

@@ -30,7 +30,7 @@ void pricing_add_option(struct buffer *command, const struct edit *edit);
  * go by that. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
 
-/* SUBJECT was looked at and is not worth a change; or could not be looked at if the trace lacks FEATURE (enum trace_feature). */
+/* SUBJECT was checked without a finding; or could not be checked because the trace lacks FEATURE (enum trace_feature). */
 void pricing_add_quiet(struct pricing *pricing, const char *subject);
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject);
 

@@ -513,7 +513,7 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
 
 /*
  * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
- * or a stranger made some up, and those that could not be repeated by every event count as not known.
+ * or a stranger made some up, and those that could not be repeated by every event count as unknown.
  */
 static void bound_durations(struct trace_builder *builder)
 {

@@ -132,7 +132,7 @@ static bool tensor_written(const struct trace *trace, const struct inputs *input
     return any;
 }
 
-/* Bytes of TENSOR; 0 when its type is not known or it is impossibly large. */
+/* Bytes of TENSOR; 0 when its type is unknown or it is impossibly large. */
 static int64_t tensor_bytes(const struct tensor *tensor)
 {
     const struct tensor_type *type = tensor_type_named(tensor->type, tensor->type_len);
@@ -213,7 +213,7 @@ static struct join join_of(struct fusion_query *query, const struct stream_work 
 
 /* What chains of the same operator and operations come to. */
 struct fusion {
-    name_id op; /* NAME_NONE: not known */
+    name_id op; /* NAME_NONE: unknown */
     size_t first, length;
     bool sized;
     int64_t count, work_ns, gaps_ns, host_ns, bytes, gain_ns;
@@ -238,7 +238,7 @@ static void add_work(struct grown *grown, const struct stream_work *work)
     grown->longest_ns = work_ns > grown->longest_ns ? work_ns : grown->longest_ns;
 }
 
-/* The most that A and B save by not writing and reading what lies between: BANDWIDTH in bytes per nanosecond, 0: not known. */
+/* The most that A and B save by not writing and reading what lies between: BANDWIDTH in bytes per nanosecond, 0: unknown. */
 static int64_t saved_ns(const struct join *join, const struct stream_work *a, const struct stream_work *b,
                         double bandwidth)
 {

@@ -105,7 +105,7 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
     return pair->number;
 }
 
-/* What is worked out of one stream at a time: COUNT places. */
+/* What is computed of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
     uint32_t *reach;                      /* by place: operations from there on up to a pause */

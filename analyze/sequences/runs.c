@@ -59,7 +59,7 @@ static struct text short_name(const struct trace *trace, const struct stream_wor
     return name_text(trace, work->op != EVENT_NONE ? work->op : work->event);
 }
 
-/* The gain of a graph: the idle time but for what a graph leaves before each operation. */
+/* The gain of a graph: the idle time except what a graph leaves before each operation. */
 static void judge(struct sequences *sequences, struct run_row *row)
 {
     int64_t left_ns = row->works * GRAPH_WORK_NS;

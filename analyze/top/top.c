@@ -42,7 +42,7 @@ static void add_part(struct buffer *text, const char *part)
     buffer_printf(text, "%s%s", text->count ? ", " : "", part);
 }
 
-/* "cpu_op", "GPU 0 stream 7", "thread 4711": the place that the key tells, but for its rank unless that goes unsaid otherwise. */
+/* "cpu_op", "GPU 0 stream 7", "thread 4711": the place that the key tells, except its rank unless that goes unsaid otherwise. */
 static void show_place(const struct top *top, const struct group_key *key, struct buffer *text)
 {
     char part[64];

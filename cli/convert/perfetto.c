@@ -116,7 +116,7 @@ static void number_processes(struct perfetto_output *output)
     free(taken);
 }
 
-/* What a process is told apart by. */
+/* What a process is distinguished by. */
 struct process_key {
     int64_t pid;
     uint32_t file;

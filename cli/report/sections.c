@@ -19,7 +19,7 @@
 
 enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
-/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is no error of a report. */
+/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is not an error of a report. */
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
@@ -175,7 +175,7 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
 
 static const struct trace_wants no_wants;
 
-/* Sections that are no analysis. What top wants is a function, and so are pictures': report_wants adds them. */
+/* Sections that are not analyses. What top wants is a function, and so are pictures': report_wants adds them. */
 static const struct report_section own_sections[] = {
     { "summary", "Findings", "What to change, what saves most first, and what the rules looked at.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
