@@ -301,7 +301,7 @@ struct activities {
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
     node_id *skips;                        /* by node: see calltree_around */
-    struct code_paths *paths;
+    const struct code_paths *paths;
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -327,7 +327,7 @@ static void open_activities(struct activities *activities, const struct trace *t
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
     if (trace_features(trace) & FEATURE_STACKS)
-        activities->paths = code_paths_open(trace, CODE_LINES);
+        activities->paths = code_paths_of(trace, CODE_LINES);
 }
 
 static void release_activities(struct activities *activities)
@@ -336,7 +336,6 @@ static void release_activities(struct activities *activities)
     free(activities->thread);
     free(activities->skips);
     free(activities->is_step);
-    code_paths_free(activities->paths);
 }
 
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)

@@ -65,6 +65,7 @@ enum table_flags {
     TABLE_LINE = 8,     /* prose: text puts it below the row, on lines of its own */
     TABLE_FIGURES = 16, /* a text of figures, such as 753/1: a page puts it to the right, as numbers */
     TABLE_LIST = 32,    /* a text of names between ", ", what matters most first: its end goes first */
+    TABLE_PICTURE = 64, /* a text that is drawn of blocks and shades: of ASCII where there are no others */
 };
 
 /* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */

@@ -1,5 +1,5 @@
 /*
- * fleet_map.h - the facts of many traces: a process for each, several at once, and what they give merged.
+ * fleet_map.h - the facts of many traces, read by several processes at once, and what they give merged.
  *
  *     struct fleet_map map = { .jobs = 0 };
  *     if (!fleet_map(operands, count, &map, &err))

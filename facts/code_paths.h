@@ -1,12 +1,11 @@
 /*
  * code_paths.h - in which module, or on which line of source, the host was when it did something.
  *
- *     struct code_paths *paths = code_paths_open(trace, CODE_MODULES);
+ *     const struct code_paths *paths = code_paths_of(trace, CODE_MODULES);
  *     struct code_place place = code_place_of(paths, e);            // of an operator, a call, a frame
  *     puts(code_path_name(paths, place.path));                      // "Linear_0"
  *     for (uint32_t p = place.path; p != CODE_OUTSIDE; p = paths->at[p].parent)
  *         ...                                                       // from the inside out
- *     code_paths_free(paths);
  *
  * A path is a frame within the frames around it: the module Linear_0 within MLP_0 is another path than the same one
  * within Head_0. Frames come from python_function events by nesting; in files without these, from the stack that each
@@ -68,9 +67,8 @@ enum code_flags {
     CODE_FRAME = 2, /* the node is itself a frame: a call of its path */
 };
 
-/* New; free with code_paths_free (NULL is allowed). */
-struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames);
-void code_paths_free(struct code_paths *paths);
+/* Worked out when first requested; borrowed, lives as long as TRACE. */
+const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames);
 
 /* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
 struct code_place code_place_of(const struct code_paths *paths, event_id e);

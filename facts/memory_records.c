@@ -10,6 +10,7 @@
 #include "base/sum.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
+#include "trace/derived.h"
 #include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>
@@ -282,7 +283,7 @@ static void fill_device(struct memory_records *records, struct memory_device *de
 
 /* ---- the whole ---- */
 
-struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
+static struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
     struct memory_records *records = mem_zalloc(1, sizeof *records);
     records->trace = trace;
@@ -324,12 +325,30 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     return records;
 }
 
-void memory_records_free(struct memory_records *records)
+static void release(void *derived)
 {
-    if (!records)
-        return;
+    struct memory_records *records = derived;
     calltree_free(records->tree);
     free(records->at);
     free(records->devices);
     free(records);
+}
+
+static void *derive_levels(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_LEVELS);
+}
+
+static void *derive_owners(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_OWNERS);
+}
+
+const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail)
+{
+    static const struct derivation derivations[] = {
+        [MEMORY_LEVELS] = { derive_levels, release },
+        [MEMORY_OWNERS] = { derive_owners, release },
+    };
+    return trace_derive(trace, &derivations[detail]);
 }

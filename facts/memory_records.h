@@ -1,13 +1,12 @@
 /*
  * memory_records.h - what allocators did: every allocation and free, with its operator and its other end.
  *
- *     struct memory_records *records = memory_records_open(trace, MEMORY_OWNERS);
+ *     const struct memory_records *records = memory_records_of(trace, MEMORY_OWNERS);
  *     for (size_t d = 0; d < records->device_count; d++) {
  *         const struct memory_device *device = &records->devices[d];
  *         for (uint32_t i = device->first; i < device->first + device->count; i++)
  *             peak = records->at[i].allocated > peak ? records->at[i].allocated : peak;
  *     }
- *     memory_records_free(records);
  *
  * A record is an instant `[memory]`, by any writer: a framework about its caching allocator, or a log of the
  * driver's own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was
@@ -82,9 +81,8 @@ struct memory_records {
 /* Who asks only how much is in use need not know in which operator it was allocated, which takes half of the time. */
 enum memory_detail { MEMORY_LEVELS, MEMORY_OWNERS };
 
-/* New; free with memory_records_free (NULL is allowed). With MEMORY_LEVELS records have no owner and no node. */
-struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail);
-void memory_records_free(struct memory_records *records);
+/* Worked out when first requested; borrowed, lives as long as TRACE. With MEMORY_LEVELS records have no owner and no node. */
+const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail);
 
 /* Is the device the host, as far as c10 is concerned? */
 bool memory_is_host(const struct memory_device *device);

@@ -16,7 +16,7 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct fleet_rank_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is laid to a rank"),
     COLUMN(struct fleet_rank_row, why, "why", "Grew most", TABLE_TEXT, "what it did longer than the rank in the middle before most of that"),
     COLUMN(struct fleet_rank_row, pattern, "pattern", "Holds up", TABLE_TEXT, "always (nine of ten steps and more), in most steps (half), in some steps"),
-    COLUMN(struct fleet_rank_row, bar, "bar", "Time", TABLE_TEXT, "its steps as a picture: computation, exposed communication (shaded), exposed copies (half), idle (dots)"),
+    COLUMN(struct fleet_rank_row, bar, "bar", "Time", TABLE_TEXT, "its steps as a picture: computation (full, or #), exposed communication (shaded, or +), exposed copies (half, or =), idle (dots)", .flags = TABLE_PICTURE),
     COLUMN(struct fleet_rank_row, last, "last", "Last", TABLE_COUNT, "collectives that it was the last to reach"),
     COLUMN(struct fleet_rank_row, waited_ns, "waited", "Waited", TABLE_NS, "how long it waited for others"),
     COLUMN(struct fleet_rank_row, step_ns, "step", "Step", TABLE_NS, "median of its complete steps"),
@@ -147,7 +147,7 @@ static const struct table_column waste_columns[] = {
 
 static const struct table_column heat_columns[] = {
     COLUMN(struct fleet_heat_row, ranks, "ranks", "Ranks", TABLE_NAME, "one, or neighbours"),
-    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker), or more (full)"),
+    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker, or : + *), or more (full, or #)", .flags = TABLE_PICTURE),
     COLUMN(struct fleet_heat_row, longest_ns, "longest", "Longest step", TABLE_NS, "of these ranks"),
 };
 

@@ -281,7 +281,7 @@ static stack_id add_stack(struct objects *o, size_t count)
         snapshot->stack_frames.count = first;
         return id;
     }
-    *VEC_PUSH(&snapshot->stacks) = (struct snapshot_stack){ first, (uint32_t)count };
+    *VEC_PUSH(&snapshot->stacks) = (struct snapshot_stack){ first, (uint32_t)count, FRAME_NONE };
     return next;
 }
 

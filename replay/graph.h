@@ -34,6 +34,7 @@
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
 #include "replay/moment_times.h"
+#include "replay/shifts.h"
 #include "trace/trace.h"
 
 enum relation {
@@ -102,8 +103,8 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    struct moment_times times;           /* replay_moment_ns */
-    const struct moment_times *recorded; /* replay_recorded_ns */
+    struct moment_times times;   /* replay_recorded_ns */
+    const struct shifts *shifts; /* of a view: from these times to replay_moment_ns; else NULL */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
     struct replay_edges edges; /* by the moment they lead to: replay_edges_of */
@@ -144,14 +145,18 @@ struct replay_graph {
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
 
+/* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
+enum { REPLAY_WORK_BYTES = 20 };
+
 /* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(&graph->times, m);
+    int64_t ns = moment_times_get(&graph->times, m);
+    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
 }
 static inline int64_t replay_recorded_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(graph->recorded, m);
+    return moment_times_get(&graph->times, m);
 }
 
 /* The moments of work I (an index into gpu->event). */

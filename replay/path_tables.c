@@ -149,7 +149,7 @@ static double share_of(int64_t time_ns, int64_t length_ns)
 
 /* Rows of the modules, or of the lines. */
 struct places {
-    struct code_paths *code;
+    const struct code_paths *code;
     VEC_OF(struct place_row) rows;
 };
 
@@ -230,7 +230,6 @@ static void show_places(struct tables *tables, struct places *places, const char
         result_add_table(tables->result,
                          TABLE_OF_ROWS(key, title, place_columns, places->rows.at, places->rows.count));
     VEC_FREE(&places->rows);
-    code_paths_free(places->code);
 }
 
 static void add_segments(struct tables *tables, struct window_key key, const struct path *path,
@@ -299,7 +298,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
     struct tables tables = { .graph = graph, .result = result };
     for (int frames = 0; frames < CODE_FRAMES; frames++)
         if (has_frames(graph->trace, (enum code_frames)frames))
-            tables.places[frames].code = code_paths_open(graph->trace, (enum code_frames)frames);
+            tables.places[frames].code = code_paths_of(graph->trace, (enum code_frames)frames);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
         struct window_key key = key_of(graph, windows, w, result);

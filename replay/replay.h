@@ -60,7 +60,7 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
 /* When every moment comes. */
 struct replay {
     const struct replay_graph *graph; /* borrowed */
-    struct moment_times times;        /* replay_time_of */
+    struct shifts shifts;             /* of each moment, from when it was recorded */
 };
 
 /* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
@@ -70,7 +70,8 @@ void replay_free(struct replay *replay);
 /* When moment M comes, on the clock of the graph. */
 static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
 {
-    return moment_times_get(&replay->times, m);
+    return (int64_t)((uint64_t)replay_recorded_ns(replay->graph, m) +
+                     (uint64_t)shifts_get(&replay->shifts, m));
 }
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far

@@ -26,6 +26,7 @@
 struct print_options {
     size_t width;             /* columns of the terminal; 0: no limit */
     bool color;               /* escape sequences are welcome */
+    bool unicode;             /* so are block characters in UTF-8, of which pictures are made */
     bool wide;                /* show names in full and all columns, however wide that gets */
     bool all_notes;           /* however many there are */
     enum time_unit time_unit; /* for people; programs get integer nanoseconds */

@@ -16,7 +16,7 @@ static bool saves_less(const void *context, const void *a, const void *b)
 
 static void price_together(struct pricing *pricing)
 {
-    struct step_gain gain = pricing_gain(pricing, NULL);
+    struct step_gain gain = pricing_gain_together(pricing);
     pricing->findings->step_ns = gain.now_ns;
     pricing->findings->together_ns = gain.then_ns;
     int64_t rest_ns = gain.now_ns;
@@ -42,10 +42,8 @@ struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
     struct slow_operators slow = slow_operators_find(summary);
-    struct pricing pricing = { .summary = summary,
-                               .trace = summary->trace,
-                               .graph = replay_graph_of(summary->trace),
-                               .findings = findings };
+    struct pricing pricing;
+    pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
@@ -56,6 +54,7 @@ struct findings *findings_analyze(struct summary *summary)
         findings->ran_step_ns =
             findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     }
+    pricing_release(&pricing);
     slow_operators_release(&slow);
     return findings;
 }

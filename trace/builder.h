@@ -110,6 +110,12 @@ struct trace_parts {
 bool trace_builder_split(struct trace_builder *builder, const struct trace_parts *parts,
                          event_id *first_events);
 
+/*
+ * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. A trace that would take more memory than
+ * there is thus fails as soon as that is foreseeable.
+ */
+void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size);
+
 /* Let the current file be as it was begun, except its events. */
 void trace_builder_reset_file(struct trace_builder *builder);
 
@@ -132,7 +138,7 @@ bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg
 /*
  * Add the events of CHUNK after those already there, and empty it. Not thread-safe: the caller
  * brings chunks one at a time, in file order, so that the trace is the same however the file was cut.
- * False and ERR when the trace would pass what an event_id can count.
+ * False and ERR when the trace would pass what an event_id can count, or take more memory than there is.
  */
 bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err);
 

@@ -171,11 +171,17 @@ struct trace_wants {
     bool counters; /* counter samples (C) */
     bool
         only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
+    /* Memory that the command takes beside the trace, per event, rather too low; 0: TRACE_WORK_BYTES. See trace/room.c. */
+    uint16_t work_bytes;
 };
+
+/* What most commands take beside a trace, at least. */
+enum { TRACE_WORK_BYTES = 12 };
 
 /* Add to ALL what MORE decodes of events; only_count stays. */
 static inline void trace_wants_join(struct trace_wants *all, const struct trace_wants *more)
 {
+    all->work_bytes = all->work_bytes > more->work_bytes ? all->work_bytes : more->work_bytes;
     all->args |= more->args;
     all->flows |= more->flows;
     all->counters |= more->counters;

@@ -102,7 +102,7 @@ struct memory {
     int64_t lost_frees, left_out;              /* left_out: devices, of tables that are full */
     bool lacks_stacks, lacks_steps;            /* which BY needs */
     struct names *texts;                       /* owns what is not borrowed from the trace */
-    struct code_paths *paths;                  /* or from here; NULL: rows are not places in code */
+    const struct code_paths *paths;            /* or from here; NULL: rows are not places in code */
 };
 
 #endif

@@ -59,11 +59,11 @@ struct top_rows {
     const struct top_events *events;
     const struct attribution *launches;
     const struct device_types *types;
-    event_id *stack_event;    /* by event: whose stack it is listed under; NULL: its own. Taken */
-    struct code_paths *lines; /* NULL when nobody asks */
-    struct group *group;      /* NULL when no dimension of it is requested */
-    struct names *texts;      /* of shapes, stacks ... */
-    bool several_types;       /* device events of a name may be of several device types */
+    event_id *stack_event;          /* by event: whose stack it is listed under; NULL: its own. Taken */
+    const struct code_paths *lines; /* NULL when nobody asks */
+    struct group *group;            /* NULL when no dimension of it is requested */
+    struct names *texts;            /* of shapes, stacks ... */
+    bool several_types;             /* device events of a name may be of several device types */
     VEC_OF(struct row_sums);
 
     /* How rows are found. */

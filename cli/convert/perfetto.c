@@ -77,7 +77,7 @@ struct perfetto_output {
     struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
-    struct memory_records *memory;
+    const struct memory_records *memory;
     uint32_t *memory_uuid; /* by device of memory */
     struct buffer head, path;
 };
@@ -723,7 +723,6 @@ static void release_part(struct perfetto_output *output)
     free(output->is_used);
     free(output->counter_of);
     free(output->memory_uuid);
-    memory_records_free(output->memory);
     VEC_FREE(&output->counters);
     output->is_used = NULL;
     output->counter_of = output->memory_uuid = NULL;
@@ -746,7 +745,7 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     output->flows.arrows = 0;
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
-    output->memory = memory_records_open(trace, MEMORY_LEVELS);
+    output->memory = memory_records_of(trace, MEMORY_LEVELS);
     output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
     for (size_t d = 0; d < output->memory->device_count; d++)
         output->memory_uuid[d] = output->next_uuid++;

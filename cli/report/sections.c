@@ -270,7 +270,7 @@ bool report_fill(const struct report_section *section, const struct trace *trace
 
 struct trace_wants report_wants(uint64_t chosen)
 {
-    struct trace_wants all = { .args = FEATURE_WANTS };
+    struct trace_wants all = { .args = FEATURE_WANTS, .work_bytes = 60 };
     for (size_t i = 0; report_sections()[i].key; i++) {
         const struct report_section *section = &report_sections()[i];
         if (!(chosen >> i & 1))

@@ -700,6 +700,8 @@ bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, 
         part->file = trace->begun ? trace->begun - 1 : 0;
     begin_files(reader, part->file);
     map_events(reader, part);
+    trace_builder_progress(reader->builder, source_packed_read(reader->source),
+                           source_packed_size(reader->source));
     return trace_builder_add_columns(reader->builder, &part->columns, err);
 }
 
