@@ -201,7 +201,7 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
 }
 
 /*
- * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, of equals the one that ran
+ * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, or among equals the one that ran
  * first, and how many there are.
  */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct run *runs,

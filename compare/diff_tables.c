@@ -233,7 +233,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
 enum { RENAMED_BEFORE, RENAMED_AFTER, RENAMED_HOW, RENAMED_COLUMNS };
 /* clang-format off */
 static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
-    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, where it is taken for the same", 0, NULL },
+    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, with which it was matched", 0, NULL },
     [RENAMED_AFTER] = { "after", "After", TABLE_NAME, "its name on the second side, which its row has", 0, NULL },
     [RENAMED_HOW] = { "differ", "Differ in", TABLE_TEXT, "what was left aside to find them alike", 0, NULL },
 };

@@ -240,7 +240,7 @@ static int compare_times(const void *left, const void *right)
     return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
 }
 
-/* The lower of the two in the middle, where there are two: clocks may be so far apart that their sum does not fit. */
+/* The lower of the middle two, if there are two: clocks may be so far apart that their sum does not fit. */
 static int64_t median_of(int64_t *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_times);

@@ -28,7 +28,7 @@ struct search {
     const struct trace *trace;
     struct collectives *all;
     uint8_t *facts;   /* by name */
-    uint64_t *taking; /* a bit per event that takes part in the call tree */
+    uint64_t *taking; /* a bit per event that counts in the call tree */
     struct calltree *tree;
     node_id *node;  /* by event */
     bool *reported; /* by node: a kernel was found for it */

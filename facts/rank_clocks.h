@@ -7,7 +7,7 @@
  *     free(clocks);
  *
  * These ends lie close together; starts never do. A clock is ahead of that of the first member by the median of how much later its
- * ends are, the lower of two in the middle; members that share no meeting with the first are reached by a chain, breadth first.
+ * ends are, the lower of the middle two; members that share no meeting with the first are reached by a chain, breadth first.
  * The error is the median absolute deviation from it, the errors along a chain added up. A drift is the median slope between
  * pairs of ends (Theil and Sen), looked for with 20 ends over a second and more, and believed where it comes to more than
  * three errors. Fewer than 3 ends, or an error above 1 ms: the clock is unsure. On one host a clock that is ahead by less than

@@ -154,7 +154,7 @@ static void set_clocks_right(struct hearing *hearing)
     }
 }
 
-/* The step that most of its ranks count it to, the lower of two in the middle: some may count theirs from elsewhere. */
+/* The step that most of its ranks count it to, the lower of the middle two: ranks may count from different origins. */
 static void set_step(const struct hearing *hearing, int64_t *steps)
 {
     struct fleet_meeting *meeting = hearing->meeting;

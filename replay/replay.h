@@ -11,7 +11,7 @@
  * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
  * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
  * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was. A call that
- * waited for work returns as long after it, or after its own begin, as it did after the work. Changed times are rounded down to
+ * waited for work keeps its recorded delay after the work, or after its own begin. Changed times are rounded down to
  * nanoseconds.
  */
 #ifndef TPA_REPLAY_REPLAY_H

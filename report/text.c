@@ -271,7 +271,8 @@ static size_t fit(struct page *page, const struct table *table, struct shown *sh
     if (total > page->width)
         narrow_texts(shown, kept, least, total - page->width);
     total = total_width(shown, kept);
-    if (total > page->width) { /* a very narrow terminal: texts shrink to what is left, be it dots */
+    if (total >
+        page->width) { /* a very narrow terminal: texts shrink to the remaining width, possibly to dots */
         for (size_t i = 0; i < kept; i++)
             least[i] = 1;
         narrow_texts(shown, kept, least, total - page->width);

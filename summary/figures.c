@@ -401,7 +401,7 @@ struct cost {
 struct costs {
     VEC_OF(struct cost);
     struct summary *summary; /* its arena is for names that live no longer than their row */
-    bool has_others;         /* than works of devices themselves */
+    bool has_others;         /* than operations of devices themselves */
 };
 
 static int compare_places(const struct cost *a, const struct cost *b)

@@ -266,7 +266,7 @@ name_id builder_category(struct trace_builder *builder, const char *text, size_t
         if (!trace_builder_find_notice(builder, "many_categories"))
             trace_builder_notice(
                 builder, "many_categories",
-                "there are more than 65000 categories: all others are taken for one without a name", 1,
+                "there are more than 65000 categories: all others count as one without a name", 1,
                 TPA_NOWHERE);
         text = "";
         len = 0;

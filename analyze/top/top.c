@@ -316,7 +316,7 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
 
 struct top *top_analyze(const struct trace *trace, const struct top_options *options)
 {
-    struct top_events events; /* what is asked, and how each event takes part */
+    struct top_events events; /* the query, and how each event counts */
     struct top_calls calls;   /* who called whom */
     struct top_links links;   /* who launched what */
     struct top_rows rows;     /* which row an event belongs to, and the sums */

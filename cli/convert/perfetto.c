@@ -6,7 +6,7 @@
  * one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
  *
  * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their file
- * that launches, so that ranks stay apart. Their order is told (explicit ranks, and a root that says so), and none of them
+ * that launches, so that ranks stay apart. Their order is given (explicit ranks, and a root that says so), and none of them
  * merges with one of the same name. Numbers of a process must differ in the file; where they do not fit, or where the file
  * a track is of decides, a description says which pid and tid it has: "tpa pid=7 tid=7". It is for reading back, as is
  * the description of the root, which holds the head of the same trace as JSON.

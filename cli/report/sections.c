@@ -186,7 +186,7 @@ static const struct report_section own_sections[] = {
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
     { "fleet", "Ranks of the job",
-      "Who holds the job up and why, slow GPUs, hosts and links, with clocks set right by the ends of collectives.",
+      "Who holds the job up and why, slow GPUs, hosts and links, with clocks corrected by the ends of collectives.",
       "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
     { "timeline", "Timeline and call tree",
       "When what ran, and what called what. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "

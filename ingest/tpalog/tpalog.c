@@ -596,7 +596,7 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
     }
     if (reader->odd_arguments > 0)
         notice(reader, "odd_arguments", reader->odd_arguments, reader->first_odd_argument,
-               "arguments are said to be of another type than their names are; they were left out");
+               "arguments have another type than their names imply; they were left out");
     const char *damage = source_damage(reader->source);
     if (damage)
         notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);

@@ -440,8 +440,8 @@ static void add_around(struct xplane_reader *reader, const struct xplane_event_n
             xplane_step_add(reader, event->track, &step);
             reader->host_steps++;
         } else {
-            trace_chunk_notice(reader->chunk, "bad_step",
-                               "steps have a negative number and are taken for none", TPA_NOWHERE);
+            trace_chunk_notice(reader->chunk, "bad_step", "steps have a negative number and are ignored",
+                               TPA_NOWHERE);
         }
     }
     if (event->category == reader->driver || event->category == reader->runtime)
