@@ -315,7 +315,7 @@ static bool is_nested(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* What a name says of work. Each is asked once: looking for words in the names of 15,000 copies was half of this file's time. */
+/* Facts of work by its name. Each is computed once: looking for words in the names of 15,000 copies was half of this file's time. */
 enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
 /* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */

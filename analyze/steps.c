@@ -68,7 +68,7 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. ASKED is told that annotations that are steps are not part of themselves: see part_of_name. */
+/* The steps. ASKED gets the annotations that are steps, which are not parts of themselves: see part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
                                      struct steps *steps, uint8_t *asked, struct tpa_error *err)
 {

@@ -61,9 +61,9 @@ struct transfers_query {
     const struct gpu_events *gpu;
     const struct host_waits *waits;
     unsigned by;
-    struct copy_kind *kinds; /* by name, where it was asked */
+    struct copy_kind *kinds; /* by name, computed when first needed */
     bool *kinds_asked;       /* by name */
-    struct callers *callers; /* NULL where none are asked about */
+    struct callers *callers; /* NULL where none are needed */
     struct transfers *transfers;
 };
 

@@ -377,7 +377,7 @@ static void take_whole(struct mapping *mapping, struct worker *worker)
     received->count -= at;
 }
 
-/* A process has ended. Where a trace took it down, that is told, and another one goes on with the rest. */
+/* A process has ended. If a trace crashed it, that is reported, and another one continues with the rest. */
 static void replace(struct mapping *mapping, struct worker *worker, struct tpa_error *err)
 {
     int status;
@@ -401,7 +401,7 @@ static void replace(struct mapping *mapping, struct worker *worker, struct tpa_e
         start(mapping, worker, err);
 }
 
-/* Wait until something is told, and take it. */
+/* Wait for a message, and take it. */
 static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_error *err)
 {
     static char piece[PIECE_BYTES];

@@ -91,7 +91,7 @@ static bool is_real(const struct finding *finding)
     return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
 }
 
-/* Is ROW a step itself, which says of a longer step nothing? */
+/* Is ROW a step itself, which does not explain a longer step? */
 static bool is_step(const struct diff_row *row)
 {
     static const char step[] = "ProfilerStep";

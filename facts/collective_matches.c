@@ -90,7 +90,7 @@ static bool has_one_size(enum collective_kind kind)
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
 }
 
-/* Where all of a group tell their number, it alone decides; else number and order say nothing of one another. */
+/* If all of a group have a number, it alone decides; else number and order are unrelated. */
 static void settle_numbers(struct entry *entries, size_t count)
 {
     if (count)

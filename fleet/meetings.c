@@ -1,6 +1,6 @@
 /*
  * meetings.c - see meetings.h. First the ends of all that all must arrive for, and by them the clocks; then the collectives
- * once more, of which only what is said of them is kept; at last who is to blame.
+ * once more, of which only the results are kept; finally the ranks to which waiting is attributed.
  */
 #include "fleet/meetings.h"
 

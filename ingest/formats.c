@@ -605,7 +605,7 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
     buffer_release(&text);
 }
 
-/* Tell which files among the traces are none: an empty one may be all that a rank left behind. */
+/* Report which files among the traces are not traces: an empty one may be all that a rank left behind. */
 static void tell_no_traces(struct reading *reading)
 {
     size_t count = names_count(reading->no_traces);

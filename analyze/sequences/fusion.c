@@ -22,7 +22,7 @@
 
 enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
-/* What the arguments of two operators say of a tensor between them. */
+/* The tensor between two operators, by their arguments. */
 struct between {
     int64_t bytes;
     bool sized;

@@ -27,7 +27,7 @@ struct chain {
     int64_t work_ns, gaps_ns;
 };
 
-/* A chain that is worth a row. */
+/* A chain that gets a row. */
 struct repeat {
     uint32_t stream, first, count, every, length, group;
     size_t occurrences; /* of repeat_query.occurrences: COUNT from there on */
@@ -37,8 +37,8 @@ struct repeat {
 
 struct repeat_query {
     const struct stream_works *works;
-    const name_id *names;       /* of the operations, beside works->at */
-    const uint32_t *order;      /* by name_id: its place among the names in alphabetical order */
+    const name_id *names;  /* of the operations, beside works->at */
+    const uint32_t *order; /* by name_id: its place among the names in alphabetical order */
     /* Of all operations of the stream before a place. Gaps modulo 2^32: those of a chain are short, so that they come out right. */
     int64_t *work_ns;
     uint32_t *gaps_ns;
@@ -175,7 +175,7 @@ static void compare_levels(const struct works_of_stream *stream, struct level *l
     }
 }
 
-/* The shorter chains, of LENGTH operations, that are worth a row. */
+/* The shorter chains, of LENGTH operations, that get a row. */
 static void keep_chains(struct repeat_query *query, uint32_t stream, const struct level *level,
                         uint32_t length)
 {

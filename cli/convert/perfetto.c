@@ -478,7 +478,7 @@ struct scans {
     struct arg_scan of[ARG_COUNT];
 };
 
-/* What a BEGIN or an instant says of its event. */
+/* The fields of a BEGIN or an instant. */
 static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
                       event_id e)
 {

@@ -658,7 +658,7 @@ static bool is_operator_without_kineto(const struct fields *fields)
            is_word(pid->start, pid->end, "CPU functions");
 }
 
-/* ---- what XLA tells of its events, where there are no categories ---- */
+/* ---- events of XLA without categories ---- */
 
 /* "end: dot.1" marks the end of dot.1 once more. */
 static bool is_xla_twin(const struct fields *fields)

@@ -252,7 +252,7 @@ static int int_of(int64_t number)
     return number <= INT32_MAX ? (int)number : 0;
 }
 
-/* What the plane of a device tells of it, where it tells something. */
+/* Properties of a device from its plane, if there are any. */
 static void read_device(struct xplane_reader *reader, const struct xplane_plane *plane)
 {
     struct trace_file *file = trace_builder_current_file(reader->builder);
