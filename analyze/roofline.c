@@ -594,7 +594,7 @@ static void release(void *value)
     free(roofline);
 }
 
-/* What the page, its chart and the summary ask alike: worked out once. */
+/* What the page, its chart and the summary ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });

@@ -1,7 +1,7 @@
 /*
  * roofline_calls.c - see roofline_calls.h.
  *
- * What a call costs depends on its name and arguments alone, which are numbers already: it is worked out once for each set of
+ * What a call costs depends on its name and arguments alone, which are numbers already: it is computed once for each set of
  * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
  */
 #include "analyze/roofline_calls.h"
@@ -314,7 +314,7 @@ static bool is_nested(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* What a name says of work. Each is asked once: looking for words in the names of 15,000 copies was half of this file's time. */
+/* Facts of work by its name. Each is computed once: looking for words in the names of 15,000 copies was half of this file's time. */
 enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
 /* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */

@@ -31,16 +31,16 @@ struct roofline_call {
     bool recomputed : 1; /* the forward pass once more, for the backward pass */
     const struct op_cost *cost;   /* the same for all calls that are alike */
     int64_t time_ns, tf32_ns;     /* of its operations; of those of them that say TF32 */
-    double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
+    double compute_ns, memory_ns; /* at the peak; NAN: unknown, 0: nothing to do */
 };
 
 /* The device of its first work, of gpu_events; UINT32_MAX: it launched none. */
 uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call);
 
-/* At the peak; NAN: not known. */
+/* At the peak; NAN: unknown. */
 double roofline_at_peak_ns(const struct roofline_call *call);
 
-/* Does it run below SHARE of what the device could? False where that is not known. */
+/* Does it run below SHARE of what the device could? False where that is unknown. */
 bool roofline_is_below(const struct roofline_call *call, double share);
 
 struct roofline_calls {

@@ -17,7 +17,7 @@
 /* What the rows of all tables begin with: which window they are of. */
 struct window_key {
     struct text window; /* "step 3" */
-    int64_t step;       /* its number; missing when it is no step */
+    int64_t step;       /* its number; missing when it is not a step */
     int64_t rank;       /* of the file; missing when there is one file */
 };
 

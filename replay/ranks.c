@@ -74,7 +74,7 @@ static int64_t base_of(const struct replay_graph *graph, uint32_t file)
     return graph->trace->files[file].has_base ? graph->trace->files[file].base_ns : 0;
 }
 
-/* How much later MEMBER ended than OTHER, in absolute time; false when that is no number. */
+/* How much later MEMBER ended than OTHER, in absolute time; false when that is not a number. */
 static bool ends_apart(const struct replay_graph *graph, size_t member, size_t other, int64_t *apart_ns)
 {
     const struct trace *trace = graph->trace;

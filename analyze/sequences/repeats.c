@@ -33,7 +33,7 @@ struct chain {
     int64_t work_ns, gaps_ns;
 };
 
-/* A chain that is worth a row. */
+/* A chain that gets a row. */
 struct repeat {
     uint32_t stream, first, count, every, length, group;
     size_t occurrences; /* of repeat_query.occurrences: COUNT from there on */
@@ -119,7 +119,7 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
     return pair->number;
 }
 
-/* What is worked out of one stream at a time: COUNT places. */
+/* What is computed of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
     uint32_t *next_shorter, *next_longer; /* by place: that of the chain's next occurrence, or NO_CHAIN */
@@ -198,7 +198,7 @@ static void compare_levels(const struct works_of_stream *stream, struct level *l
     }
 }
 
-/* The shorter chains, of LENGTH operations, that are worth a row. */
+/* The shorter chains, of LENGTH operations, that get a row. */
 static void keep_chains(struct repeat_query *query, uint32_t stream, const struct level *level,
                         uint32_t length)
 {
