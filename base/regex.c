@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include <pcre2.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
     EASY_LIMIT = 5000,     /* steps of backtracking that nearly every name is content with: some 50 us */
@@ -12,14 +13,23 @@ enum {
     MOST_HARD = 250,       /* names that may need more than EASY_LIMIT, so that all together take seconds */
     DEPTH_LIMIT = 20000,
     HEAP_LIMIT_KIB = 64 * 1024,
+    SHORT_NAME = 256,       /* bytes; what is no longer takes no time worth a look at the clock */
+    LONGEST_NAME = 1 << 16, /* bytes that are looked at */
 };
+
+/*
+ * PCRE2 does not count as steps what it looks through from each character of a name on, such as (?<=a)a*b does: the square of
+ * its length. So the time for long names has an end.
+ */
+#define MOST_TIME_NS INT64_C(2000000000) /* of the processor, for all of them */
 
 struct regex {
     char *pattern;
     pcre2_code *code;
     pcre2_match_data *match;
     pcre2_match_context *easy, *context;
-    unsigned *hard; /* names so far that needed more than EASY_LIMIT */
+    unsigned *hard;   /* names so far that needed more than EASY_LIMIT */
+    int64_t *time_ns; /* that long names took so far */
 };
 
 /* Of its own memory PCRE2 (10.42) may be short while it compiles, say nothing, and match wrongly. */
@@ -76,6 +86,7 @@ struct regex *regex_open(const char *pattern, struct tpa_error *err)
     regex->easy = make_context(EASY_LIMIT);
     regex->context = make_context(MATCH_LIMIT);
     regex->hard = mem_zalloc(1, sizeof *regex->hard);
+    regex->time_ns = mem_zalloc(1, sizeof *regex->time_ns);
     if (regex->match == NULL)
         mem_out_of_memory(sizeof *regex);
     return regex;
@@ -88,6 +99,7 @@ void regex_free(struct regex *regex)
     pcre2_match_context_free(regex->easy);
     pcre2_match_context_free(regex->context);
     free(regex->hard);
+    free(regex->time_ns);
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
     free(regex->pattern);
@@ -103,8 +115,15 @@ static int match_within(const struct regex *regex, const char *text, size_t len,
                : found;
 }
 
-bool regex_match(const struct regex *regex, const char *text, size_t len, bool *matched,
-                 struct tpa_error *err)
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool match_in_steps(const struct regex *regex, const char *text, size_t len, bool *matched,
+                           struct tpa_error *err)
 {
     int found = match_within(regex, text, len, regex->easy);
     if (found == PCRE2_ERROR_MATCHLIMIT && ++*regex->hard > MOST_HARD) {
@@ -125,4 +144,19 @@ bool regex_match(const struct regex *regex, const char *text, size_t len, bool *
     tpa_fail(err, TPA_NOWHERE, "regular expression '%s' cannot be matched with '%.*s': %s", regex->pattern,
              len > 60 ? 60 : (int)len, text, (const char *)message);
     return tpa_hint(err, "nested repeats such as (a+)+ try every split of a name; write a simpler pattern");
+}
+
+bool regex_match(const struct regex *regex, const char *text, size_t len, bool *matched,
+                 struct tpa_error *err)
+{
+    if (len <= SHORT_NAME)
+        return match_in_steps(regex, text, len, matched, err);
+    int64_t begin_ns = now_ns();
+    bool ok = match_in_steps(regex, text, len < LONGEST_NAME ? len : LONGEST_NAME, matched, err);
+    *regex->time_ns += now_ns() - begin_ns;
+    if (!ok || *regex->time_ns <= MOST_TIME_NS)
+        return ok;
+    tpa_fail(err, TPA_NOWHERE, "regular expression '%s' takes too long for all names together",
+             regex->pattern);
+    return tpa_hint(err, "begin it with what is rare in a name, or anchor it with ^");
 }

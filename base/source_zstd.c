@@ -10,9 +10,10 @@
 
 struct zstd {
     ZSTD_DStream *stream;
-    bool in_frame; /* else: before the first frame, or between two */
-    bool skips;    /* the frame holds nothing */
-    bool ended;    /* at the end or at damage */
+    bool in_frame;  /* else: before the first frame, or between two */
+    bool skips;     /* the frame holds nothing */
+    bool ended;     /* at the end or at damage */
+    int64_t silent; /* bytes taken in since something came out */
 };
 
 static bool zstd_recognise(const unsigned char *bytes, size_t len)
@@ -64,6 +65,21 @@ static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
     }
 }
 
+/* TAKEN bytes were taken in, and maybe something CAME out. What gives nothing is idle: frames that are skipped, and empty frames
+ * and blocks, as far as they are more than a block whose text is still to come may be. */
+static void count_idle(struct zstd *zstd, struct packed *in, int64_t taken, bool came)
+{
+    if (zstd->skips) {
+        in->idle += taken;
+        return;
+    }
+    zstd->silent += taken;
+    if (came || zstd->silent > ZSTD_BLOCKSIZE_MAX) {
+        in->idle += zstd->silent > ZSTD_BLOCKSIZE_MAX ? zstd->silent - ZSTD_BLOCKSIZE_MAX : 0;
+        zstd->silent = came ? 0 : ZSTD_BLOCKSIZE_MAX;
+    }
+}
+
 static int64_t zstd_read(void *state, struct packed *in, unsigned char *out, size_t size,
                          struct tpa_error *err)
 {
@@ -83,7 +99,7 @@ static int64_t zstd_read(void *state, struct packed *in, unsigned char *out, siz
         ZSTD_inBuffer from = { in->at, in->left, 0 };
         size_t before = to.pos, left = ZSTD_decompressStream(zstd->stream, &to, &from);
         packed_skip(in, from.pos);
-        in->idle += zstd->skips ? (int64_t)from.pos : 0;
+        count_idle(zstd, in, (int64_t)from.pos, to.pos > before);
         if (ZSTD_isError(left)) {
             if (!tell_damage(in, left, err))
                 return -1;

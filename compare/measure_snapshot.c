@@ -27,7 +27,7 @@ static void add_blocks(struct measures *measures, const struct memory_replay *re
     struct life_names lines;
     life_names_open(replay, ALIVE_BY_LINE, &lines);
     name_id *stacks = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *stacks));
-    bool *has = life_stacks(replay);
+    bool *has = memory_replay_stacks(replay);
     struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {
         if (!has[s])

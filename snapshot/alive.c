@@ -26,10 +26,14 @@ static uint32_t add_text(struct life_names *names, const char *text)
     return names_add(names->names, text, strlen(text));
 }
 
-bool *life_stacks(const struct memory_replay *replay)
+bool *memory_replay_stacks(const struct memory_replay *replay)
 {
     bool *has = mem_zalloc(replay->snapshot->stacks.count + 1, sizeof *has);
-    for (size_t i = 0; i < replay->lives.count; i++)
+    const stack_id *stacks = replay->snapshot->entries.stack;
+    for (uint64_t e = replay->device->first; e < replay->device->end; e++)
+        if (stacks[e] != STACK_NONE)
+            has[stacks[e]] = true;
+    for (size_t i = 0; i < replay->lives.count; i++) /* those of blocks that were there before */
         if (replay->lives.at[i].stack != STACK_NONE)
             has[replay->lives.at[i].stack] = true;
     return has;
@@ -39,7 +43,7 @@ static void name_stacks(struct life_names *names)
 {
     const struct snapshot *snapshot = names->replay->snapshot;
     names->of_stack = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *names->of_stack));
-    bool *has = life_stacks(names->replay);
+    bool *has = memory_replay_stacks(names->replay);
     struct arena arena = { 0 };
     struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {

@@ -57,7 +57,7 @@ void alive_release(struct alive *alive);
 struct life_names {
     const struct memory_replay *replay;
     enum alive_by by;
-    uint32_t *of_stack;    /* for line and stack: by stack */
+    uint32_t *of_stack;    /* for line and stack: by stack, of those that the device has */
     uint32_t *of_life;     /* else: by life */
     struct names *names;   /* the texts */
     uint32_t before, none; /* "[before recording]" and "[no frames]" */
@@ -65,8 +65,8 @@ struct life_names {
 void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names);
 void life_names_release(struct life_names *names);
 
-/* New: by stack, does a life of REPLAY have it? A device has few of all stacks. Free it. */
-bool *life_stacks(const struct memory_replay *replay);
+/* New: by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. Free it. */
+bool *memory_replay_stacks(const struct memory_replay *replay);
 
 uint32_t life_name(const struct life_names *names, size_t life);
 

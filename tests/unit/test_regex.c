@@ -103,6 +103,26 @@ static void steps_for_all_names_are_limited(void **state)
     regex_free(regex);
 }
 
+/* What is looked through from every letter on is no step: 65,536 letters squared are a second, four million were hours. */
+static void looking_through_long_names_ends(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open("(?<=a)a*[bd]", &err);
+    assert_non_null(regex);
+    size_t len = 4000000;
+    char *text = malloc(len);
+    memset(text, 'a', len);
+    bool matched = true;
+    int names = 0;
+    while (names < 100 && regex_match(regex, text, names ? 20000 : len, &matched, &err))
+        assert_false((names++, matched));
+    assert_in_range(names, 0, 99);
+    assert_non_null(strstr(err.message, "all names together"));
+    free(text);
+    regex_free(regex);
+}
+
 static void deep_recursion_ends(void **state)
 {
     (void)state;
@@ -127,6 +147,7 @@ int main(void)
         cmocka_unit_test(costly_matches_are_errors_not_hangs),
         cmocka_unit_test(steps_for_one_name_are_limited),
         cmocka_unit_test(steps_for_all_names_are_limited),
+        cmocka_unit_test(looking_through_long_names_ends),
         cmocka_unit_test(deep_recursion_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

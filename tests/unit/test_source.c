@@ -815,7 +815,7 @@ static void zstd_windows_end_at_128_mib(void **state)
     source_free(source);
 }
 
-/* 60 MB of blanks in 6 kB, twice: 20,000 times. Frames before them that zstd skips buy nothing, nor does padding. */
+/* 60 MB of blanks in 6 kB, twice: 20,000 times. Frames before them that zstd skips buy nothing, nor do those without text, and empty blocks. */
 static void what_holds_nothing_buys_no_ratio(void **state)
 {
     (void)state;
@@ -828,6 +828,12 @@ static void what_holds_nothing_buys_no_ratio(void **state)
     };
     add(&packed, head, sizeof head);
     add(&packed, blanks, skipped);
+    for (int i = 0; i < 100000; i++) /* frames that hold nothing */
+        add(&packed, "\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00", 9);
+    add(&packed, "\x28\xb5\x2f\xfd\x00\x38", 6);
+    for (int i = 0; i < 300000; i++) /* and blocks of a frame */
+        add(&packed, "\x00\x00\x00", 3);
+    add(&packed, "\x01\x00\x00", 3);
     add_zstd(&packed, blanks, size);
     add_zstd(&packed, blanks, size);
     free(blanks);
