@@ -294,14 +294,14 @@ static void find_all_gaps(struct gaps_query *query)
 
 /* ---- what the host did meanwhile ---- */
 
-/* All that nests on the host's threads, but for steps, which hold everything. */
+/* All that nests on the host's threads, except steps, which hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
     node_id *skips;                        /* by node: see calltree_around */
-    struct code_paths *paths;
+    const struct code_paths *paths;
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -327,7 +327,7 @@ static void open_activities(struct activities *activities, const struct trace *t
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
     if (trace_features(trace) & FEATURE_STACKS)
-        activities->paths = code_paths_open(trace, CODE_LINES);
+        activities->paths = code_paths_of(trace, CODE_LINES);
 }
 
 static void release_activities(struct activities *activities)
@@ -336,7 +336,6 @@ static void release_activities(struct activities *activities)
     free(activities->thread);
     free(activities->skips);
     free(activities->is_step);
-    code_paths_free(activities->paths);
 }
 
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
@@ -378,7 +377,7 @@ static struct interval longest_of_host(const struct gaps_query *query, const str
     return longest;
 }
 
-/* The longest stretch of the largest part of GAP; empty where that tells nothing of its thread. */
+/* The longest stretch of the largest part of GAP; empty if that part is not about its thread. */
 static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
 {
     struct interval longest = { 0, 0 };

@@ -57,6 +57,14 @@ void mem_return_large_blocks(void)
 #endif
 }
 
+void mem_keep_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 void *mem_alloc(size_t size)
 {
     return checked(malloc(size ? size : 1), size);

@@ -35,6 +35,9 @@ NEVER_NULL char *mem_strndup(const char *text, size_t len);
  */
 void mem_return_large_blocks(void);
 
+/* The opposite, for a process that reads one trace after another: up to 64 MiB of what was freed is kept for the next. */
+void mem_keep_blocks(void);
+
 /*
  * Memory for columns: grows without copying, because touching fresh
  * memory is the dearest thing a reader does. OLD and NEW are sizes in bytes; the block must

@@ -41,7 +41,8 @@ static const struct opt path_opts[] = {
 
 enum { MOST_PROBED = 10 };
 
-static const struct trace_wants path_wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS };
+static const struct trace_wants path_wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS,
+                                               .work_bytes = REPLAY_WORK_BYTES };
 
 /* Keep the windows for which KEEP is set. */
 static void keep_windows(struct path_windows *windows, const bool *keep)

@@ -1,6 +1,6 @@
 /*
- * fleet_map.c - see fleet_map.h. A child process reads a trace and leaves its facts, or the error, in a file without
- * a name that the parent has opened for it.
+ * fleet_map.c - see fleet_map.h. A process reads one trace after another, in the memory that the one before needed, and sends the facts
+ * of each, or the error, through a pipe.
  */
 #include "cli/fleet_map.h"
 
@@ -12,8 +12,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,7 +134,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
 
 enum facts_kind { NO_FACTS, WHOLE_FACTS, FACTS_APART };
 
-/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, is no facts. */
+/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, holds no facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, enum facts_kind *kind,
                       struct tpa_error *err)
 {
@@ -209,60 +212,108 @@ static bool settle_slices(struct fleet_map *map, struct tpa_error *err)
     return good && (map->apart || map->slices.count == 0 || check_collectives(map, err));
 }
 
-/* ---- a process for each ---- */
+/* ---- processes ---- */
 
-enum { STATUS_FAILED = 3 }; /* of a child that left an error */
+/* What a process tells about a trace, followed by the bytes of it. */
+enum news { NEWS_BEGUN, NEWS_FACTS, NEWS_ERROR };
 
-struct child {
-    pid_t pid; /* 0: none */
-    FILE *file;
-    const struct path *path;
+struct message {
+    enum news news;
+    size_t trace; /* among those to be read */
+    size_t size;  /* of what follows: facts, or a struct tpa_error */
 };
 
-/* Leave the error in place of what was written before it. */
-static void leave_error(FILE *file, const struct tpa_error *err)
+enum { PIECE_BYTES = 1 << 16 };
+#define NO_TRACE SIZE_MAX
+
+struct worker {
+    pid_t pid; /* 0: none */
+    int pipe;  /* its end to read from */
+    size_t at; /* the trace that it is at; NO_TRACE */
+    bool told; /* anything, ever */
+    struct buffer received;
+};
+
+struct mapping {
+    struct fleet_map *map;
+    VEC_OF(const struct path *) traces;
+    bool *done;           /* by trace: its facts were taken, or why there are none was told */
+    _Atomic size_t *next; /* shared by all processes: the first trace that none has taken */
+    VEC_OF(struct worker) workers;
+    size_t done_count;
+    struct progress progress;
+};
+
+/* Who cannot tell what it found has nobody left that waits for it. */
+static void send(int out, const void *bytes, size_t len)
 {
-    rewind(file);
-    if (ftruncate(fileno(file), 0) == 0 && fwrite(err, sizeof *err, 1, file) == 1)
-        fflush(file);
+    for (const char *at = bytes; len;) {
+        ssize_t sent = write(out, at, len);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            _exit(EXIT_FAILURE);
+        at += sent;
+        len -= (size_t)sent;
+    }
 }
 
-static void run_child(const struct fleet_map *map, const struct child *child)
+static void map_trace(const struct mapping *mapping, size_t trace, int out)
 {
     struct facts *facts = facts_open();
+    struct buffer bytes = { 0 };
     struct tpa_error err = { 0 };
-    bool good = gather_trace(map, child->path->name, 1, facts, &err) || tpa_in_file(&err, child->path->name);
-    if (good) {
+    const char *path = mapping->traces.at[trace]->name;
+    struct message message = { .news = NEWS_BEGUN, .trace = trace };
+    send(out, &message, sizeof message);
+    if (gather_trace(mapping->map, path, 1, facts, &err)) {
         facts_finish(facts);
-        good = facts_save(facts, child->file) ||
-               tpa_fail_errno(&err, "cannot write the facts to a temporary file");
+        facts_write(facts, &bytes);
+        message.news = NEWS_FACTS;
+    } else {
+        tpa_in_file(&err, path);
+        buffer_add(&bytes, (const char *)&err, sizeof err);
+        message.news = NEWS_ERROR;
     }
-    if (!good)
-        leave_error(child->file, &err);
-    _exit(good ? EXIT_SUCCESS : STATUS_FAILED);
+    message.size = bytes.count;
+    send(out, &message, sizeof message);
+    send(out, bytes.at, bytes.count);
+    buffer_release(&bytes);
+    facts_free(facts);
 }
 
-static bool start(const struct fleet_map *map, struct child *child, const struct path *path,
-                  struct tpa_error *err)
+static void run_worker(const struct mapping *mapping, int out)
 {
-    *child = (struct child){ .path = path, .file = tmpfile() };
-    if (!child->file)
-        return tpa_fail_errno(err, "cannot make a temporary file");
-    child->pid = fork();
-    if (child->pid == 0)
-        run_child(map, child);
-    if (child->pid > 0)
+    mem_keep_blocks();
+    for (size_t trace; (trace = atomic_fetch_add(mapping->next, 1)) < mapping->traces.count;)
+        map_trace(mapping, trace, out);
+    _exit(EXIT_SUCCESS);
+}
+
+static bool start(const struct mapping *mapping, struct worker *worker, struct tpa_error *err)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return tpa_fail_errno(err, "cannot make a pipe");
+    *worker = (struct worker){ .pipe = ends[0], .at = NO_TRACE, .pid = fork() };
+    if (worker->pid == 0) {
+        close(ends[0]);
+        run_worker(mapping, ends[1]);
+    }
+    int number = errno;
+    close(ends[1]);
+    if (worker->pid > 0)
         return true;
-    tpa_fail_errno(err, "cannot start a process");
-    child->pid = 0;
-    fclose(child->file);
-    return false;
+    close(ends[0]);
+    worker->pid = 0;
+    errno = number;
+    return tpa_fail_errno(err, "cannot start a process");
 }
 
-/* Add the facts that were written to BYTES. */
-static bool read_bytes(struct facts *facts, const struct buffer *bytes, struct tpa_error *err)
+/* Add the facts in the LEN bytes at BYTES. */
+static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
 {
-    struct source *source = source_open_memory(bytes->at, bytes->count, "facts", err);
+    struct source *source = source_open_memory(bytes, len, "facts", err);
     bool good = source && facts_read(facts, source, err);
     source_free(source);
     return good;
@@ -278,40 +329,122 @@ static void tell_error(struct fleet_map *map, const char *path, const struct tpa
     buffer_release(&text);
 }
 
-/* Take what a process that ended with STATUS left behind. */
-static void take(struct fleet_map *map, struct child *child, int status)
+static void finish(struct mapping *mapping, size_t trace, const struct tpa_error *err)
 {
-    struct tpa_error err = { .offset = TPA_NOWHERE };
-    struct buffer bytes = { 0 };
-    char piece[1 << 16];
-    rewind(child->file);
-    do {
-        clearerr(child->file);
-        for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
-            buffer_add(&bytes, piece, got);
-    } while (ferror(child->file) && errno == EINTR);
-    fclose(child->file);
-    if (WIFSIGNALED(status)) {
-        tpa_fail(&err, TPA_NOWHERE, "the process that read it was ended by signal %d", WTERMSIG(status));
-    } else if (WEXITSTATUS(status) == STATUS_FAILED && bytes.count == sizeof err) {
-        memcpy(&err, bytes.at, sizeof err);
-    } else if (WEXITSTATUS(status) != 0) {
-        tpa_fail(&err, TPA_NOWHERE, "the process that read it ended with status %d", WEXITSTATUS(status));
-    } else if (read_bytes(map->facts, &bytes, &err)) {
-        buffer_release(&bytes);
-        child->pid = 0;
-        return;
-    }
-    if (child->path->found &&
-        err.unread == TPA_PASSED_OVER) /* a list of settings, say, which was never meant for us */
-        map->files--;
-    else
-        tell_error(map, child->path->name, &err);
-    buffer_release(&bytes);
-    child->pid = 0;
+    const struct path *path = mapping->traces.at[trace];
+    if (err->failed && path->found && err->unread == TPA_PASSED_OVER)
+        mapping->map->files--; /* a list of settings, say, which was never meant for us */
+    else if (err->failed)
+        tell_error(mapping->map, path->name, err);
+    mapping->done[trace] = true;
+    mapping->done_count++;
+    if (mapping->progress.out)
+        progress_show(&mapping->progress, "traces", (int64_t)mapping->done_count,
+                      (int64_t)mapping->traces.count);
 }
 
-/* Facts need no process of their own: they are read as they are. True when PATH is done with. */
+static void take(struct mapping *mapping, struct worker *worker, const struct message *message,
+                 const char *bytes)
+{
+    struct tpa_error err = { .offset = TPA_NOWHERE };
+    worker->told = true;
+    if (message->news == NEWS_BEGUN) {
+        worker->at = message->trace;
+        return;
+    }
+    if (message->news == NEWS_FACTS)
+        read_bytes(mapping->map->facts, bytes, message->size, &err);
+    else
+        memcpy(&err, bytes, sizeof err);
+    finish(mapping, message->trace, &err);
+    worker->at = NO_TRACE;
+}
+
+/* Take the messages that have come as a whole. */
+static void take_whole(struct mapping *mapping, struct worker *worker)
+{
+    struct buffer *received = &worker->received;
+    size_t at = 0;
+    struct message message;
+    while (received->count - at >= sizeof message) {
+        memcpy(&message, received->at + at, sizeof message);
+        if (received->count - at - sizeof message < message.size)
+            break;
+        take(mapping, worker, &message, received->at + at + sizeof message);
+        at += sizeof message + message.size;
+    }
+    memmove(received->at, received->at + at, received->count - at);
+    received->count -= at;
+}
+
+/* A process has ended. If a trace crashed it, that is reported, and another one continues with the rest. */
+static void replace(struct mapping *mapping, struct worker *worker, struct tpa_error *err)
+{
+    int status;
+    pid_t pid;
+    do
+        pid = waitpid(worker->pid, &status, 0);
+    while (pid < 0 && errno == EINTR);
+    close(worker->pipe);
+    buffer_release(&worker->received);
+    worker->pid = 0;
+    struct tpa_error why = { .offset = TPA_NOWHERE };
+    if (WIFSIGNALED(status))
+        tpa_fail(&why, TPA_NOWHERE, "the process that read it was ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != EXIT_SUCCESS)
+        tpa_fail(&why, TPA_NOWHERE, "the process that read it ended with status %d", WEXITSTATUS(status));
+    if (!why.failed)
+        return;
+    if (worker->at != NO_TRACE)
+        finish(mapping, worker->at, &why);
+    if (worker->told && *mapping->next < mapping->traces.count)
+        start(mapping, worker, err);
+}
+
+/* Wait for a message, and take it. */
+static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_error *err)
+{
+    static char piece[PIECE_BYTES];
+    size_t count = mapping->workers.count;
+    for (size_t w = 0; w < count; w++)
+        polled[w] = (struct pollfd){ .fd = mapping->workers.at[w].pid ? mapping->workers.at[w].pipe : -1,
+                                     .events = POLLIN };
+    if (poll(polled, count, -1) <= 0)
+        return;
+    for (size_t w = 0; w < count; w++) {
+        struct worker *worker = &mapping->workers.at[w];
+        ssize_t got = polled[w].revents ? read(worker->pipe, piece, sizeof piece) : -1;
+        if (got > 0) {
+            buffer_add(&worker->received, piece, (size_t)got);
+            take_whole(mapping, worker);
+        } else if (got == 0) {
+            replace(mapping, worker, err);
+        }
+    }
+}
+
+static size_t count_running(const struct mapping *mapping)
+{
+    size_t running = 0;
+    for (size_t w = 0; w < mapping->workers.count; w++)
+        running += mapping->workers.at[w].pid != 0;
+    return running;
+}
+
+static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *err)
+{
+    struct pollfd *polled = mem_zalloc(jobs, sizeof *polled);
+    for (size_t w = 0; w < jobs && w < mapping->traces.count && !err->failed; w++) {
+        struct worker worker;
+        if (start(mapping, &worker, err))
+            *VEC_PUSH(&mapping->workers) = worker;
+    }
+    while (count_running(mapping))
+        listen(mapping, polled, err);
+    free(polled);
+}
+
+/* Facts need no process: they are read as they are. True when PATH is done with. */
 static bool take_facts(struct fleet_map *map, const struct path *path)
 {
     struct tpa_error err = { 0 };
@@ -321,47 +454,35 @@ static bool take_facts(struct fleet_map *map, const struct path *path)
     return good || err.failed;
 }
 
-static struct child *wait_for_one(struct child *children, size_t count, int *status)
-{
-    pid_t pid;
-    do
-        pid = waitpid(-1, status, 0);
-    while (pid < 0 && errno == EINTR);
-    for (size_t i = 0; i < count; i++)
-        if (children[i].pid == pid)
-            return &children[i];
-    return NULL;
-}
-
 static bool map_by_processes(struct fleet_map *map, const struct paths *files, size_t jobs,
                              struct tpa_error *err)
 {
-    struct child *children = mem_zalloc(jobs, sizeof *children);
-    struct progress progress = map->progress ? progress_begin(stderr) : (struct progress){ 0 };
-    size_t next = 0, done = 0;
-    while (done < next || (!err->failed && next < files->at.count)) {
-        size_t c = 0;
-        while (c < jobs && children[c].pid)
-            c++;
-        if (c < jobs && next < files->at.count && !err->failed) {
-            if (take_facts(map, &files->at.at[next]))
-                next++, done++;
-            else if (start(map, &children[c], &files->at.at[next], err))
-                next++;
-            continue;
-        }
-        int status;
-        struct child *child = wait_for_one(children, jobs, &status);
-        if (!child)
-            continue;
-        take(map, child, status);
-        done++;
-        if (progress.out)
-            progress_show(&progress, "traces", (int64_t)done, (int64_t)files->at.count);
+    struct mapping mapping = { .map = map };
+    for (size_t i = 0; i < files->at.count; i++)
+        if (!take_facts(map, &files->at.at[i]))
+            *VEC_PUSH(&mapping.traces) = &files->at.at[i];
+    if (mapping.traces.count == 0)
+        return true;
+    mapping.next =
+        mmap(NULL, sizeof *mapping.next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool good = mapping.next != MAP_FAILED || tpa_fail_errno(err, "cannot share memory with processes");
+    if (good) {
+        mapping.done = mem_zalloc(mapping.traces.count, sizeof *mapping.done);
+        mapping.progress = map->progress ? progress_begin(stderr) : (struct progress){ 0 };
+        run_workers(&mapping, jobs, err);
+        progress_end(&mapping.progress);
+        good = !err->failed;
+        struct tpa_error why = { .offset = TPA_NOWHERE };
+        tpa_fail(&why, TPA_NOWHERE, "the process that was to read it was ended");
+        for (size_t i = 0; i < mapping.traces.count && good; i++)
+            if (!mapping.done[i])
+                finish(&mapping, i, &why);
+        munmap(mapping.next, sizeof *mapping.next);
     }
-    progress_end(&progress);
-    free(children);
-    return !err->failed;
+    free(mapping.done);
+    VEC_FREE(&mapping.workers);
+    VEC_FREE(&mapping.traces);
+    return good;
 }
 
 /* With one file there is nothing to do at once but within it. */
@@ -372,10 +493,10 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
-    if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
+    if (good) { /* through the same bytes as those of processes: names that are not UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
-        good = read_bytes(map->facts, &bytes, err);
+        good = read_bytes(map->facts, bytes.at, bytes.count, err);
     }
     buffer_release(&bytes);
     facts_free(facts);

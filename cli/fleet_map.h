@@ -1,5 +1,5 @@
 /*
- * fleet_map.h - the facts of many traces: a process for each, several at once, and what they give merged.
+ * fleet_map.h - the facts of many traces, read by several processes at once, and what they give merged.
  *
  *     struct fleet_map map = { .jobs = 0 };
  *     if (!fleet_map(operands, count, &map, &err))
@@ -24,7 +24,7 @@ struct fleet_failure {
 };
 
 struct fleet_map {
-    /* What is asked: */
+    /* The query: */
     uint64_t jobs;          /* processes at once; 0: one per CPU */
     uint64_t max_ratio;     /* as struct source_limits */
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */

@@ -36,7 +36,7 @@ static int compare_steps(const void *left, const void *right)
     return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
 }
 
-/* The step NUMBER of FILE; NULL when it is no sample. */
+/* The step NUMBER of FILE; NULL when it is not a sample. */
 static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
                                                     int64_t number)
 {
@@ -399,7 +399,7 @@ static bool tells_whole(enum measure_by by)
            by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
 }
 
-/* What happens in a step that is no sample, because it overlaps another or repeats its number, is in no sample. */
+/* What happens in a step that is not a sample, because it overlaps another or repeats its number, is in no sample. */
 static struct step_list ranges_of_samples(const struct measuring *measuring)
 {
     const struct step_list *ranges = measuring->ranges;

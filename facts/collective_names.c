@@ -113,7 +113,7 @@ double collective_bus_factor(enum collective_kind kind, int64_t ranks)
     }
 }
 
-/* COUNT times RANKS; -1 when either is not known, or too large. */
+/* COUNT times RANKS; -1 when either is unknown, or too large. */
 static int64_t times(int64_t count, int64_t ranks)
 {
     int64_t product;

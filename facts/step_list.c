@@ -86,7 +86,8 @@ struct step_list *step_list_open(const struct trace *trace)
     struct step_list *steps = mem_zalloc(1, sizeof *steps);
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
-    bool *told = mem_zalloc(trace->file_count + 1, sizeof *told); /* by file: ranges are told to be steps */
+    bool *told = mem_zalloc(trace->file_count + 1,
+                            sizeof *told); /* by file: a property names the ranges that are steps */
     for (name_id id = 0; id < name_count; id++)
         if (!step_number(names_text(trace->names, id), &numbers[id]))
             numbers[id] = INT64_MIN;

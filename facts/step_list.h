@@ -26,7 +26,7 @@ struct step_list {
 struct step_list *step_list_open(const struct trace *trace);
 void step_list_free(struct step_list *steps);
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);
 
 /* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */

@@ -154,7 +154,7 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
 }
 
 /*
- * Add node N, which is not folded. A call within another one of its function is no outermost one, and within another
+ * Add node N, which is not folded. A call within another one of its function is not an outermost one, and within another
  * one of its function and caller no primitive one. What is open is counted, so that deep recursion costs no more than
  * flat code.
  */

@@ -34,6 +34,7 @@
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
 #include "replay/moment_times.h"
+#include "replay/shifts.h"
 #include "trace/trace.h"
 
 enum relation {
@@ -102,8 +103,8 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    struct moment_times times;           /* replay_moment_ns */
-    const struct moment_times *recorded; /* replay_recorded_ns */
+    struct moment_times times;   /* replay_recorded_ns */
+    const struct shifts *shifts; /* of a view: from these times to replay_moment_ns; else NULL */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
     struct replay_edges edges; /* by the moment they lead to: replay_edges_of */
@@ -120,6 +121,7 @@ struct replay_graph {
     struct collective_matches *matches;
     moment_id
         *join_last; /* by join: the last to arrive: the start of an operation, or a moment of a thread */
+    event_id *join_event; /* by join: the collective, of the last to arrive */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */
@@ -144,14 +146,18 @@ struct replay_graph {
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
 
+/* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
+enum { REPLAY_WORK_BYTES = 20 };
+
 /* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(&graph->times, m);
+    int64_t ns = moment_times_get(&graph->times, m);
+    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
 }
 static inline int64_t replay_recorded_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(graph->recorded, m);
+    return moment_times_get(&graph->times, m);
 }
 
 /* The moments of work I (an index into gpu->event). */
@@ -214,6 +220,12 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
 /* The edge of M that binds, in a view by which it comes then; from MOMENT_NONE: none, so that the moment before binds, if there is
  * one. */
 struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m);
+
+/* The collective that JOIN, a moment at which the last rank arrived, is of: on that rank. */
+static inline event_id replay_collective_of(const struct replay_graph *graph, moment_id join)
+{
+    return graph->join_event[join - graph->host_count - 2 * graph->gpu->count];
+}
 
 /* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m);

@@ -18,7 +18,6 @@ static void *derive(const struct trace *trace)
     static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
     graph->trace = trace;
-    graph->recorded = &graph->times;
     graph->too_large = is_too_large(trace);
     if (graph->too_large) {
         graph->gpu = &no_work;
@@ -58,6 +57,7 @@ static void release(void *value)
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
     free(graph->join_last);
+    free(graph->join_event);
     free(graph->shift_ns);
     free(graph->group);
     free(graph);

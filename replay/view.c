@@ -44,7 +44,7 @@ struct replay_graph *view_open(const struct replay *replay, const struct changes
 {
     struct replay_graph *view = mem_alloc(sizeof *view);
     *view = *replay->graph;
-    view->times = replay->times;
+    view->shifts = &replay->shifts;
     view->view_of = replay;
     view->view_with = changes;
     return view;

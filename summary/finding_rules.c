@@ -548,7 +548,7 @@ static const char *const matrix_advice[FRAMEWORKS] = {
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
- * not known. */
+ * unknown. */
 static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
 {
     uint8_t *use = &known[trace->name[e]];

@@ -288,7 +288,7 @@ static bool is_typed_operator(const char *name)
     return *type == '\0';
 }
 
-/* The kind of an event of TensorFlow or JAX by its name; EVENT_OTHER if the name is not known. */
+/* The kind of an event of TensorFlow or JAX by its name; EVENT_OTHER if the name is unknown. */
 static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_track)
 {
     static const struct {
@@ -302,7 +302,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
     for (size_t i = 0; i < sizeof calls / sizeof *calls && kind_of_track == EVENT_OTHER; i++) {
         size_t len = strlen(calls[i].prefix);
         if (strncmp(name, calls[i].prefix, len) == 0 && isupper((unsigned char)name[len]) &&
-            islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is no call */
+            islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is not a call */
             return calls[i].kind;
     }
     bool is_op =

@@ -368,7 +368,7 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
             continue;
         }
         if (field == FIELD_ARGS)
-            value = &ignored; /* args that are no object are no args */
+            value = &ignored; /* args that are not an object are not args */
         enum chrome_outcome outcome = read_value(index, at, &i, value);
         if (outcome != CHROME_READ)
             return outcome;
@@ -509,7 +509,7 @@ static bool read_async_id(struct chrome_reader *reader, const struct fields *fie
     return true;
 }
 
-/* The marks of `tpa convert --critical-path` repeat what the events say, and are no events. */
+/* The marks of `tpa convert --critical-path` repeat what the events say, and are not events. */
 static bool is_path_mark(const struct fields *fields)
 {
     const struct value *category = &fields->at[FIELD_CATEGORY], *pid = &fields->at[FIELD_PID],
@@ -659,7 +659,7 @@ static bool is_operator_without_kineto(const struct fields *fields)
            is_word(pid->start, pid->end, "CPU functions");
 }
 
-/* ---- what XLA tells of its events, where there are no categories ---- */
+/* ---- events of XLA without categories ---- */
 
 /* "end: dot.1" marks the end of dot.1 once more. */
 static bool is_xla_twin(const struct fields *fields)

@@ -6,7 +6,7 @@
  *   - On a GPU's streams, kernel_details, memcpy_details and memset_details say what it is. On a TPU the lines say it.
  *   - On the host, an event with a correlation_id is a call of CUDA's or HIP's; so is a TPU's DoEnqueueProgram, whose
  *     run_id is that of the program on the device. One with an hlo_op is an operator that XLA ran on the CPU.
- *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is no work.
+ *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is not work.
  *   - A call that names the operator it launches for, or whose work does, gets a span of that operator around it: in newer
  *     files, calls lie on lines of their own, and nothing else says it.
  *   - step_num, or a TraceContext, makes a step, which is called so: "train [step 7]".
@@ -440,7 +440,7 @@ static void make_step(struct xplane_reader *reader, const struct xplane_event_na
                       struct chunk_event *event, int64_t number)
 {
     if (number < 0) {
-        trace_chunk_notice(reader->chunk, "bad_step", "steps have a negative number and are taken for none",
+        trace_chunk_notice(reader->chunk, "bad_step", "steps have a negative number and are ignored",
                            TPA_NOWHERE);
         return;
     }

@@ -159,7 +159,7 @@ struct xplane_allocator {
     int64_t type, id; /* of the device, as the framework numbers them */
 };
 
-/* Details that were read, by where they stand in the file. */
+/* Details that were read, by their position in the file. */
 struct xplane_known_details {
     struct xplane_text text;
     struct xla_details details;
@@ -171,7 +171,7 @@ struct xplane_operator {
     uint32_t serial; /* of the reader; 0: none yet */
 };
 
-/* The same by where its texts stand in the file. */
+/* The same by the position of its texts in the file. */
 struct xplane_known_operator {
     struct xplane_text operation, module;
     uint32_t id;
@@ -232,7 +232,7 @@ void xplane_event_init(struct xplane_reader *reader);
 bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t duration_ps, int64_t *start_ns,
                  int64_t *end_ns);
 
-/* The parts of an XEvent that are no stats. False: it is damaged. */
+/* The parts of an XEvent that are not stats. False: it is damaged. */
 struct xplane_event {
     uint64_t metadata_id;
     int64_t offset_ps, duration_ps;

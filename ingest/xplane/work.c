@@ -1,5 +1,5 @@
 /*
- * work.c - which operator a launch was for, by what the work on the GPU says of itself.
+ * work.c - the operator of a launch, by the fields of the work on the GPU.
  *
  * XLA's annotations reach CUPTI's records of kernels; the calls that launched them have none (ROCm's have, since 2026). So kernels
  * tell their operator, and the call finds it by its correlation_id. Planes of GPUs come first in what XLA writes now; where the
@@ -14,7 +14,7 @@ enum {
     PAGE = 16,
     NO_OPERATOR = 0, /* else 1 + its place in reader->operators */
 };
-#define SEVERAL UINT32_MAX /* of a launch whose works are of several operators, as that of a graph is */
+#define SEVERAL UINT32_MAX /* of a launch whose operations belong to several operators, such as a graph */
 
 struct xplane_work_page {
     uint32_t operator_of[PAGE]; /* by correlation % PAGE */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "fleet/arrow_read.h"
 #include "fleet/facts_file.h"
 #include "fleet/sketch.h"
 #include <stdio.h>
@@ -183,6 +184,48 @@ static void damage_does_no_harm(void **state)
     buffer_release(&bytes);
 }
 
+static void check_columns(const struct arrow_reader *reader, const struct facts_schema *schema)
+{
+    struct text key = arrow_fact(reader, "tpa.table"), version = arrow_fact(reader, "tpa.facts");
+    assert_int_equal(key.len, strlen(schema->key));
+    assert_memory_equal(key.at, schema->key, key.len);
+    assert_int_equal(strtol(version.at, NULL, 10), FACTS_VERSION);
+    assert_int_equal(reader->fields.count, schema->column_count);
+    for (size_t c = 0; c < schema->column_count; c++) {
+        const struct arrow_read_field *field = &reader->fields.at[c];
+        assert_int_equal(field->name.len, strlen(schema->columns[c].key));
+        assert_memory_equal(field->name.at, schema->columns[c].key, field->name.len);
+        assert_int_equal(field->type == ARROW_READ_INT64, schema->columns[c].type == FACTS_INT64);
+    }
+}
+
+/* The tables and columns of a version stay as they are in its file. Who changes one raises FACTS_VERSION, leaves the files of older versions
+ * alone, which golden/facts/version* must go on to read, and puts samples/fleet/versionN.facts.gz of the new one beside them. */
+static void a_version_keeps_its_columns(void **state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "samples/fleet/version%d.facts.gz", FACTS_VERSION);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open(path, &(struct source_limits){ .max_ratio = 0 }, &err);
+    assert_non_null(source);
+    struct arrow_reader reader;
+    arrow_reader_init(&reader, source);
+    size_t tables = 0;
+    for (; arrow_read_schema(&reader, &err); tables++) {
+        struct arrow_batch batch = { 0 };
+        assert_true(tables < FACTS_TABLES);
+        check_columns(&reader, &facts_tables[tables]);
+        while (arrow_read_batch(&reader, &batch, &err))
+            ;
+        arrow_batch_release(&batch);
+    }
+    assert_false(err.failed);
+    assert_int_equal(tables, FACTS_TABLES);
+    arrow_reader_release(&reader);
+    source_free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +233,7 @@ int main(void)
         cmocka_unit_test(any_tree_gives_the_same_bytes),
         cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
         cmocka_unit_test(damage_does_no_harm),
+        cmocka_unit_test(a_version_keeps_its_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
