@@ -85,6 +85,12 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
         in->at = start;
         return false;
     }
+    if (field->type == WIRE_BYTES && in->at < in->end && *in->at < 0x80 && *in->at < in->end - in->at) {
+        field->value = *in->at++; /* most are short */
+        field->bytes = in->at;
+        in->at += field->value;
+        return true;
+    }
     bool fine = field->type == WIRE_VARINT ? wire_varint(in, &field->value) : wire_other_value(in, field);
     if (!fine) {
         in->damaged = true;

@@ -513,9 +513,9 @@ static const char *say_devices(struct headline *headline)
         return said;
     return arena_printf(
         headline->texts,
-        "all work of the %s%s lies within %.1f %% of the time recorded (%s of %s); the rest is the host's alone. Within that %s",
+        "all work of the %s%s lies within %.1f %% of the time recorded (%s of %s%s); the rest is the host's alone. Within that %s",
         word, plural, quantity_percent(use.span_ns / recorded_ns), time_text(headline, use.span_ns),
-        time_text(headline, recorded_ns), said);
+        time_text(headline, recorded_ns), *plural ? ", all added up" : "", said);
 }
 
 /* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */

@@ -310,6 +310,24 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
     return kind_of_track == EVENT_OTHER && is_op ? EVENT_OP : kind_of_track;
 }
 
+/* What kind_by_name said of each name on hosts and among kernels, 1 more; 0: not asked yet. */
+struct known_kinds {
+    uint8_t *on_host, *of_kernels;
+};
+
+static enum event_kind known_kind(struct known_kinds *known, const struct names *names, name_id id,
+                                  enum event_kind kind_of_track)
+{
+    uint8_t *kind = kind_of_track == EVENT_OTHER    ? &known->on_host[id]
+                    : kind_of_track == EVENT_KERNEL ? &known->of_kernels[id]
+                                                    : NULL;
+    if (!kind)
+        return kind_of_track;
+    if (*kind == 0)
+        *kind = (uint8_t)(1 + kind_by_name(names_text(names, id), kind_of_track));
+    return (enum event_kind)(*kind - 1);
+}
+
 /* A track by its process. */
 struct process_track {
     uint32_t file;
@@ -450,6 +468,8 @@ void builder_classify(struct trace_builder *builder)
                                    : kind_by_names(storage, track, (enum device_form)forms[track->file]));
     }
     free(forms);
+    size_t name_count = names_count(storage->names);
+    struct known_kinds known = { mem_zalloc(name_count + 1, 1), mem_zalloc(name_count + 1, 1) };
     bool *on_device = mem_zalloc(count + 1, sizeof *on_device);
     bool *is_span = mem_zalloc(count + 1, sizeof *is_span);
     for (size_t e = 0; e < storage->count; e++) {
@@ -459,8 +479,7 @@ void builder_classify(struct trace_builder *builder)
             take_category(builder, e);
         if (kind_of[track] != EVENT_OTHER ? kind == EVENT_OTHER || kind == EVENT_OP
                                           : kind == EVENT_OTHER && !has_kinds[track]) {
-            kind =
-                kind_by_name(names_text(storage->names, storage->name[e]), (enum event_kind)kind_of[track]);
+            kind = known_kind(&known, storage->names, storage->name[e], (enum event_kind)kind_of[track]);
             storage->kind[e] = (uint8_t)kind;
         }
         on_device[track] |= event_on_device(kind);
@@ -473,6 +492,8 @@ void builder_classify(struct trace_builder *builder)
         else if (is_span[i] || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))
             track->kind = TRACK_OTHER;
     }
+    free(known.on_host);
+    free(known.of_kernels);
     free(kind_of);
     free(has_kinds);
     free(on_device);
