@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "facts/collective_names.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct result_row {
@@ -101,6 +102,9 @@ static bool has_steps(const struct whatif *whatif)
 /* A path with a larger share that the recording has no reason for is not a ground for a promise. */
 static const double most_unexplained = 0.5;
 
+/* A gain that is 0.0 % when it is written. */
+static const double least_told = 0.0005;
+
 /*
  * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
  * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean. So with batches that
@@ -139,6 +143,10 @@ static void tell_gain(const struct whatif *whatif, const struct edit *edits, str
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
                           quantity_ms(now_ns));
+    } else if (fabs(share_of(now_ns - then_ns, now_ns)) < least_told) {
+        result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
+                          "%s would take about as long as it did, %.3f ms: less than 0.05 %% more or less",
+                          what, quantity_ms(now_ns));
     } else {
         struct buffer rest = { 0 };
         if (has_steps(whatif) && whatif->steps->count > 2)
