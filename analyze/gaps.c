@@ -294,7 +294,7 @@ static void find_all_gaps(struct gaps_query *query)
 
 /* ---- what the host did meanwhile ---- */
 
-/* All that nests on the host's threads, but for steps, which hold everything. */
+/* All that nests on the host's threads, except steps, which hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
@@ -377,7 +377,7 @@ static struct interval longest_of_host(const struct gaps_query *query, const str
     return longest;
 }
 
-/* The longest stretch of the largest part of GAP; empty where that tells nothing of its thread. */
+/* The longest stretch of the largest part of GAP; empty if that part is not about its thread. */
 static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
 {
     struct interval longest = { 0, 0 };

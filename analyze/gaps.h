@@ -95,7 +95,7 @@ struct gap {
     event_id before, after;       /* the work that ended last before the gap; that which ended it */
     event_id call, op;            /* what launched the work after: EVENT_NONE when not in the file */
     uint32_t device;              /* of gpu_events_of(trace)->devices */
-    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is not known */
+    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is unknown */
     int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
     enum gap_cause cause;         /* of the largest part */
     event_id wait; /* the call that made the stream of AFTER wait for an event; EVENT_NONE: none */
@@ -121,8 +121,8 @@ enum { GAP_LENGTHS = 40 };
 struct gaps {
     const struct trace *trace;
     struct gap
-        *at; /* those of gaps_options.min_ns and more, the longest first, but for gaps_options.in_order */
-    size_t count;                /* no more than gaps_options.most_gaps */
+        *at;      /* those of gaps_options.min_ns and more, the longest first, except gaps_options.in_order */
+    size_t count; /* no more than gaps_options.most_gaps */
     size_t listed;               /* how many there are of that length */
     size_t short_count;          /* gaps shorter than that */
     int64_t short_ns;            /* their lengths added up */
@@ -151,7 +151,7 @@ extern const struct gaps_options gaps_defaults;
 
 /*
  * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM) each
- * stream is looked at for itself, else each device. New; free with gaps_free (NULL is allowed).
+ * stream is examined separately, else each device. New; free with gaps_free (NULL is allowed).
  */
 struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                           const struct gaps_options *options);

@@ -349,7 +349,7 @@ static const size_t members[DIMENSIONS] = {
     [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
 };
 
-/* The dimensions whose columns are shown, but for the rank of what lies below one. */
+/* The dimensions whose columns are shown, except the rank of what lies below one. */
 static unsigned shown_dimensions(const struct group *group)
 {
     return group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);

@@ -82,7 +82,7 @@ struct kernel_query {
     uint32_t unlinked; /* of the row at hand: kernels with no call in the file */
 };
 
-/* What is asked of every kernel. */
+/* The arguments of one kernel. */
 enum run_arg {
     RUN_CORRELATION,
     RUN_EXTERNAL_ID,
@@ -201,7 +201,7 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
 }
 
 /*
- * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, of equals the one that ran
+ * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, or among equals the one that ran
  * first, and how many there are.
  */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct run *runs,
@@ -233,7 +233,7 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
     row->shapes = (int64_t)shapes;
 }
 
-/* The average of what the profiler says of each kernel, weighted by time; the plain mean where none took any. */
+/* The average of the profiler's figure of each kernel, weighted by time; the plain mean if all times are 0. */
 static double average_of(const struct trace *trace, enum trace_arg arg, const struct run *runs, size_t count)
 {
     struct arg_scan scan = arg_scan_of(trace, arg);
@@ -283,7 +283,7 @@ static bool is_listed_before(const struct trace *trace, const struct launcher *a
     return a->count != b->count ? a->count > b->count : ran_before(trace, a->first, b->first);
 }
 
-/* The launchers at hand, most frequent first, of equals that of the first kernel; the rest by their number. */
+/* The launchers at hand, most frequent first, then that of the earlier kernel; the rest by their number. */
 static struct text launchers_text(struct kernel_query *query)
 {
     enum { MOST = 4 };

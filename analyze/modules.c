@@ -90,7 +90,7 @@ static bool is_empty(const struct sums *sums)
 
 /*
  * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call
- * and ends after it is no child of it, yet no moment of a thread counts twice. New; free with free().
+ * and ends after it is not a child of it, yet no moment of a thread counts twice. New; free with free().
  */
 static int64_t *innermost_times(const struct calltree *tree)
 {

@@ -1,7 +1,7 @@
 /*
  * roofline_calls.c - see roofline_calls.h.
  *
- * What a call costs depends on its name and arguments alone, which are numbers already: it is worked out once for each set of
+ * What a call costs depends on its name and arguments alone, which are numbers already: it is computed once for each set of
  * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
  */
 #include "analyze/roofline_calls.h"
@@ -266,7 +266,6 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .call = EVENT_NONE,
                                    .dims = args[COST_DIMS],
                                    .types = args[COST_TYPES],
-                                   .device = UINT32_MAX,
                                    .cost = cost->cost,
                                    .class = (uint8_t) class,
                                    .rate = PEAK_NONE,
@@ -315,7 +314,7 @@ static bool is_nested(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* What a name says of work. Each is asked once: looking for words in the names of 15,000 copies was half of this file's time. */
+/* Facts of work by its name. Each is computed once: looking for words in the names of 15,000 copies was half of this file's time. */
 enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
 /* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */
@@ -494,7 +493,6 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
-            call->device = gpu->device_of_track[trace->track[e]];
         }
         call->time_ns += trace_dur_ns(trace, e);
         call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
@@ -574,11 +572,18 @@ static enum peak_rate rate_of(const struct roofline_call *call, const struct dev
     return is_double && peaks && peaks->flops[PEAK_FP64_MATRIX] == 0 ? PEAK_FP64 : type->matrix;
 }
 
+uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call)
+{
+    return call->work == EVENT_NONE ? UINT32_MAX
+                                    : gpu_events_of(trace)->device_of_track[trace->track[call->work]];
+}
+
 static void rate_calls(struct roofline_calls *calls)
 {
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
-        const struct device_peaks *peaks = call->device == UINT32_MAX ? NULL : &calls->peaks[call->device];
+        uint32_t device = roofline_device(calls->trace, call);
+        const struct device_peaks *peaks = device == UINT32_MAX ? NULL : &calls->peaks[device];
         call->rate = (uint8_t)rate_of(call, peaks);
         double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;
         bool computes = call->cost->flops != OP_UNKNOWN && call->cost->flops > 0;

@@ -2,7 +2,7 @@
  * steps.c - see steps.h.
  *
  * For each file there is a set of moments per part, made disjoint by subtracting what has precedence. The parts of the host
- * are worked out once; the work of a device or stream, which has precedence, hides what they are meanwhile. So a device
+ * are computed once; the work of a device or stream, which has precedence, hides what they are meanwhile. So a device
  * costs what its own work does, however much the host did.
  */
 #include "analyze/steps.h"
@@ -29,7 +29,7 @@ const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
 
 /* ---- which ranges are the steps ---- */
 
-/* The annotations whose names match; NULL and ERR when NAME is no expression. */
+/* The annotations whose names match; NULL and ERR when NAME is not an expression. */
 static struct step_list *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
 {
     bool *wanted = selection_match_names(trace->names, name, NULL, err);
@@ -68,7 +68,7 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. ASKED is told that annotations that are steps are no part of themselves: see part_of_name. */
+/* The steps. ASKED gets the annotations that are steps, which are not parts of themselves: see part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
                                      struct steps *steps, uint8_t *asked, struct tpa_error *err)
 {
@@ -136,7 +136,7 @@ struct lane {
     const struct gpu_stream *stream; /* NULL: all of the device */
 };
 
-/* What the times of all lanes are worked out from. */
+/* What the times of all lanes are computed from. */
 struct steps_query {
     const struct trace *trace;
     const struct selection *selection;

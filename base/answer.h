@@ -67,7 +67,7 @@ struct answer {
     const char *step_word;            /* what a step is called: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
     const char *findings_title;       /* NULL: "What to do first" */
-    const char *nothing;              /* what to say where there are no findings; NULL: nothing */
+    const char *nothing;              /* text shown if there are no findings; NULL: nothing */
     VEC_OF(struct answer_finding) findings;
 };
 

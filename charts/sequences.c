@@ -31,7 +31,7 @@ struct cause_row {
 static const struct table_column cause_columns[] = {
     COLUMN(struct cause_row, label, "run", "Run", TABLE_NAME,
            "from which operation to which, and how many operations"),
-    COLUMN(struct cause_row, work_ns, "work", "Operations", TABLE_NS, "durations of the works"),
+    COLUMN(struct cause_row, work_ns, "work", "Operations", TABLE_NS, "durations of the operations"),
     COLUMN(struct cause_row, host_ns, "host", "Idle: launched late", TABLE_NS,
            "idle time before operations launched late"),
     COLUMN(struct cause_row, device_ns, "device", "Idle: queued", TABLE_NS,

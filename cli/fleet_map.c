@@ -134,7 +134,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
 
 enum facts_kind { NO_FACTS, WHOLE_FACTS, FACTS_APART };
 
-/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, is no facts. */
+/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, holds no facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, enum facts_kind *kind,
                       struct tpa_error *err)
 {
@@ -377,7 +377,7 @@ static void take_whole(struct mapping *mapping, struct worker *worker)
     received->count -= at;
 }
 
-/* A process has ended. Where a trace took it down, that is told, and another one goes on with the rest. */
+/* A process has ended. If a trace crashed it, that is reported, and another one continues with the rest. */
 static void replace(struct mapping *mapping, struct worker *worker, struct tpa_error *err)
 {
     int status;
@@ -401,7 +401,7 @@ static void replace(struct mapping *mapping, struct worker *worker, struct tpa_e
         start(mapping, worker, err);
 }
 
-/* Wait until something is told, and take it. */
+/* Wait for a message, and take it. */
 static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_error *err)
 {
     static char piece[PIECE_BYTES];
@@ -493,7 +493,7 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
-    if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
+    if (good) { /* through the same bytes as those of processes: names that are not UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
         good = read_bytes(map->facts, bytes.at, bytes.count, err);

@@ -15,7 +15,7 @@ enum { TERMINAL_DEFAULT_WIDTH = 100 };
  */
 size_t terminal_width(int fd);
 
-/* Lines of the terminal at FD; 0 when it is none. */
+/* Lines of the terminal at FD; 0 if it is not a terminal. */
 size_t terminal_height(int fd);
 
 /* May colours be written to FD when nobody said: is it a terminal that knows them, and is NO_COLOR unset? */

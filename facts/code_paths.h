@@ -14,7 +14,7 @@
  * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a `Fwd
  * thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those
  * on that thread, which is the one that made the node of the graph. torch's number of a thread is not the file's: it is
- * taken for the thread on which most of its numbers are found alone.
+ * assigned to the thread on which most of its numbers are found exclusively.
  */
 #ifndef TPA_FACTS_CODE_PATHS_H
 #define TPA_FACTS_CODE_PATHS_H
@@ -29,7 +29,7 @@
 enum code_frames {
     CODE_MODULES, /* nn.Module */
     CODE_LINES,   /* functions in Python files other than PyTorch's own */
-    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, but for steps. Here the backward pass is where it ran */
+    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, except steps. Here the backward pass is where it ran */
     CODE_FRAMES
 };
 
@@ -51,7 +51,7 @@ struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
     struct calltree *tree;    /* frames, operators, runtime calls; of annotations these alone */
-    node_id *node;            /* by event; NULL: of annotations, where an event is asked by its time */
+    node_id *node;            /* by event; NULL for annotations, where events are looked up by time */
     node_id *skips;           /* by node: see calltree_around */
     uint32_t *path;           /* by node */
     uint8_t *flags;           /* by node: enum code_flags */

@@ -128,7 +128,7 @@ static bool comes_after(const void *context, const void *left, const void *right
 
 /*
  * New, free with free(): by node, whose the records are that lie in it directly: the innermost operator's, else the innermost
- * annotation's that is no step.
+ * annotation's that is not a step.
  */
 static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
 {
@@ -227,7 +227,7 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
 
 /* ---- how much is in use ---- */
 
-/* Where records tell no totals and no addresses: what must have been in use, so that the sum is never negative. */
+/* For records without totals and addresses: what must have been in use, so that the sum is never negative. */
 static int64_t least_before(const struct raw_record *raw, uint32_t count)
 {
     int64_t level = 0, least = 0;

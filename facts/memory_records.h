@@ -8,7 +8,7 @@
  *             peak = records->at[i].allocated > peak ? records->at[i].allocated : peak;
  *     }
  *
- * A record is an instant `[memory]`, whoever wrote it: a framework about its caching allocator, or a log of the
+ * A record is an instant `[memory]`, by any writer: a framework about its caching allocator, or a log of the
  * driver's own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was
  * freed. Blocks are distinguished by their addresses. What else is recorded depends on the file:
  *
@@ -35,7 +35,7 @@
 struct memory_record {
     event_id event;
     event_id
-        owner; /* the innermost operator it lies in, else the innermost annotation that is no step, else the
+        owner; /* the innermost operator it lies in, else the innermost annotation that is not a step, else the
                        operator or the call that it is linked to; EVENT_NONE: none of these */
     node_id node; /* in the call tree: its parents are the operators and annotations it lies in */
     uint32_t
@@ -87,7 +87,7 @@ const struct memory_records *memory_records_of(const struct trace *trace, enum m
 /* Is the device the host, as far as c10 is concerned? */
 bool memory_is_host(const struct memory_device *device);
 
-/* "cpu", "cuda", ...: what torch calls devices of this type; NULL when it is not known. */
+/* "cpu", "cuda", ...: what torch calls devices of this type; NULL when it is unknown. */
 const char *memory_device_type_name(int64_t type);
 
 #endif

@@ -132,7 +132,7 @@ static bool segment_after(const void *context, const void *a, const void *b)
 /* Devices that have segments and no list of entries. */
 static void add_silent_devices(struct snapshot *snapshot)
 {
-    size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., but for the host */
+    size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., except the host */
     bool host = false;
     for (size_t d = 0; d < snapshot->devices.count; d++) {
         host = host || snapshot->devices.at[d].device == SNAPSHOT_HOST;

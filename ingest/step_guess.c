@@ -109,7 +109,7 @@ const char *step_guess_tell(struct step_guess *guess, struct trace_builder *buil
     trace_builder_add_property(builder, TRACE_STEP_RANGE, kept);
     struct buffer line = { 0 };
     buffer_printf(&line,
-                  "no step is marked: the ranges that match %s are taken for the steps (--step-range "
+                  "no step is marked: the ranges that match %s are used as steps (--step-range "
                   "REGEX names others, --step-range '' none)",
                   pattern);
     trace_builder_notice(builder, "guessed_steps", trace_builder_strndup(builder, line.at, line.count), steps,

@@ -28,7 +28,7 @@ void step_guess_note(struct step_guess *guess, const char *text, size_t len, int
                      int64_t end_ns);
 
 /*
- * Let the ranges that look like steps be the steps of every file of BUILDER that was begun, and tell so in a notice: a name, in which
+ * Let the ranges that look like steps be the steps of every file of BUILDER that was begun, with a notice: a name, in which
  * numbers may differ, that comes at least three times on a thread, one after the other, and fills at least half of the time from
  * its first range to its last; of several the one that fills the most. The regular expression of these names, which lives as
  * long as the trace; NULL, and nothing done, when none does.

@@ -149,7 +149,7 @@ static double recorded_pinned_rate(const struct editing *editing)
     return best;
 }
 
-/* From pageable memory a copy goes by a buffer of the driver; from pinned memory it takes what the link takes. */
+/* A copy from pageable memory uses a buffer of the driver; from pinned memory it takes what the link takes. */
 static void shorten_copy(const struct editing *editing, size_t work, double recorded_rate)
 {
     enum { LATENCY_NS = 2000 };
@@ -302,7 +302,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
 }
 
 /*
- * What a stream leaves free between the works of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * What a stream leaves free between the operations of a graph: the median of such pauses of graphs in the recording, else of work that was
  * queued well before the one before it was over; with too few of both a microsecond.
  */
 static int64_t usual_pause(const struct editing *editing)
@@ -479,7 +479,7 @@ static int64_t usual_of(const struct use *uses, size_t count)
     return median_ns;
 }
 
-/* May a single use be taken for a first? Not of work that a program requests once: only calls that set something up. */
+/* May a single use be treated as a first? Not of work that a program requests once: only calls that set something up. */
 static bool may_be_set_up(const struct editing *editing, const struct use *use, unsigned char sort)
 {
     return event_is_call((enum event_kind)editing->trace->kind[use->span]) &&

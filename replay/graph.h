@@ -121,6 +121,7 @@ struct replay_graph {
     struct collective_matches *matches;
     moment_id
         *join_last; /* by join: the last to arrive: the start of an operation, or a moment of a thread */
+    event_id *join_event; /* by join: the collective, of the last to arrive */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */
@@ -219,6 +220,12 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
 /* The edge of M that binds, in a view by which it comes then; from MOMENT_NONE: none, so that the moment before binds, if there is
  * one. */
 struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m);
+
+/* The collective that JOIN, a moment at which the last rank arrived, is of: on that rank. */
+static inline event_id replay_collective_of(const struct replay_graph *graph, moment_id join)
+{
+    return graph->join_event[join - graph->host_count - 2 * graph->gpu->count];
+}
 
 /* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m);

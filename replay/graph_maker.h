@@ -19,7 +19,7 @@ struct loose_edge {
 struct graph_maker {
     struct replay_graph *graph;
     const struct attribution *launches;
-    VEC_OF(struct loose_edge) loose;   /* but for those to the start of work, which are most */
+    VEC_OF(struct loose_edge) loose;   /* except those to the start of work, which are most */
     VEC_OF(struct replay_edge) starts; /* those to the start of one piece of work */
     struct graph_device *device;       /* what tells these */
     unsigned char *call_sorts;         /* by name: enum call_sort */

@@ -1,7 +1,7 @@
 /*
  * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node
  * holds the earliest launch below it, and the earliest on any other stream than that one's. A leaf stands for a block
- * of works, which are looked at one by one: a node for each took more memory than anything else of the replay, and so did keeping
+ * of operations, which are examined one by one: a node for each took more memory than anything else of the replay, and so did keeping
  * what is known of each.
  */
 #include "replay/latest.h"
@@ -81,7 +81,7 @@ static bool holds_one(const struct node *node, int64_t launched_before_ns, uint3
     return (node->first_stream == except ? node->other_ns : node->first_ns) < launched_before_ns;
 }
 
-/* How many works come before those of GROUP that end after END_NS. */
+/* How many operations come before those of GROUP that end after END_NS. */
 static size_t count_until(const struct latest *latest, uint32_t group, int64_t end_ns)
 {
     size_t low = 0, high = latest->count;

@@ -57,6 +57,7 @@ static void release(void *value)
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
     free(graph->join_last);
+    free(graph->join_event);
     free(graph->shift_ns);
     free(graph->group);
     free(graph);

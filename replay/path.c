@@ -81,7 +81,7 @@ static void add(struct walk *walk, enum path_part part, event_id event, uint32_t
     if (goes_on(path, part, event, file))
         path->at[path->count - 1].start_ns = start_ns;
     else
-        *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, walk->m };
+        *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, event, walk->m };
     walk->at_ns = start_ns;
 }
 
@@ -125,7 +125,10 @@ static void walk_host(struct walk *walk)
         add(walk, PART_GAP, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_COLLECTIVE) {
+        size_t before = walk->path->count;
         add(walk, PART_COMMUNICATION, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
+        if (walk->path->count > before)
+            walk->path->at[before].named = replay_collective_of(graph, edge->from);
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
         add(walk, PART_SYNC, span, file, replay_moment_ns(graph, edge->from));
@@ -399,7 +402,7 @@ struct path_items *path_items_open(const struct replay_graph *graph, const struc
     struct seen *seen = mem_alloc(mem_times(path->count + 1, sizeof *seen));
     for (size_t i = 0; i < path->count; i++) {
         const struct path_segment *segment = &path->at[i];
-        name_id name = segment->event == EVENT_NONE ? NAME_NONE : graph->trace->name[segment->event];
+        name_id name = segment->named == EVENT_NONE ? NAME_NONE : graph->trace->name[segment->named];
         seen[i] = (struct seen){ segment->part, name, segment->event, segment->end_ns - segment->start_ns };
     }
     if (path->count)

@@ -11,7 +11,7 @@
  * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
  * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
  * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was. A call that
- * waited for work returns as long after it, or after its own begin, as it did after the work. Changed times are rounded down to
+ * waited for work keeps its recorded delay after the work, or after its own begin. Changed times are rounded down to
  * nanoseconds.
  */
 #ifndef TPA_REPLAY_REPLAY_H
@@ -31,7 +31,7 @@ struct changes {
     bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
     int64_t
-        least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
+        least_pause_ns; /* of a stream between operations that did not follow one another at once; at most the recorded one */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */

@@ -7,6 +7,7 @@
 #include "facts/step_list.h"
 #include "replay/path.h"
 #include "trace/derived.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
@@ -147,12 +148,46 @@ static bool fall_behind(const struct step_time *first, const struct step_time *e
     return end - first >= LEAST_STEPS && devices_ns > behind * host_ns;
 }
 
+/* How far the periods from FIRST to END, OF_DEVICES or the host's, are from their mean: the mean of that, as a share of the mean. */
+static double unevenness(const struct step_time *first, const struct step_time *end, bool of_devices)
+{
+    double sum_ns = 0, apart_ns = 0, count = (double)(end - first);
+    for (const struct step_time *one = first; one < end; one++)
+        sum_ns += (double)(of_devices ? one->device_now_ns : one->now_ns);
+    for (const struct step_time *one = first; one < end; one++)
+        apart_ns += fabs((double)(of_devices ? one->device_now_ns : one->now_ns) - sum_ns / count);
+    return sum_ns > 0 ? apart_ns / sum_ns : 0;
+}
+
+/* Is the host, which runs ahead of its devices in some steps and is held up in others, far less even than they are? */
+static bool is_uneven(const struct step_time *first, const struct step_time *end)
+{
+    enum { LEAST_STEPS = 4 };
+    const double even = 0.05;
+    while (first < end && !end[-1].is_period)
+        end--;
+    for (const struct step_time *one = first; one < end; one++)
+        if (one->device_now_ns <= 0)
+            return false;
+    return end - first >= LEAST_STEPS && unevenness(first, end, false) > even &&
+           unevenness(first + 1, end, true) < unevenness(first, end, false) / 2;
+}
+
 /*
  * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
- * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full.
+ * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full. Where the host
+ * is uneven, the same job takes what its devices take for each step, and the median of the host's steps is a matter of chance.
  */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
+    if (is_uneven(first, end)) {
+        for (struct step_time *one = first; one < end; one++)
+            if (one->is_period) {
+                one->now_ns = one->device_now_ns;
+                one->then_ns = one->device_then_ns;
+            }
+        return;
+    }
     if (!fall_behind(first, end))
         return;
     for (struct step_time *one = first; one < end; one++) {

@@ -43,7 +43,7 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
     path_free(path);
 }
 
-/* Are all edits of what somebody named, or that is known, so that the gaps they take away are no riddle? */
+/* Are all edits of what somebody named, or that is known, so that the gaps they take away are explained? */
 static bool name_their_gaps(const struct edit *edits, size_t count)
 {
     for (size_t i = 0; i < count; i++)

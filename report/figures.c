@@ -47,7 +47,7 @@ static void add_in_thousands(struct buffer *out, int64_t value, const char *cons
     buffer_puts(out, units[i]);
 }
 
-/* NS in UNIT, with three decimals but for ns themselves. */
+/* NS in UNIT, with three decimals except ns themselves. */
 static void add_time_in(struct buffer *out, int64_t ns, enum time_unit unit)
 {
     static const struct {

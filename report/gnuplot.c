@@ -1,7 +1,7 @@
 /*
  * gnuplot.c - see gnuplot.h: pictures in pixels. Text for terminals is in plain_text.c.
  *
- * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are worked out here
+ * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are computed here
  * and not left to gnuplot, so that a picture depends on its version as little as possible.
  */
 #include "report/gnuplot.h"

@@ -40,7 +40,7 @@ struct printer {
     bool rows_only;    /* shows no notices: whoever prints must tell them on stderr */
     bool for_programs; /* who reads it wants every row and every column, and no figure rounded */
     bool joins_tables; /* several tables become one text, which no reader of that format takes apart */
-    bool binary;       /* no text: a terminal is no place for it */
+    bool binary;       /* no text: a terminal is not a place for it */
     const char *
         ending; /* of the files of a folder that gets a file for each table: ".csv"; NULL: it is not for folders */
 };

@@ -227,7 +227,7 @@ static void narrow_texts(struct shown *shown, size_t count, const size_t *least,
                 widest = i;
         if (widest == count)
             return;
-        /* Down to the next widest at once, so that a name of a megabyte is no million steps. */
+        /* Down to the next widest at once, so that a name of a megabyte is not a million steps. */
         size_t down_to = least[widest];
         for (size_t i = 0; i < count; i++)
             if (i != widest && shown[i].is_text && shown[i].width > least[i] && shown[i].width > down_to)
@@ -271,7 +271,8 @@ static size_t fit(struct page *page, const struct table *table, struct shown *sh
     if (total > page->width)
         narrow_texts(shown, kept, least, total - page->width);
     total = total_width(shown, kept);
-    if (total > page->width) { /* a very narrow terminal: texts shrink to what is left, be it dots */
+    if (total >
+        page->width) { /* a very narrow terminal: texts shrink to the remaining width, possibly to dots */
         for (size_t i = 0; i < kept; i++)
             least[i] = 1;
         narrow_texts(shown, kept, least, total - page->width);

@@ -133,7 +133,11 @@ static void look_at_data_loading(struct pricing *pricing)
             .title = as_text("the loop waits for the next batch"),
             .where = pricing_keep(pricing, &where),
             .advice = as_text(
-                waits.long_ones
+                trace_framework(pricing->trace) == FRAMEWORK_XLA
+                    ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
+                      "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
+                      "cache, preprocess once)"
+                : waits.long_ones
                     ? "the workers are too slow: more of them (num_workers), or less work for each "
                       "sample (decode smaller images, cache, preprocess once)"
                     : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
@@ -544,7 +548,7 @@ static const char *const matrix_advice[FRAMEWORKS] = {
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
- * not known. */
+ * unknown. */
 static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
 {
     uint8_t *use = &known[trace->name[e]];

@@ -108,16 +108,16 @@ static void tell_answer(const struct findings *findings, struct result *result)
         return;
     }
     const struct priced_finding *first = &findings->at[0];
-    struct buffer saves = { 0 }, step = { 0 };
-    quantity_show_rounded_time(&saves, (double)first->saves_ns);
-    quantity_show_rounded_time(&step, (double)findings->step_ns);
-    result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                      "what pays most: %s; without that, %s of %s would take %.1f %% less (%s at best): %s",
-                      first->title.at, step.at, of, quantity_percent(first->saves_share), saves.at,
-                      first->advice.at);
+    struct buffer then = { 0 }, now = { 0 };
+    quantity_show_rounded_time(&then, (double)(findings->step_ns - first->saves_ns));
+    quantity_show_rounded_time(&now, (double)findings->step_ns);
+    result_add_notice(
+        result, "answer", 1, NULL, TPA_NOWHERE,
+        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less): %s",
+        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), first->advice.at);
     on_top(result);
-    buffer_release(&saves);
-    buffer_release(&step);
+    buffer_release(&then);
+    buffer_release(&now);
 }
 
 /* Two lengths of a step on one page need a word. */

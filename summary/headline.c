@@ -372,7 +372,7 @@ static void add_steps(struct headline *headline)
 
 /* ---- the verdict ---- */
 
-/* A shorter gap is no pause of the program. */
+/* A shorter gap is not a pause of the program. */
 #define ONE_GAP_LEAST_NS 1000000
 
 /* "; aten::mm takes 64.0 % of the work"; nothing where the launches of most are not recorded. */
@@ -385,7 +385,7 @@ static const char *say_top_operator(struct headline *headline)
                         quantity_percent(summary->top[0].share));
 }
 
-/* Where the finding of RULE is; NULL when there is none, or it is not known. */
+/* Where the finding of RULE is; NULL when there is none, or it is unknown. */
 static const char *where_of(struct headline *headline, const char *rule)
 {
     const struct findings *findings = headline->findings;
@@ -418,7 +418,7 @@ static double time_of_captures(const struct trace *trace)
     return time_ns;
 }
 
-/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is no framework's in which there are operators, or
+/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is not a framework's in which there are operators, or
  * mostly captured a graph. */
 static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
@@ -518,7 +518,7 @@ static const char *say_devices(struct headline *headline)
         time_text(headline, recorded_ns), said);
 }
 
-/* Without devices: a part of the steps that is no computation, where it is the largest. NULL: none is. */
+/* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
 static const char *say_steps(struct headline *headline)
 {
     static const struct {

@@ -49,7 +49,7 @@ void pricing_add_option(struct buffer *command, const struct edit *edit)
     buffer_release(&words);
 }
 
-/* What prices go by. */
+/* The basis of prices. */
 static struct step_gain figure_of(const struct pricing *pricing, struct step_gain gain)
 {
     if (pricing->findings->by_mean) {

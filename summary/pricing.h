@@ -33,11 +33,11 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
 /* " --scale 'kernel:gemm.*=0.5'": the option of EDIT, safe to paste into a shell. */
 void pricing_add_option(struct buffer *command, const struct edit *edit);
 
-/* The step with EDIT alone; with the edits of all findings so far. The mean in place of the median where findings go by that. */
+/* The step with EDIT alone; with the edits of all findings so far. The mean instead of the median if findings use that. */
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
 struct step_gain pricing_gain_together(struct pricing *pricing);
 
-/* SUBJECT was looked at and is not worth a change; or could not be looked at if the trace lacks FEATURE (enum trace_feature). */
+/* SUBJECT was checked without a finding; or could not be checked because the trace lacks FEATURE (enum trace_feature). */
 void pricing_add_quiet(struct pricing *pricing, const char *subject);
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject);
 

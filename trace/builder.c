@@ -266,7 +266,7 @@ name_id builder_category(struct trace_builder *builder, const char *text, size_t
         if (!trace_builder_find_notice(builder, "many_categories"))
             trace_builder_notice(
                 builder, "many_categories",
-                "there are more than 65000 categories: all others are taken for one without a name", 1,
+                "there are more than 65000 categories: all others count as one without a name", 1,
                 TPA_NOWHERE);
         text = "";
         len = 0;
@@ -517,7 +517,7 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
 
 /*
  * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
- * or a stranger made some up, and those that could not be repeated by every event count as not known.
+ * or a stranger made some up, and those that could not be repeated by every event count as unknown.
  */
 static void bound_durations(struct trace_builder *builder)
 {

@@ -1,11 +1,10 @@
 /*
  * room.c - does what is being read fit into memory?
  *
- * A process that takes more than its control group may have is killed without a word, after minutes of reading. So now
- * and then the builder works out what the whole trace will take, as far as is known how much of the file was read, and
- * the analysis behind it: in proportion to what the events so far take. Where that is more than there is, reading fails; of a
- * file of 100 GB within its first 100 MB. Both figures are rather too low than too high, as a command that would have fitted
- * must run.
+ * A process that exceeds the memory of its control group is killed without a message, after minutes of reading. So while
+ * reading, the builder estimates what the whole trace needs, in proportion to the events and bytes read so far, and adds what
+ * the analysis needs. If that is more than is left, reading fails: of a file of 100 GB within its first 100 MB. Both
+ * estimates are low, because a command that fits must run.
  */
 #include "base/buffer.h"
 #include "base/memory_room.h"
@@ -54,14 +53,15 @@ static bool fail(const struct memory_room *room, double events, double need, str
     struct buffer needed = { 0 }, there = { 0 };
     quantity_show_rounded_size(&needed, (int64_t)need);
     quantity_show_rounded_size(&there, (int64_t)room->bytes);
-    tpa_fail(err, TPA_NOWHERE,
-             "this takes %s of memory more, for some %.0f million events, and %s are left (limit: %s)",
-             needed.at, events / 1e6, there.at, room->of);
+    tpa_fail(
+        err, TPA_NOWHERE,
+        "the trace needs another %s of memory, for about %.0f million events, but only %s are left (limit: %s)",
+        needed.at, events / 1e6, there.at, room->of);
     buffer_release(&needed);
     buffer_release(&there);
     return tpa_hint(err,
                     "raise the limit, give fewer files at a time, or record fewer steps; tpa top, gpu and "
-                    "kernels take the least memory: 45 to 50 bytes an event");
+                    "kernels need the least memory: 40 to 50 bytes an event");
 }
 
 bool builder_check_room(struct trace_builder *builder, struct tpa_error *err)

@@ -36,17 +36,17 @@ enum entry_action {
     ENTRY_OOM,            /* size could not be allocated; addr is what the device had free */
     ENTRY_SNAPSHOT,       /* a snapshot was taken: size is the active bytes, rounded */
     ENTRY_ANNOTATE,       /* a text about a block in use */
-    ENTRY_UNKNOWN,        /* none of these; counted and passed over */
+    ENTRY_UNKNOWN,        /* none of these; counted and skipped */
     ENTRY_ACTIONS
 };
 
-/* "alloc", "free_requested" ...; ENTRY_UNKNOWN for what is none of them. */
+/* "alloc", "free_requested" ...; ENTRY_UNKNOWN for any other. */
 extern const char *const entry_action_names[ENTRY_ACTIONS];
 
 typedef uint32_t stack_id;
 typedef uint32_t frame_id;
 #define STACK_NONE UINT32_MAX        /* none was recorded */
-#define SNAPSHOT_NO_TIME INT64_MIN   /* entries of PyTorch 2.0 and 2.1 tell no time */
+#define SNAPSHOT_NO_TIME INT64_MIN   /* entries of PyTorch 2.0 and 2.1 have no time */
 #define SNAPSHOT_NO_SIZE INT64_MIN   /* not recorded */
 #define SNAPSHOT_HOST ((uint32_t)-1) /* the device of pinned host memory */
 #define SNAPSHOT_DEVICES_MOST 1024u  /* numbers of devices are below it; PyTorch knows 128 */

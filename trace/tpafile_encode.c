@@ -411,8 +411,11 @@ void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, cons
     size_t at_most = count / 4 < MOST_DISTINCT ? count / 4 : MOST_DISTINCT;
     bool may_repeat = planes > 1 && count >= 64;
     size_t distinct = may_repeat ? collect_distinct(encoder, values, count, at_most) : 0;
-    const bool fits[FORMS] = { true, planes > 0 && count_planes(delta_span(values, count)) <= planes,
-                               distinct > 0 };
+    const bool fits[FORMS] = {
+        [AS_VALUES] = true,
+        [AS_DELTAS] = planes > 0 && count_planes(delta_span(values, count)) <= planes,
+        [AS_PLACES] = distinct > 0,
+    };
     put_smallest(encoder, fits, field, values, count, distinct);
     if (may_repeat)
         forget_distinct(encoder);

@@ -221,7 +221,7 @@ void activity_free(struct activity *activity)
     free(activity);
 }
 
-/* What THREAD does while the devices are idle, worked out when first requested. */
+/* What THREAD does while the devices are idle, computed when first requested. */
 static const struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
 {
     if (!activity->of_thread[thread]) {

@@ -1,4 +1,4 @@
-/* memory.c - see memory.h. Everything is worked out device by device; question.h lists the parts. */
+/* memory.c - see memory.h. Everything is computed device by device; question.h lists the parts. */
 #include "analyze/memory/memory.h"
 
 #include "analyze/many_rows.h"

@@ -128,7 +128,7 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
     column->aliases = NULL;
 }
 
-/* Put TABLE into RESULT; without rows it says nothing. Where there are several files, their ranks are shown. */
+/* Put TABLE into RESULT, unless it has no rows. If there are several files, their ranks are shown. */
 static void give(const struct memory *memory, struct table *table, struct result *result)
 {
     if (memory->several_files)

@@ -22,7 +22,7 @@
 
 enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
-/* What the arguments of two operators say of a tensor between them. */
+/* The tensor between two operators, by their arguments. */
 struct between {
     int64_t bytes;
     bool sized;
@@ -134,7 +134,7 @@ static bool tensor_written(const struct trace *trace, const struct inputs *input
     return any;
 }
 
-/* Bytes of TENSOR; 0 when its type is not known or it is impossibly large. */
+/* Bytes of TENSOR; 0 when its type is unknown or it is impossibly large. */
 static int64_t tensor_bytes(const struct tensor *tensor)
 {
     const struct tensor_type *type = tensor_type_named(tensor->type, tensor->type_len);
@@ -217,7 +217,7 @@ static struct join join_of(struct fusion_query *query, const struct stream_work 
 
 /* What chains of the same operator and operations come to. */
 struct fusion {
-    name_id op; /* NAME_NONE: not known */
+    name_id op; /* NAME_NONE: unknown */
     size_t first, length;
     bool sized;
     int64_t count, work_ns, gaps_ns, host_ns, bytes, gain_ns;
@@ -243,7 +243,7 @@ static void add_work(struct grown *grown, int64_t work_ns)
 
 /*
  * The most that two operations, the shorter of MOST_NS, save by not writing and reading what lies between: BANDWIDTH in bytes
- * per nanosecond, 0: not known.
+ * per nanosecond, 0: unknown.
  */
 static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwidth)
 {

@@ -117,7 +117,7 @@ void outer_operators_release(struct outer_operators *outer);
 /* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. */
 size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call);
 
-/* Names of works as people read them, each worked out once. */
+/* Readable names of operations, each computed once. */
 struct work_words {
     const struct trace *trace;
     struct arena *texts;      /* of what is returned */

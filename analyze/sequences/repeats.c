@@ -20,6 +20,12 @@
 
 enum { MOST_ROWS = 1 << 14 };
 
+/* Of SEQUENCE_MOST shorter operations the time fits 32 bits. */
+enum { LONG_NS = 1 << 28 };
+_Static_assert(SEQUENCE_MOST *(uint64_t)LONG_NS <= UINT32_MAX + UINT64_C(1) &&
+                   SEQUENCE_MOST * (uint64_t)SEQUENCE_PAUSE_NS <= UINT32_MAX,
+               "sums of a chain fit 32 bits");
+
 struct chain {
     uint32_t first, last; /* places of the first occurrence and of the last one yet */
     uint32_t count, every;
@@ -27,7 +33,7 @@ struct chain {
     int64_t work_ns, gaps_ns;
 };
 
-/* A chain that is worth a row. */
+/* A chain that gets a row. */
 struct repeat {
     uint32_t stream, first, count, every, length, group;
     size_t occurrences; /* of repeat_query.occurrences: COUNT from there on */
@@ -37,14 +43,19 @@ struct repeat {
 
 struct repeat_query {
     const struct stream_works *works;
-    const name_id *names;       /* of the operations, beside works->at */
-    const uint32_t *order;      /* by name_id: its place among the names in alphabetical order */
-    /* Of all operations of the stream before a place. Gaps modulo 2^32: those of a chain are short, so that they come out right. */
-    int64_t *work_ns;
-    uint32_t *gaps_ns;
+    const uint32_t *order; /* by name_id: its place among the names in alphabetical order */
+    /* Of all operations of the stream before a place, modulo 2^32: those of a chain are less, unless works are LONG. */
+    uint32_t *work_ns, *gaps_ns;
+    bool are_long; /* works of the stream */
     VEC_OF(struct repeat) found;
     VEC_OF(uint32_t) occurrences; /* of the found: where each begins, of works->at */
 };
+
+/* The name of the operation at AT of works->at. */
+static name_id name_at(const struct stream_works *works, size_t at)
+{
+    return works->trace->name[work_event(works, &works->at[at])];
+}
 
 /* ---- the chains of a stream ---- */
 
@@ -108,7 +119,7 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
     return pair->number;
 }
 
-/* What is worked out of one stream at a time: COUNT places. */
+/* What is computed of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
     uint32_t *next_shorter, *next_longer; /* by place: that of the chain's next occurrence, or NO_CHAIN */
@@ -118,9 +129,21 @@ struct level {
     struct pairs pairs;
 };
 
+/* How long the LENGTH operations from PLACE on took. */
+static int64_t work_of_chain_ns(const struct repeat_query *query, const struct works_of_stream *stream,
+                                uint32_t place, uint32_t length)
+{
+    if (!query->are_long)
+        return (uint32_t)(query->work_ns[place + length] - query->work_ns[place]);
+    int64_t work_ns = 0;
+    for (uint32_t i = place; i < place + length; i++)
+        work_ns += work_dur_ns(query->works, &query->works->at[stream->first + i]);
+    return work_ns;
+}
+
 /* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
-static void count_occurrence(const struct repeat_query *query, uint32_t *next, struct chain *chain,
-                             uint32_t place, uint32_t length)
+static void count_occurrence(const struct repeat_query *query, const struct works_of_stream *stream,
+                             uint32_t *next, struct chain *chain, uint32_t place, uint32_t length)
 {
     next[place] = NO_CHAIN;
     if (chain->count) {
@@ -134,7 +157,7 @@ static void count_occurrence(const struct repeat_query *query, uint32_t *next, s
     }
     chain->last = place;
     chain->count++;
-    chain->work_ns += query->work_ns[place + length] - query->work_ns[place];
+    chain->work_ns += work_of_chain_ns(query, stream, place, length);
     chain->gaps_ns += (uint32_t)(query->gaps_ns[place + length] - query->gaps_ns[place + 1]);
 }
 
@@ -154,7 +177,7 @@ static void lengthen(struct repeat_query *query, const struct works_of_stream *s
         if (number == level->longer_count)
             level->of_longer[level->longer_count++] = (struct chain){ 0 };
         level->longer[place] = number;
-        count_occurrence(query, level->next_longer, &level->of_longer[number], place, length);
+        count_occurrence(query, stream, level->next_longer, &level->of_longer[number], place, length);
     }
 }
 
@@ -175,7 +198,7 @@ static void compare_levels(const struct works_of_stream *stream, struct level *l
     }
 }
 
-/* The shorter chains, of LENGTH operations, that are worth a row. */
+/* The shorter chains, of LENGTH operations, that get a row. */
 static void keep_chains(struct repeat_query *query, uint32_t stream, const struct level *level,
                         uint32_t length)
 {
@@ -215,9 +238,12 @@ static void swap_levels(struct level *level)
 static void add_up(struct repeat_query *query, const struct works_of_stream *stream)
 {
     query->work_ns[0] = query->gaps_ns[0] = 0;
+    query->are_long = false;
     for (size_t i = 0; i < stream->count; i++) {
         const struct stream_work *work = &query->works->at[stream->first + i];
-        query->work_ns[i + 1] = query->work_ns[i] + work_dur_ns(query->works, work);
+        int64_t work_ns = work_dur_ns(query->works, work);
+        query->are_long = query->are_long || work_ns > LONG_NS - 1;
+        query->work_ns[i + 1] = query->work_ns[i] + (uint32_t)work_ns;
         query->gaps_ns[i + 1] =
             query->gaps_ns[i] + (uint32_t)(work->paused ? 0 : work_gap_ns(query->works, work));
     }
@@ -231,7 +257,7 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
         bool goes_on = i + 1 < stream->count && !query->works->at[stream->first + i + 1].paused;
         uint8_t behind = goes_on ? level->reach[i + 1] : 0;
         level->reach[i] = (uint8_t)(behind < SEQUENCE_MOST ? behind + 1 : SEQUENCE_MOST);
-        level->shorter[i] = query->names[stream->first + i];
+        level->shorter[i] = name_at(query->works, stream->first + i);
     }
     level->longer_count = 0;
     lengthen(query, stream, level, SEQUENCE_LEAST);
@@ -293,15 +319,18 @@ static int compare_named(const void *left, const void *right)
     return strcmp(((const struct named *)left)->text, ((const struct named *)right)->text);
 }
 
-/* By name_id: the place of each name of NAMES in alphabetical order. New; free with free(). */
-static uint32_t *order_names(const struct trace *trace, const name_id *names, size_t count)
+/* By name_id: the place of each name of WORKS in alphabetical order. New; free with free(). */
+static uint32_t *order_names(const struct stream_works *works)
 {
+    const struct trace *trace = works->trace;
     size_t all = names_count(trace->names);
     uint32_t *order = mem_zalloc(all + 1, sizeof *order);
     VEC_OF(struct named) used = { 0 };
-    for (size_t i = 0; i < count; i++)
-        if (order[names[i]]++ == 0)
-            *VEC_PUSH(&used) = (struct named){ names_text(trace->names, names[i]), names[i] };
+    for (size_t i = 0; i < works->count; i++) {
+        name_id name = name_at(works, i);
+        if (order[name]++ == 0)
+            *VEC_PUSH(&used) = (struct named){ names_text(trace->names, name), name };
+    }
     if (used.count)
         qsort(used.at, used.count, sizeof *used.at, compare_named);
     for (size_t i = 0; i < used.count; i++)
@@ -321,8 +350,8 @@ static bool is_behind(const void *context, const void *left, const void *right)
     if (a->length != b->length)
         return a->length < b->length;
     for (uint32_t i = 0; i < a->length; i++) {
-        uint32_t of_a = query->order[query->names[a->first + i]],
-                 of_b = query->order[query->names[b->first + i]];
+        uint32_t of_a = query->order[name_at(query->works, a->first + i)],
+                 of_b = query->order[name_at(query->works, b->first + i)];
         if (of_a != of_b)
             return of_a > of_b;
     }
@@ -362,10 +391,18 @@ static void claim(const struct repeat_query *query, const struct repeat *repeat,
                 owner[i] = repeat->group;
 }
 
+static void take_names(const struct stream_works *works, const struct repeat *repeat,
+                       name_id names[SEQUENCE_MOST])
+{
+    for (uint32_t i = 0; i < repeat->length; i++)
+        names[i] = name_at(works, repeat->first + i);
+}
+
 /* The operations after which the names of REPEAT come again: its length where they do not, and at least 2. */
 static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
 {
-    const name_id *names = &query->names[repeat->first];
+    name_id names[SEQUENCE_MOST];
+    take_names(query->works, repeat, names);
     for (uint32_t period = 1; 2 * period <= repeat->length; period++)
         if (memcmp(names, names + period, (repeat->length - period) * sizeof *names) == 0)
             return period < SEQUENCE_LEAST ? SEQUENCE_LEAST : period;
@@ -438,8 +475,10 @@ static struct repeat_row row_of(const struct repeat_query *query, struct work_wo
     stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
     row.start_ns = work_start_ns(works, &works->at[repeat->first]) -
                    trace_file_span(works->trace, works->trace->tracks[stream->track].file).start_ns;
-    row.works = works_in_few_words(words, &query->names[repeat->first], repeat->length);
-    row.names = works_in_full(words, &query->names[repeat->first], repeat->length);
+    name_id names[SEQUENCE_MOST];
+    take_names(works, repeat, names);
+    row.works = works_in_few_words(words, names, repeat->length);
+    row.names = works_in_full(words, names, repeat->length);
     return row;
 }
 
@@ -447,11 +486,7 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_work
                            struct work_words *words, bool all)
 {
     struct repeat_query query = { .works = works };
-    name_id *names = mem_alloc(mem_times(works->count + 1, sizeof *names));
-    for (size_t i = 0; i < works->count; i++)
-        names[i] = works->trace->name[work_event(works, &works->at[i])];
-    query.names = names;
-    uint32_t *order = order_names(works->trace, names, works->count);
+    uint32_t *order = order_names(works);
     query.order = order;
     find_all(&query);
     runs_sort(query.found.at, query.found.count, sizeof *query.found.at, is_behind, &query);
@@ -467,6 +502,5 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_work
     free(groups);
     VEC_FREE(&query.occurrences);
     free(order);
-    free(names);
     VEC_FREE(&query.found);
 }

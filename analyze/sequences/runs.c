@@ -61,7 +61,7 @@ static struct text short_name(const struct stream_works *works, const struct str
     return name_text(works->trace, op != EVENT_NONE ? op : work_event(works, work));
 }
 
-/* The gain of a graph: the idle time but for what a graph leaves before each operation. */
+/* The gain of a graph: the idle time except what a graph leaves before each operation. */
 static void judge(struct sequences *sequences, struct run_row *row)
 {
     int64_t left_ns = row->works * GRAPH_WORK_NS;

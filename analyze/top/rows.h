@@ -69,7 +69,7 @@ struct top_rows {
     /* How rows are found. */
     uint32_t *row_of_key[4];         /* by host or device, annotation or not; then by key */
     struct names *composites;        /* struct row_key as bytes; ids are rows */
-    uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not worked out yet */
+    uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not computed yet */
     uint32_t *stack_of_text;         /* the same for Call stack */
     const struct graph_links *links; /* NULL: no capture was given */
     uint32_t *shape_of_captured;     /* by text of the capture: as shape_of_text */

@@ -365,7 +365,7 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
         .window_size = options->window_size ? options->window_size : DEFAULT_WINDOW,
         .state = { .where = CHROME_START },
     };
-    char head[4096]; /* for the message, when it is no trace */
+    char head[4096]; /* for the message, when it is not a trace */
     const char *bytes;
     size_t head_len = source_peek(source, &bytes, err);
     head_len = head_len < sizeof head ? head_len : sizeof head;

@@ -160,6 +160,37 @@ static void devices_that_fall_behind_are_the_step(void **state)
 }
 
 /*
+ * In ms: the host begins steps 5 and 35 apart by turns, as it runs ahead and is held up; its device takes 20 for each, one after the
+ * other. The job takes 20 a step. With kernels of half, works begin at 2, 12, 41, 51, 81 and 91: four are launched only then.
+ */
+static void an_uneven_host_is_not_the_step(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
+                                         "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5" };
+    draw_begin(&wants);
+    for (int64_t step = 0; step < 6; step++) {
+        int64_t at = (step / 2 * 40 + step % 2 * 5) * MS;
+        draw_host("user_annotation", names[step], 1, at, 5 * MS);
+        draw_host("cpu_op", "forward", 1, at, 4 * MS);
+        draw_call("cudaLaunchKernel", 1, at + 1 * MS, 1 * MS, step + 1);
+        draw_work("kernel", "gemm", 0, 7, (2 + 20 * step) * MS, 20 * MS, step + 1);
+    }
+    struct trace *trace = draw_end();
+    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
+    half.pattern_len = strlen(half.pattern);
+    struct tpa_error err = { 0 };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &half, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 20 * MS);
+    assert_int_equal(whatif->steps->mean_now_ns, 20 * MS);
+    assert_int_equal(whatif->steps->then_ns, 10 * MS);
+    assert_int_equal(whatif->steps->mean_then_ns, (10 + 10 + 29 + 10 + 30) * MS / 5);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
+/*
  * In us: 950 launches of 1 each, of kernels of 100 each, fill the queue. The next three return 2 after kernels 9, 10 and 11 are
  * over, at 1005, 1105 and 1205. With kernels of 10 there is room: they take 1 each.
  */
@@ -737,6 +768,7 @@ int main(void)
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
         cmocka_unit_test(what_comes_before_a_recording_gains_nothing),
         cmocka_unit_test(devices_that_fall_behind_are_the_step),
+        cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),
