@@ -100,8 +100,7 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
         const struct run_row *row = &sequences->runs.at[i];
         buffer_clear(&start);
         quantity_show_rounded_time(&start, (double)row->start_ns);
-        struct cause_row run = { as_text(arena_printf(&chart->arena,
-                                                      "at %s: %" PRId64 " operations, %s to %s", start.at,
+        struct cause_row run = { as_text(arena_printf(&chart->arena, "at %s: %" PRId64 ", %s to %s", start.at,
                                                       row->works, row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
                                  row->work_ns, row->host_ns, row->device_ns, row->late_ns };

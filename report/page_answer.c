@@ -133,7 +133,7 @@ static const struct answer_part *find_part(const struct answer_bar *bar, const c
     return NULL;
 }
 
-/* Of the parts that are called as PART, of bar B, is it the largest, and of equals the first? */
+/* Of the parts that are called as PART, of bar B, is it the largest (of equals, the first)? */
 static bool is_largest(const struct answer *answer, size_t b, const struct answer_part *part)
 {
     for (size_t i = 0; i < answer->bars.count; i++) {

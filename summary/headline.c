@@ -271,7 +271,7 @@ static size_t choose_ranks(const struct summary *summary, struct use chosen[MOST
     size_t count = 0;
     for (size_t r = 0; r < summary->rank_count; r++) {
         struct use one = use_of(summary, summary->ranks[r].rank);
-        size_t most = 0; /* which of the chosen waits most; of equals the last */
+        size_t most = 0; /* which of the chosen waits most (of equals, the last) */
         if (!(one.span_ns > 0))
             continue;
         for (size_t i = 1; i < count; i++)

@@ -423,7 +423,16 @@ function showTarget() {
     row.scrollIntoView({ block: "center" });
 }
 
+/* What a link leads to stands below the bar of sections, which may take several lines. */
+function leaveRoom() {
+    const bar = document.querySelector("nav");
+    if (bar)
+        document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`;
+}
+
 document.documentElement.classList.add("js");
+leaveRoom();
+addEventListener("resize", leaveRoom);
 for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
 showTarget();
