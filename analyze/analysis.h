@@ -31,7 +31,7 @@
 #include "base/result.h"
 #include "trace/trace.h"
 
-/* A question as it was asked. */
+/* A query: the trace, the selection and the options of an analysis. */
 struct analysis_query {
     const struct trace *trace;
     const struct selection *selection;
@@ -71,7 +71,7 @@ struct analysis {
     const struct table_shape *tables[4]; /* lists of the tables that run may make, each ending in { 0 } */
 
     bool compares;       /* diff compares its saved tables with others, or with those of a trace */
-    bool captures;       /* its rows are of operators, shapes or modules, which --capture tells of graphs */
+    bool captures;       /* its rows are operators, shapes or modules, which --capture supplies for graphs */
     bool filters_rows;   /* --filter and --exclude are about its rows: the selection selects no names */
     bool sorts;          /* --sort and --reverse order its first table */
     const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */

@@ -119,7 +119,7 @@ static struct entry make_entry(const struct comm_query *query, size_t index)
     const struct collective *one = &query->collectives->at[index];
     struct entry entry = { .index = index,
                            .group = group_of(query->comm->group, one->event, one->launch, one->op) };
-    if (query->by & COMM_BY_COLLECTIVE) /* what is of no known kind goes by the name of its kernel */
+    if (query->by & COMM_BY_COLLECTIVE) /* the name of the kernel if the kind is unknown */
         entry.collective = one->kind ? one->kind : -(int64_t)trace->name[one->event] - 1;
     if (query->by & COMM_BY_LIBRARY)
         entry.library = one->library;

@@ -4,7 +4,7 @@
  *     struct comm_options options = { .by = COMM_BY_DEFAULT };
  *     struct comm *comm = comm_analyze(trace, selection, &options, &err);
  *     if (!comm)
- *         ...                                           // filter or exclude is no regular expression
+ *         ...                                           // filter or exclude is not a regular expression
  *     comm_free(comm);
  */
 #ifndef TPA_ANALYZE_COMM_H
@@ -31,7 +31,7 @@ struct comm_options {
 };
 
 /*
- * The collectives of SELECTION, which must select no names; steps and ranges go by when a collective was issued. New; free
+ * The collectives of SELECTION, which must select no names; steps and ranges select by the time of issue. New; free
  * with comm_free (NULL is allowed). NULL and ERR when an expression is wrong. Texts live as long as the answer and TRACE.
  */
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,

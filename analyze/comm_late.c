@@ -24,8 +24,8 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, step, "step", "Step", TABLE_COUNT, "number of the step in which the last rank issued it", .flags = TABLE_IF_ANY),
     COLUMN(struct comm_late, collective, "collective", "Collective", TABLE_NAME, "what was done"),
     COLUMN(struct comm_late, number, "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order"),
-    COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on clocks set right"),
-    COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on clocks set right"),
+    COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on corrected clocks"),
+    COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on corrected clocks"),
     COLUMN(struct comm_late, sure, "sure", "Sure", TABLE_BOOL, "late by more than the error of the clocks, and than the ends of the two lie apart"),
     COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most, the kernel, copy, operator, or cause of a gap and what was launched after it, that took most longer than on the rank in the middle since the collective before"),
     COLUMN(struct comm_late, grew_ns, "grew_by", "By", TABLE_NS, "how much longer that took"),
@@ -37,7 +37,7 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "queued", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
     COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early"),
     COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain had the last come as the one before it", .flags = TABLE_OPTIONAL),
-    COLUMN(struct comm_late, apart_ns, "ends_apart", "Ends apart", TABLE_NS, "how far the ends of the two lie apart, on clocks set right; missing where not all must arrive", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, apart_ns, "ends_apart", "Ends apart", TABLE_NS, "how far the ends of the two lie apart, on corrected clocks; missing where not all must arrive", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, last_by_duration, "last_by_duration", "Last by duration", TABLE_COUNT, "the rank with the shortest duration: where clocks are not sure it is the last", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, late_by_duration_ns, "late_by_duration", "Late by duration", TABLE_NS, "the longest duration less the shortest", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, number_of_last, "rank_device", "Device", TABLE_COUNT, "of the last", .flags = TABLE_OPTIONAL),
@@ -48,7 +48,7 @@ static const struct table_column columns[] = {
 struct piece {
     enum late_part part;
     enum gap_cause cause; /* of gaps */
-    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: not known */
+    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: unknown */
     int64_t time_ns;
 };
 
@@ -342,7 +342,7 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
     if (piece->part == LATE_COMMUNICATION)
         buffer_puts(&text, "other communication");
     else if (piece->cause != GAP_CAUSES)
-        buffer_printf(&text, "gap: %s", gap_cause_name(piece->cause));
+        buffer_printf(&text, "gap: %s", gap_causes[piece->cause].name);
     if (piece->cause != GAP_CAUSES && piece->name != NAME_NONE)
         buffer_puts(&text, ", before ");
     if (piece->name != NAME_NONE && !demangle_name(&text, names_text(names, piece->name)))

@@ -23,7 +23,7 @@ struct text comm_text(const char *text);
 /* "0 (default_pg)"; missing when the group has no name. */
 struct text comm_group_text(const struct comm_query *query, const struct collective *one);
 
-/* What it was: "all_reduce"; what is of no known kind goes by the name of its kernel. */
+/* What it was: "all_reduce"; the name of the kernel if the kind is unknown. */
 struct text comm_collective_text(const struct comm_query *query, const struct collective *one);
 
 /* Work out comm->ranks and comm->waits, if any collective was matched. */

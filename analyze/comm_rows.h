@@ -64,7 +64,7 @@ enum late_part {
 struct comm_late {
     struct text collective;
     int64_t number, step;
-    int64_t last, number_of_last; /* rank and device; by starts on clocks set right */
+    int64_t last, number_of_last; /* rank and device; by starts on clocks corrected */
     int64_t late_ns, apart_ns, cost_ns;
     int64_t last_by_duration, late_by_duration_ns;
     bool sure;
@@ -85,7 +85,7 @@ struct comm {
     bool matched;                       /* was any collective found on several ranks? */
     bool has_steps;
     bool several_devices; /* has a file several? Then its rank does not distinguish them */
-    int64_t untimed;      /* issued, but when they ran is not known */
+    int64_t untimed;      /* issued, but when they ran is unknown */
     int64_t without_size, without_group;
     int64_t without_kernel; /* issued, but no kernel was found: they are in no row */
     int64_t unmatched;      /* without a counterpart on other ranks */

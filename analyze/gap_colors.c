@@ -1,22 +1,6 @@
 /* gap_colors.c - see gap_colors.h: the cause with most time takes its own colour, a later one what is left. */
 #include "analyze/gap_colors.h"
 
-static const enum chart_color own_colors[GAP_CAUSES] = {
-    [GAP_HOST] = CHART_COLOR_OF_HOST,
-    [GAP_DATA_LOADING] = CHART_PURPLE,
-    [GAP_SYNCHRONIZATION] = CHART_OLIVE,
-    [GAP_ALLOCATION] = CHART_ORANGE,
-    [GAP_COMMUNICATION] = CHART_GREY,
-    [GAP_LAUNCH_CALL] = CHART_ORANGE,
-    [GAP_FIRST_USE] = CHART_PURPLE,
-    [GAP_LAUNCH_LATENCY] = CHART_OLIVE,
-    [GAP_STREAM_WAIT] = CHART_GREY,
-    [GAP_GRAPH] = CHART_ORANGE,
-    [GAP_QUEUED] = CHART_GREY,
-    [GAP_PROFILER] = CHART_PURPLE,
-    [GAP_UNKNOWN] = CHART_COLOR_OF_OTHER,
-};
-
 /* Those of computation, communication and copies are the last. */
 static const enum chart_color free_colors[] = {
     CHART_COLOR_OF_HOST,   CHART_PURPLE,
@@ -28,7 +12,7 @@ enum { ALL_COLORS = sizeof free_colors / sizeof *free_colors, IDLE_COLORS = ALL_
 
 static enum chart_color color_for(enum gap_cause cause, bool alone, bool taken[CHART_COLORS])
 {
-    enum chart_color color = own_colors[cause];
+    enum chart_color color = gap_causes[cause].color;
     for (size_t i = 0; taken[color] && i < (alone ? ALL_COLORS : IDLE_COLORS); i++)
         color = free_colors[i];
     if (taken[color])
@@ -47,6 +31,6 @@ void gap_colors(const struct gaps *gaps, bool alone, enum chart_color colors[GAP
                 most = i;
         done[most] = true;
         colors[most] =
-            gaps->part_ns[most] > 0 ? color_for((enum gap_cause)most, alone, taken) : own_colors[most];
+            gaps->part_ns[most] > 0 ? color_for((enum gap_cause)most, alone, taken) : gap_causes[most].color;
     }
 }

@@ -25,36 +25,8 @@
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
 const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = 30000 };
 
-static const struct {
-    const char *name, *meaning;
-} causes[GAP_CAUSES] = {
-    [GAP_HOST] = { "host", "the host had not launched the next work yet: it was in Python or in operators" },
-    [GAP_DATA_LOADING] = { "data loading", "the host waited for the next batch" },
-    [GAP_SYNCHRONIZATION] = { "synchronisation", "the host was in a synchronization or a blocking copy" },
-    [GAP_ALLOCATION] = { "allocation", "the host was allocating or freeing memory" },
-    [GAP_COMMUNICATION] = { "communication",
-                            "the host was in a communication operator: it enqueued a collective or waited for one" },
-    [GAP_LAUNCH_CALL] = { "launch call", "the call that launched the next work was running" },
-    [GAP_FIRST_USE] = { "first use",
-                        "so it was, for long, at the first launch of this kernel: its code was loaded" },
-    [GAP_LAUNCH_LATENCY] = { "launch latency", "the next work was queued and started shortly after" },
-    [GAP_STREAM_WAIT] = { "stream wait",
-                          "the next work was queued behind a wait of its stream for an event" },
-    [GAP_GRAPH] = { "graph", "the next work is a node of a graph that was running" },
-    [GAP_QUEUED] = { "queued", "the next work was queued for long; the trace does not record why" },
-    [GAP_PROFILER] = { "profiler overhead", "the profiler itself was at work" },
-    [GAP_UNKNOWN] = { "unknown", "the call that launched the next work is not in the file" },
-};
-
-const char *gap_cause_name(enum gap_cause cause)
-{
-    return causes[cause].name;
-}
-
-const char *gap_cause_meaning(enum gap_cause cause)
-{
-    return causes[cause].meaning;
-}
+#define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
+const struct gap_cause_info gap_causes[GAP_CAUSES] = { GAP_CAUSE_ROWS(CAUSE_ROW) };
 
 /* ---- the parts of a gap ---- */
 
@@ -322,14 +294,14 @@ static void find_all_gaps(struct gaps_query *query)
 
 /* ---- what the host did meanwhile ---- */
 
-/* All that nests on the host's threads, but for steps, which hold everything. */
+/* All that nests on the host's threads, except steps, which hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
     node_id *skips;                        /* by node: see calltree_around */
-    struct code_paths *paths;
+    const struct code_paths *paths;
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -355,7 +327,7 @@ static void open_activities(struct activities *activities, const struct trace *t
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
     if (trace_features(trace) & FEATURE_STACKS)
-        activities->paths = code_paths_open(trace, CODE_LINES);
+        activities->paths = code_paths_of(trace, CODE_LINES);
 }
 
 static void release_activities(struct activities *activities)
@@ -364,7 +336,6 @@ static void release_activities(struct activities *activities)
     free(activities->thread);
     free(activities->skips);
     free(activities->is_step);
-    code_paths_free(activities->paths);
 }
 
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
@@ -406,7 +377,7 @@ static struct interval longest_of_host(const struct gaps_query *query, const str
     return longest;
 }
 
-/* The longest stretch of the largest part of GAP; empty where that tells nothing of its thread. */
+/* The longest stretch of the largest part of GAP; empty if that part is not about its thread. */
 static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
 {
     struct interval longest = { 0, 0 };
@@ -514,8 +485,8 @@ static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sum
         if (sums->of[c].count)
             rows[count++] = (struct gap_cause_row){ .key = key,
                                                     .cause = (enum gap_cause)c,
-                                                    .name = as_text(causes[c].name),
-                                                    .meaning = as_text(causes[c].meaning),
+                                                    .name = as_text(gap_causes[c].name),
+                                                    .meaning = as_text(gap_causes[c].meaning),
                                                     .time_ns = sums->of[c].time_ns,
                                                     .share = (double)sums->of[c].time_ns / idle_ns,
                                                     .count = sums->of[c].count,
@@ -653,7 +624,7 @@ static struct gap_row row_of(const struct gaps *gaps, const struct gap *gap, con
         .stream = stream->stream,
         .start_ns = gap->start_ns - origins[stream->file],
         .length_ns = length_ns,
-        .cause = as_text(causes[gap->cause].name),
+        .cause = as_text(gap_causes[gap->cause].name),
         .share = (double)gap->part_ns[gap->cause] / (double)length_ns,
         .op = name_of(trace, gap->op),
         .meanwhile = name_of(trace, gap->meanwhile),

@@ -18,43 +18,84 @@
 #define TPA_ANALYZE_GAPS_H
 
 #include "analyze/analysis.h"
+#include "base/chart.h"
 
 extern const struct trace_wants gaps_wants;
 
 enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
 
-/* What a part of a gap is due to. */
-enum gap_cause {
-    /* before the call: what the thread that made it was doing */
-    GAP_HOST, /* Python and operators: none of the below */
-    GAP_DATA_LOADING,
-    GAP_SYNCHRONIZATION, /* or a blocking copy; also in the call, where it is such a copy itself */
-    GAP_ALLOCATION,
-    GAP_COMMUNICATION, /* an operator that enqueues a collective, or waits for one */
-    /* in the call */
-    GAP_LAUNCH_CALL,
-    GAP_FIRST_USE, /* the first launch of this kernel in the file, and a long one */
-    /* after the call: the work was queued */
-    GAP_LAUNCH_LATENCY,
-    GAP_STREAM_WAIT, /* the stream had to wait for an event */
-    GAP_GRAPH,       /* the call had launched other work already: both are nodes of a graph */
-    GAP_QUEUED,      /* long, and nothing recorded says why */
-    /* in any phase */
-    GAP_PROFILER,
-    GAP_UNKNOWN, /* the call is not in the file */
-    GAP_CAUSES
-};
+/*
+ * What a part of a gap is due to, in the order of the phases: before the call what its thread was doing, in the call, after the
+ * call, any. A row holds all that is known of a cause:
+ *
+ *     id, whose time, word in tables, word in the columns of tpa facts, colour,
+ *     what it means, what the verdict of tpa summary says
+ */
+/* clang-format off */
+#define GAP_CAUSE_ROWS(ROW) \
+    ROW(HOST, GAP_OF_HOST, "host", "host", CHART_COLOR_OF_HOST, \
+        "the host had not launched the next work yet: it was in Python or in operators", \
+        "the host is in Python or in operators and launches too late") \
+    ROW(DATA_LOADING, GAP_OF_LOADING, "data loading", "data_loading", CHART_PURPLE, \
+        "the host waited for the next batch", \
+        "the host waits for the next batch") \
+    /* also in the call, where that is a blocking copy itself */ \
+    ROW(SYNCHRONIZATION, GAP_OF_HOST, "synchronisation", "synchronization", CHART_OLIVE, \
+        "the host was in a synchronization or a blocking copy", \
+        "the host waits for the GPU or for a blocking copy") \
+    ROW(ALLOCATION, GAP_OF_HOST, "allocation", "allocation", CHART_ORANGE, \
+        "the host was allocating or freeing memory", \
+        "the host allocates or frees memory") \
+    ROW(COMMUNICATION, GAP_OF_HOST, "communication", "communication", CHART_GREY, \
+        "the host was in a communication operator: it enqueued a collective or waited for one", \
+        "the host is in a communication operator") \
+    ROW(LAUNCH_CALL, GAP_OF_HOST, "launch call", "launch_call", CHART_ORANGE, \
+        "the call that launched the next work was running", \
+        "the launch call itself takes long") \
+    ROW(FIRST_USE, GAP_OF_HOST, "first use", "first_use", CHART_PURPLE, \
+        "so it was, for long, at the first launch of this kernel: its code was loaded", \
+        "code of kernels is loaded at their first launch") \
+    ROW(LAUNCH_LATENCY, GAP_OF_HOST, "launch latency", "launch_latency", CHART_OLIVE, \
+        "the next work was queued and started shortly after", \
+        "work that is launched starts late") \
+    ROW(STREAM_WAIT, GAP_OF_DEVICE, "stream wait", "stream_wait", CHART_GREY, \
+        "the next work was queued behind a wait of its stream for an event", \
+        "a stream waits for an event of work that is not in the file, or of another device") \
+    /* the call had launched other work already: both are nodes of a graph */ \
+    ROW(GRAPH, GAP_OF_DEVICE, "graph", "graph", CHART_ORANGE, \
+        "the next work is a node of a graph that was running", \
+        "the time passes between the nodes of a graph") \
+    ROW(QUEUED, GAP_OF_DEVICE, "queued", "queued", CHART_GREY, \
+        "the next work was queued for long; the trace does not record why", \
+        "work is queued, and the trace does not record why") \
+    ROW(PROFILER, GAP_OF_HOST, "profiler overhead", "profiler", CHART_PURPLE, \
+        "the profiler itself was at work", \
+        "the profiler itself is at work") \
+    ROW(UNKNOWN, GAP_OF_DEVICE, "unknown", "unknown", CHART_COLOR_OF_OTHER, \
+        "the call that launched the next work is not in the file", \
+        "the launch of the next work is not in the file")
+/* clang-format on */
 
-/* The word of CAUSE in tables: "host", "data loading" ... and what it stands for. */
-const char *gap_cause_name(enum gap_cause cause);
-const char *gap_cause_meaning(enum gap_cause cause);
+#define GAP_CAUSE_ID(id, ...) GAP_##id,
+enum gap_cause { GAP_CAUSE_ROWS(GAP_CAUSE_ID) GAP_CAUSES };
+
+/* Whose time tpa fleet counts a cause as. */
+enum gap_owner { GAP_OF_HOST, GAP_OF_LOADING, GAP_OF_DEVICE };
+
+struct gap_cause_info {
+    enum gap_owner owner;
+    const char *name; /* "data loading" */
+    enum chart_color color;
+    const char *meaning, *verdict;
+};
+extern const struct gap_cause_info gap_causes[GAP_CAUSES];
 
 struct gap {
     int64_t start_ns, end_ns;
     event_id before, after;       /* the work that ended last before the gap; that which ended it */
     event_id call, op;            /* what launched the work after: EVENT_NONE when not in the file */
     uint32_t device;              /* of gpu_events_of(trace)->devices */
-    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is not known */
+    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is unknown */
     int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
     enum gap_cause cause;         /* of the largest part */
     event_id wait; /* the call that made the stream of AFTER wait for an event; EVENT_NONE: none */
@@ -80,8 +121,8 @@ enum { GAP_LENGTHS = 40 };
 struct gaps {
     const struct trace *trace;
     struct gap
-        *at; /* those of gaps_options.min_ns and more, the longest first, but for gaps_options.in_order */
-    size_t count;                /* no more than gaps_options.most_gaps */
+        *at;      /* those of gaps_options.min_ns and more, the longest first, except gaps_options.in_order */
+    size_t count; /* no more than gaps_options.most_gaps */
     size_t listed;               /* how many there are of that length */
     size_t short_count;          /* gaps shorter than that */
     int64_t short_ns;            /* their lengths added up */
@@ -110,7 +151,7 @@ extern const struct gaps_options gaps_defaults;
 
 /*
  * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM) each
- * stream is looked at for itself, else each device. New; free with gaps_free (NULL is allowed).
+ * stream is examined separately, else each device. New; free with gaps_free (NULL is allowed).
  */
 struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                           const struct gaps_options *options);

@@ -264,7 +264,7 @@ static void add_row(struct gpu_query *query, const struct gpu_device *device, ui
 
 /* ---- all rows ---- */
 
-/* Count the calls that SELECTION holds, and events on devices that are no work. */
+/* Count the calls that SELECTION holds, and events on devices that are not work. */
 static void count_links(const struct gpu_query *query, const struct selection *selection)
 {
     const struct trace *trace = query->trace;
@@ -369,7 +369,7 @@ static void release(void *value)
     free(gpu);
 }
 
-/* What the summary and the table of devices ask alike: worked out once. */
+/* What the summary and the table of devices ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });

@@ -50,7 +50,7 @@ struct gpu {
     VEC_OF(struct gpu_copies) copies; /* largest sum first */
     int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file */
     int64_t calls;                    /* of the runtime and the driver */
-    int64_t other;                    /* events on devices that are no work: they count nowhere else */
+    int64_t other;                    /* events on devices that are not work: they count nowhere else */
     struct gpu *own;                  /* to be freed; NULL: it is kept with the trace */
     struct group *group;
     struct arena texts;
@@ -58,7 +58,7 @@ struct gpu {
 
 /*
  * The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Give back with gpu_free
- * (NULL is allowed): of all of TRACE BY(DEVICE) it is worked out once and kept with TRACE.
+ * (NULL is allowed): of all of TRACE BY(DEVICE) it is computed once and kept with TRACE.
  */
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 void gpu_free(const struct gpu *gpu);

@@ -28,7 +28,7 @@ struct group {
     struct names *keys;
     const struct step_list *steps;
     bool *has_calls; /* by file, when the steps hold what was launched in them; else NULL */
-    struct code_paths *modules;
+    const struct code_paths *modules;
     struct arena texts; /* of keys that were shown */
 };
 
@@ -64,7 +64,7 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
     if (dimensions & BY(STEP))
         group->steps = step_list_of(trace);
     if (dimensions & BY(MODULE))
-        group->modules = code_paths_open(trace, CODE_MODULES);
+        group->modules = code_paths_of(trace, CODE_MODULES);
     return group;
 }
 
@@ -90,7 +90,6 @@ void group_free(struct group *group)
         return;
     names_free(group->keys);
     free(group->has_calls);
-    code_paths_free(group->modules);
     arena_release(&group->texts);
     free(group);
 }
@@ -350,7 +349,7 @@ static const size_t members[DIMENSIONS] = {
     [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
 };
 
-/* The dimensions whose columns are shown, but for the rank of what lies below one. */
+/* The dimensions whose columns are shown, except the rank of what lies below one. */
 static unsigned shown_dimensions(const struct group *group)
 {
     return group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);

@@ -19,7 +19,7 @@
  * unless rank is one of the dimensions. A step is one run of it: two of the same number are two rows.
  * docs/definitions.md has these rules for users.
  *
- * An event that a dimension says nothing of belongs to the group "none" of that dimension: a text in parentheses, such
+ * An event without a value of a dimension belongs to the group "none" of that dimension: a text in parentheses, such
  * as "(no operator)", and a missing number.
  */
 #ifndef TPA_ANALYZE_GROUP_H
@@ -101,7 +101,7 @@ size_t group_count(const struct group *group);
 /* The key of group ID. Texts are borrowed from the group and its trace. */
 struct group_key group_key(struct group *group, uint32_t id);
 
-/* Do rows of these DIMENSIONS, of several files, say of which rank they are? */
+/* Do rows of these DIMENSIONS, over several files, have a rank? */
 bool group_is_below_rank(unsigned dimensions);
 
 /* Show the columns that tell the groups apart in TABLE, whose rows have their key at OFFSET. */
@@ -110,7 +110,7 @@ void group_show(const struct group *group, struct table *table, size_t offset);
 /* Is the member of group_key at OFFSET one of those that tell the groups apart? */
 bool group_has_column(const struct group *group, size_t offset);
 
-/* Are modules requested, and is none in the recorded stacks? */
+/* Are modules requested but missing from the recorded stacks? */
 bool group_has_no_modules(const struct group *group);
 
 /* Add what a host thread is called in tables: its number and its name. */

@@ -417,7 +417,7 @@ static const struct table_column category_columns[] = {
 };
 /* clang-format on */
 
-/* Events of one category may be taken for different kinds, so a row is a pair of the two. */
+/* Events of one category may be treated as different kinds, so a row is a pair of the two. */
 static struct table *category_table(const struct trace *trace)
 {
     struct table *table =

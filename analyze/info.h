@@ -1,5 +1,5 @@
 /*
- * info.h - what a trace holds: files, what they say of themselves, devices, categories, tracks.
+ * info.h - the contents of a trace: files, their metadata, devices, categories, tracks.
  *
  *     struct result *result = result_open("tpa.info/1");
  *     info_add_tables(trace, result);

@@ -1,8 +1,8 @@
 /*
  * kernels.c - see kernels.h.
  *
- * Kernels are brought together by name, by counting. Within a name they are sorted by group and launch shape; each run
- * of equals is a row.
+ * One pass in order of the file looks up what is to be known of each kernel, and puts kernels of a name together, by
+ * counting. Within a name they are sorted by group and launch shape; each run of equals is a row.
  */
 #include "analyze/kernels.h"
 
@@ -47,11 +47,17 @@ static const struct table_column columns[] = {
 };
 /* clang-format on */
 
+/* How a kernel was launched. */
+struct shape {
+    int64_t registers, shared_memory;
+    name_id grid, block; /* NAME_NONE when not recorded */
+    uint32_t id;         /* in order of first sight */
+};
+
 /* A kernel that ran. */
 struct run {
     event_id event;
-    name_id grid, block; /* NAME_NONE when not recorded */
-    int64_t registers, shared_memory;
+    uint32_t shape;   /* id, and when all are known the place among the sorted ones */
     name_id launcher; /* name of the operator, else of the call; NAME_NONE: neither is in the file */
     uint32_t group;
 };
@@ -68,13 +74,15 @@ struct kernel_query {
     const struct attribution *launches;
     const struct graph_links *links; /* NULL: no capture was given */
     struct kernels *kernels;
+    struct names *shape_ids; /* of the bytes of each shape before its id */
+    VEC_OF(struct shape) shapes;
     uint32_t *launcher_of; /* by name: 1 + its place among the launchers of the row at hand, 0: it is none */
     VEC_OF(struct launcher) launchers; /* of the row at hand */
     VEC_OF(int64_t) durations;
     uint32_t unlinked; /* of the row at hand: kernels with no call in the file */
 };
 
-/* What is asked of every kernel; kernels of a name come in order of the file, so each scan goes forwards. */
+/* The arguments of one kernel. */
 enum run_arg {
     RUN_CORRELATION,
     RUN_EXTERNAL_ID,
@@ -108,6 +116,20 @@ static const char *launcher_name(const struct kernel_query *query, name_id id)
                     : names_text(query->links->bodies->texts, id - (name_id)own);
 }
 
+static uint32_t shape_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
+{
+    struct shape shape = {
+        .registers = scan_or(&scans[RUN_REGISTERS], e, TABLE_INT_MISSING),
+        .shared_memory = scan_or(&scans[RUN_SHARED_MEMORY], e, TABLE_INT_MISSING),
+        .grid = (name_id)scan_or(&scans[RUN_GRID], e, NAME_NONE),
+        .block = (name_id)scan_or(&scans[RUN_BLOCK], e, NAME_NONE),
+    };
+    shape.id = names_add(query->shape_ids, (const char *)&shape, offsetof(struct shape, id));
+    if (shape.id == query->shapes.count)
+        *VEC_PUSH(&query->shapes) = shape;
+    return shape.id;
+}
+
 static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
 {
     int64_t id_value, correlation_value;
@@ -118,17 +140,15 @@ static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan
     event_id call = attribution_call_by(query->launches, e, id, correlation);
     return (struct run){
         .event = e,
-        .grid = (name_id)scan_or(&scans[RUN_GRID], e, NAME_NONE),
-        .block = (name_id)scan_or(&scans[RUN_BLOCK], e, NAME_NONE),
-        .registers = scan_or(&scans[RUN_REGISTERS], e, TABLE_INT_MISSING),
-        .shared_memory = scan_or(&scans[RUN_SHARED_MEMORY], e, TABLE_INT_MISSING),
+        .shape = shape_of(query, e, scans),
         .launcher = launcher_of(query, e, op == EVENT_NONE ? call : op),
         .group = group_of(query->kernels->group, e, call, op),
     };
 }
 
-static int compare_shapes(const struct run *a, const struct run *b)
+static int compare_shapes(const void *left, const void *right)
 {
+    const struct shape *a = left, *b = right;
     if (a->grid != b->grid)
         return a->grid < b->grid ? -1 : 1;
     if (a->block != b->block)
@@ -143,8 +163,9 @@ static int compare_runs(const void *left, const void *right)
     const struct run *a = left, *b = right;
     if (a->group != b->group)
         return a->group < b->group ? -1 : 1;
-    int order = compare_shapes(a, b);
-    return order ? order : a->event < b->event ? -1 : a->event > b->event;
+    if (a->shape != b->shape)
+        return a->shape < b->shape ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
 }
 
 /* Did A begin before B? Of kernels that begin together the first in the file did. */
@@ -180,7 +201,7 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
 }
 
 /*
- * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, of equals the one that ran
+ * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, or among equals the one that ran
  * first, and how many there are.
  */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct run *runs,
@@ -193,7 +214,7 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
     for (size_t first = 0, end; first < count; first = end) {
         const struct run *earliest = &runs[first];
         int64_t total_ns = 0;
-        for (end = first; end < count && compare_shapes(&runs[first], &runs[end]) == 0; end++) {
+        for (end = first; end < count && runs[end].shape == runs[first].shape; end++) {
             total_ns += trace_dur_ns(trace, runs[end].event);
             if (ran_before(trace, runs[end].event, earliest->event))
                 earliest = &runs[end];
@@ -204,14 +225,15 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
             most = earliest;
         }
     }
-    row->grid = extent_of(query, most->grid);
-    row->block = extent_of(query, most->block);
-    row->registers = most->registers;
-    row->shared_memory_bytes = most->shared_memory;
+    const struct shape *shape = &query->shapes.at[most->shape];
+    row->grid = extent_of(query, shape->grid);
+    row->block = extent_of(query, shape->block);
+    row->registers = shape->registers;
+    row->shared_memory_bytes = shape->shared_memory;
     row->shapes = (int64_t)shapes;
 }
 
-/* The average of what the profiler says of each kernel, weighted by time; the plain mean where none took any. */
+/* The average of the profiler's figure of each kernel, weighted by time; the plain mean if all times are 0. */
 static double average_of(const struct trace *trace, enum trace_arg arg, const struct run *runs, size_t count)
 {
     struct arg_scan scan = arg_scan_of(trace, arg);
@@ -261,7 +283,7 @@ static bool is_listed_before(const struct trace *trace, const struct launcher *a
     return a->count != b->count ? a->count > b->count : ran_before(trace, a->first, b->first);
 }
 
-/* The launchers at hand, most frequent first, of equals that of the first kernel; the rest by their number. */
+/* The launchers at hand, most frequent first, then that of the earlier kernel; the rest by their number. */
 static struct text launchers_text(struct kernel_query *query)
 {
     enum { MOST = 4 };
@@ -333,26 +355,17 @@ static void add_row(struct kernel_query *query, const struct run *runs, size_t c
     *VEC_PUSH(query->kernels) = row;
 }
 
-/* Rows for the COUNT EVENTS, which have one name. RUNS has room for them. */
-static void add_rows(struct kernel_query *query, const event_id *events, size_t count, bool by_shape,
-                     struct run *runs)
+/* Rows for the COUNT RUNS, which have one name and are in order of the file. */
+static void add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
 {
-    static const enum trace_arg args[RUN_ARGS] = { ARG_CORRELATION, ARG_EXTERNAL_ID, ARG_GRID,
-                                                   ARG_BLOCK,       ARG_REGISTERS,   ARG_SHARED_MEMORY };
-    struct arg_scan scans[RUN_ARGS];
-    for (size_t a = 0; a < RUN_ARGS; a++)
-        scans[a] = arg_scan_of(query->trace, args[a]);
     bool sorted = true;
-    for (size_t i = 0; i < count; i++) {
-        runs[i] = run_of(query, events[i], scans);
-        sorted = sorted && (i == 0 || compare_runs(&runs[i - 1], &runs[i]) < 0);
-    }
+    for (size_t i = 1; i < count && sorted; i++)
+        sorted = compare_runs(&runs[i - 1], &runs[i]) < 0;
     if (!sorted)
         qsort(runs, count, sizeof *runs, compare_runs);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count; end++)
-            if (runs[end].group != runs[first].group ||
-                (by_shape && compare_shapes(&runs[first], &runs[end]) != 0))
+            if (runs[end].group != runs[first].group || (by_shape && runs[end].shape != runs[first].shape))
                 break;
         add_row(query, &runs[first], end - first);
     }
@@ -360,32 +373,65 @@ static void add_rows(struct kernel_query *query, const event_id *events, size_t 
 
 /* ---- the whole ---- */
 
-/* Kernels of one name lie together in EVENTS: those of name n from end[n - 1] to end[n]. */
+/* Kernels of one name lie together in RUNS: those of name n from end[n - 1] to end[n]. */
 struct by_name {
-    event_id *events;
-    size_t *end, most;
+    struct run *runs;
+    size_t *end;
 };
 
-static struct by_name bring_together(const struct trace *trace, const struct selection *selection)
+/* Where kernels of each name begin in RUNS, which has room for all. */
+static struct by_name make_room(const struct trace *trace, const struct selection *selection)
 {
     size_t name_count = names_count(trace->names), kernel_count = 0;
     struct by_name by_name = { .end = mem_zalloc(name_count + 1, sizeof *by_name.end) };
-    VEC_OF(event_id) kernels = { 0 };
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_KERNEL && selection_holds(selection, e)) {
+        if (trace->kind[e] == EVENT_KERNEL && selection_holds(selection, e))
             by_name.end[trace->name[e]]++;
-            *VEC_PUSH(&kernels) = e;
-        }
     for (name_id id = 0; id < name_count; id++) {
         size_t count = by_name.end[id];
-        by_name.most = count > by_name.most ? count : by_name.most;
         by_name.end[id] = kernel_count;
         kernel_count += count;
     }
-    by_name.events = mem_zalloc(kernel_count + 1, sizeof *by_name.events);
-    for (size_t i = 0; i < kernels.count; i++)
-        by_name.events[by_name.end[trace->name[kernels.at[i]]]++] = kernels.at[i];
-    VEC_FREE(&kernels);
+    by_name.runs = mem_alloc(mem_times(kernel_count + 1, sizeof *by_name.runs));
+    return by_name;
+}
+
+/* The runs say by which place among the sorted shapes they were launched. */
+static void sort_shapes(struct kernel_query *query, struct run *runs, size_t count)
+{
+    if (query->shapes.count == 0)
+        return;
+    uint32_t *place = mem_alloc(mem_times(query->shapes.count, sizeof *place));
+    qsort(query->shapes.at, query->shapes.count, sizeof *query->shapes.at, compare_shapes);
+    for (size_t i = 0; i < query->shapes.count; i++)
+        place[query->shapes.at[i].id] = (uint32_t)i;
+    for (size_t i = 0; i < count; i++)
+        runs[i].shape = place[runs[i].shape];
+    free(place);
+}
+
+static struct by_name bring_together(struct kernel_query *query, const struct selection *selection)
+{
+    static const enum trace_arg args[RUN_ARGS] = {
+        [RUN_CORRELATION] = ARG_CORRELATION,
+        [RUN_EXTERNAL_ID] = ARG_EXTERNAL_ID,
+        [RUN_GRID] = ARG_GRID,
+        [RUN_BLOCK] = ARG_BLOCK,
+        [RUN_REGISTERS] = ARG_REGISTERS,
+        [RUN_SHARED_MEMORY] = ARG_SHARED_MEMORY,
+    };
+    const struct trace *trace = query->trace;
+    struct by_name by_name = make_room(trace, selection);
+    struct arg_scan scans[RUN_ARGS];
+    size_t count = 0;
+    for (size_t a = 0; a < RUN_ARGS; a++)
+        scans[a] = arg_scan_of(trace, args[a]);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_KERNEL && selection_holds(selection, e)) {
+            by_name.runs[by_name.end[trace->name[e]]++] = run_of(query, e, scans);
+            count++;
+        }
+    sort_shapes(query, by_name.runs, count);
     return by_name;
 }
 
@@ -417,22 +463,23 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
         .launches = attribution_of(trace),
         .links = links,
         .kernels = kernels,
+        .shape_ids = names_open(),
         .launcher_of = mem_zalloc(name_count + captured + 1, sizeof *query.launcher_of),
     };
-    struct by_name by_name = bring_together(trace, selection);
-    struct run *runs = mem_zalloc(by_name.most + 1, sizeof *runs);
+    struct by_name by_name = bring_together(&query, selection);
     for (name_id id = 0; id < name_count; id++) {
         size_t first = id ? by_name.end[id - 1] : 0;
         if (by_name.end[id] > first)
-            add_rows(&query, by_name.events + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE, runs);
+            add_rows(&query, by_name.runs + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE);
     }
     finish(kernels);
-    free(runs);
-    free(by_name.events);
+    free(by_name.runs);
     free(by_name.end);
     VEC_FREE(&query.launchers);
     VEC_FREE(&query.durations);
     free(query.launcher_of);
+    VEC_FREE(&query.shapes);
+    names_free(query.shape_ids);
     return kernels;
 }
 

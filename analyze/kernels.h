@@ -34,7 +34,7 @@ struct kernel_row {
     enum tensor_use tensor_use;
     struct text tensor_core;         /* its word */
     double occupancy, blocks_per_sm; /* weighted by time; NaN when not recorded */
-    /* Of the launch shape that took the most time, of equals the one that ran first: */
+    /* Of the launch shape with the most time (of equals, the one that ran first): */
     struct text grid, block;                /* "64x1x1" */
     int64_t registers, shared_memory_bytes; /* per thread, per block; TABLE_INT_MISSING when not recorded */
     int64_t shapes;                         /* how many there are */

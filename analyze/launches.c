@@ -518,7 +518,7 @@ static void launches_free(struct launches *launches)
     free(launches);
 }
 
-/* The queue that changed most often first; of equals that of the lower rank, device and stream. */
+/* The queue that changed most often first, then by rank, device and stream. */
 static bool changes_less(const void *context, const void *left, const void *right)
 {
     (void)context;

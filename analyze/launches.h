@@ -7,7 +7,7 @@
  *                                   queue time
  *
  * A launch is a call and all that it launched: mostly one kernel, copy or memset, of a graph many. Calls that should launch
- * kernels count even if no work of theirs is in the file, but for those that only recorded into a graph
+ * kernels count even if no work of theirs is in the file, except those that only recorded into a graph
  * (facts/launch_calls.h).
  */
 #ifndef TPA_ANALYZE_LAUNCHES_H
@@ -56,7 +56,7 @@ struct launches {
     VEC_OF(struct graph_row) graphs; /* the most launches first */
     int64_t count, launch_bound;
     int64_t unlinked; /* work on devices whose call is not in the file */
-    int64_t captured; /* calls that recorded into a graph and are no launches */
+    int64_t captured; /* calls that recorded into a graph and are not launches */
     struct group *group;
 };
 

@@ -2,7 +2,7 @@
  * many_rows.h - the end of tables that have a row for each of one thing in each of another: operators of devices, devices in
  * steps.
  *
- * A trace of a megabyte may tell of thousands of both, which together are more rows than memory holds. So a table takes
+ * A trace of a megabyte may have thousands of both, whose combinations are more rows than memory holds. So a table takes
  * whole devices (or streams) until it is full, and a notice tells how many are left out.
  *
  *     if (rows.count >= MANY_ROWS)

@@ -52,7 +52,7 @@ struct modules_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct modules_options *options;
-    struct code_paths *paths;
+    const struct code_paths *paths;
     int64_t *innermost_ns;                /* by node of the call tree */
     uint32_t file;                        /* the rows are about this one; ALL_FILES */
     struct sums *self, *total;            /* by path */
@@ -90,7 +90,7 @@ static bool is_empty(const struct sums *sums)
 
 /*
  * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call
- * and ends after it is no child of it, yet no moment of a thread counts twice. New; free with free().
+ * and ends after it is not a child of it, yet no moment of a thread counts twice. New; free with free().
  */
 static int64_t *innermost_times(const struct calltree *tree)
 {
@@ -537,7 +537,7 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
     struct modules_query query = {
         .trace = trace, .selection = selection, .options = options, .file = ALL_FILES, .modules = modules
     };
-    query.paths = code_paths_open(trace, options->by == MODULES_BY_LINE ? CODE_LINES : CODE_MODULES);
+    query.paths = code_paths_of(trace, options->by == MODULES_BY_LINE ? CODE_LINES : CODE_MODULES);
     query.innermost_ns = innermost_times(query.paths->tree);
     size_t count = query.paths->count;
     query.self = mem_zalloc(count + 1, sizeof *query.self);
@@ -559,7 +559,6 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
     free(query.first_child);
     free(query.next_sibling);
     free(query.depth);
-    code_paths_free(query.paths);
     if (good)
         return modules;
     modules_free(modules);

@@ -3,7 +3,7 @@
  *
  * Definitions are those of NVIDIA's report scripts: all durations are end - start in ns, medians the mean of the middle
  * two, deviations those of a sample (0 for one). Rows come by their total (of kern_exec: their average), the largest
- * first, then in order of the file. They differ from tpa's own analyses: graphs recorded as a whole are no kernels,
+ * first, then in order of the file. They differ from tpa's own analyses: graphs recorded as a whole are not kernels,
  * work without a call has no row in kern_exec.
  */
 #ifndef TPA_ANALYZE_NSYS_REPORTS_H

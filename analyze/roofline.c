@@ -118,9 +118,11 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
     bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
-    for (size_t c = 0; c < roofline->calls.count; c++)
-        if (roofline->calls.at[c].works)
-            used[roofline->calls.at[c].device * (PEAK_RATES + 1) + roofline->calls.at[c].rate] = true;
+    for (size_t c = 0; c < roofline->calls.count; c++) {
+        const struct roofline_call *call = &roofline->calls.at[c];
+        if (call->works)
+            used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
+    }
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct device_peaks *peaks = &roofline->calls.peaks[d];
         const char *name = device_name(roofline->trace, &gpu->devices[d]);
@@ -592,7 +594,7 @@ static void release(void *value)
     free(roofline);
 }
 
-/* What the page, its chart and the summary ask alike: worked out once. */
+/* What the page, its chart and the summary ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });

@@ -101,7 +101,7 @@ enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
 /*
  * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
  * all devices; NULL: none. Give back with roofline_free (NULL is allowed): of all of TRACE, by default and without OVERRIDE,
- * it is worked out once and kept with TRACE.
+ * it is computed once and kept with TRACE.
  */
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override);

@@ -1,7 +1,7 @@
 /*
  * roofline_calls.c - see roofline_calls.h.
  *
- * What a call costs depends on its name and arguments alone, which are numbers already: it is worked out once for each set of
+ * What a call costs depends on its name and arguments alone, which are numbers already: it is computed once for each set of
  * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
  */
 #include "analyze/roofline_calls.h"
@@ -233,8 +233,12 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name,
 
 static struct pricer *pricer_open(const struct trace *trace, struct arena *arena)
 {
-    static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
-                                                    ARG_CONCRETE_INPUTS };
+    static const enum trace_arg args[COST_ARGS] = {
+        [COST_DIMS] = ARG_INPUT_DIMS,
+        [COST_TYPES] = ARG_INPUT_TYPES,
+        [COST_STRIDES] = ARG_INPUT_STRIDES,
+        [COST_CONCRETE] = ARG_CONCRETE_INPUTS,
+    };
     struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
     pricer->trace = trace;
     pricer->arena = arena;
@@ -262,7 +266,6 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .call = EVENT_NONE,
                                    .dims = args[COST_DIMS],
                                    .types = args[COST_TYPES],
-                                   .device = UINT32_MAX,
                                    .cost = cost->cost,
                                    .class = (uint8_t) class,
                                    .rate = PEAK_NONE,
@@ -311,7 +314,7 @@ static bool is_nested(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* What a name says of work. Each is asked once: looking for words in the names of 15,000 copies was half of this file's time. */
+/* Facts of work by its name. Each is computed once: looking for words in the names of 15,000 copies was half of this file's time. */
 enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
 /* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */
@@ -361,7 +364,12 @@ static struct told_works told_works_open(const struct trace *trace, const struct
 /* The new call that work I is by itself, counted from 1; 0: it tells nothing. */
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
-    static const name_id no_args[COST_ARGS] = { NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE };
+    static const name_id no_args[COST_ARGS] = {
+        [COST_DIMS] = NAME_NONE,
+        [COST_TYPES] = NAME_NONE,
+        [COST_STRIDES] = NAME_NONE,
+        [COST_CONCRETE] = NAME_NONE,
+    };
     struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
     if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
@@ -419,7 +427,12 @@ static const struct captured *captured_of(struct graph_works *works, uint32_t op
         return captured;
     const struct trace *trace = works->calls->trace;
     const struct captured_op *from = &works->links->bodies->ops.at[op];
-    const name_id args[COST_ARGS] = { from->dims, from->types, from->strides, from->concrete };
+    const name_id args[COST_ARGS] = {
+        [COST_DIMS] = from->dims,
+        [COST_TYPES] = from->types,
+        [COST_STRIDES] = from->strides,
+        [COST_CONCRETE] = from->concrete,
+    };
     captured->name = id_of_captured(works->links, trace->names, from->name);
     for (size_t a = 0; a < COST_ARGS; a++)
         captured->args[a] = id_of_captured(works->links, trace->texts, args[a]);
@@ -480,7 +493,6 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
-            call->device = gpu->device_of_track[trace->track[e]];
         }
         call->time_ns += trace_dur_ns(trace, e);
         call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
@@ -560,11 +572,18 @@ static enum peak_rate rate_of(const struct roofline_call *call, const struct dev
     return is_double && peaks && peaks->flops[PEAK_FP64_MATRIX] == 0 ? PEAK_FP64 : type->matrix;
 }
 
+uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call)
+{
+    return call->work == EVENT_NONE ? UINT32_MAX
+                                    : gpu_events_of(trace)->device_of_track[trace->track[call->work]];
+}
+
 static void rate_calls(struct roofline_calls *calls)
 {
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
-        const struct device_peaks *peaks = call->device == UINT32_MAX ? NULL : &calls->peaks[call->device];
+        uint32_t device = roofline_device(calls->trace, call);
+        const struct device_peaks *peaks = device == UINT32_MAX ? NULL : &calls->peaks[device];
         call->rate = (uint8_t)rate_of(call, peaks);
         double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;
         bool computes = call->cost->flops != OP_UNKNOWN && call->cost->flops > 0;

@@ -17,27 +17,30 @@
 
 /* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (facts/graph_links.h), each replay calls anew
  * what was captured. */
+/* There is one for each call of most operators, so its fields are in the order that takes least. */
 struct roofline_call {
     event_id op;         /* EVENT_NONE: in a graph */
     name_id name;        /* roofline_name: of the operator */
     event_id work, call; /* the first work that it launched itself, and the call that did; EVENT_NONE: none */
     name_id dims, types; /* roofline_text: of its arguments; NAME_NONE: not recorded */
-    uint32_t device;     /* of gpu_events: of that work; UINT32_MAX: none */
     uint32_t works;
+    uint8_t class;       /* enum op_class */
+    uint8_t rate;        /* enum peak_rate; PEAK_NONE: none is known to apply, or nothing is computed */
+    bool covers : 1;     /* a matrix operator within it launched work, too: it has the operations */
+    bool crosses : 1;    /* an operation of it copies from or to another memory: no peak is known for that */
+    bool recomputed : 1; /* the forward pass once more, for the backward pass */
     const struct op_cost *cost;   /* the same for all calls that are alike */
     int64_t time_ns, tf32_ns;     /* of its operations; of those of them that say TF32 */
-    double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
-    uint8_t class;                /* enum op_class */
-    uint8_t rate;    /* enum peak_rate; PEAK_NONE: none is known to apply, or nothing is computed */
-    bool covers;     /* a matrix operator within it launched work, too: it has the operations */
-    bool crosses;    /* an operation of it copies from or to another memory: no peak is known for that */
-    bool recomputed; /* the forward pass once more, for the backward pass */
+    double compute_ns, memory_ns; /* at the peak; NAN: unknown, 0: nothing to do */
 };
 
-/* At the peak; NAN: not known. */
+/* The device of its first work, of gpu_events; UINT32_MAX: it launched none. */
+uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call);
+
+/* At the peak; NAN: unknown. */
 double roofline_at_peak_ns(const struct roofline_call *call);
 
-/* Does it run below SHARE of what the device could? False where that is not known. */
+/* Does it run below SHARE of what the device could? False where that is unknown. */
 bool roofline_is_below(const struct roofline_call *call, double share);
 
 struct roofline_calls {

@@ -1,7 +1,7 @@
 /*
  * selection.h - which part of a trace a question is about.
  *
- * What the user requested (struct selection_query: names, steps, times, devices, streams, ranks) is worked out once
+ * What the user requested (struct selection_query: names, steps, times, devices, streams, ranks) is computed once
  * against a trace; after that, asking whether an event belongs is a few lookups.
  *
  *     struct selection *selection = selection_open(trace, &query, &err);
@@ -16,7 +16,7 @@
  * - Steps are those of facts/step_list.h. Each file has its own: ranks run their steps at times of their own.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams choose among the events on devices; events of the host belong to any of them.
- * - A file that tells no rank has the place of its process among those of the files as rank (facts/recordings.h).
+ * - The rank of a file without a recorded one is the position of its process among those of the files (facts/recordings.h).
  */
 #ifndef TPA_ANALYZE_SELECTION_H
 #define TPA_ANALYZE_SELECTION_H
@@ -36,13 +36,12 @@ struct selection_query {
 /* The answer. NULL stands for everything. */
 struct selection {
     const struct trace *trace;
-    bool *names;               /* by name_id: is it wanted? */
-    bool *tracks;              /* by track_id */
-    bool *files;               /* by file */
-    struct intervals *windows; /* by file: when */
-    bool by_steps;             /* were steps requested? */
-    const char *filter,
-        *exclude; /* as asked: for names that are none of the trace's; borrowed from the query */
+    bool *names;                  /* by name_id: is it wanted? */
+    bool *tracks;                 /* by track_id */
+    bool *files;                  /* by file */
+    struct intervals *windows;    /* by file: when */
+    bool by_steps;                /* were steps requested? */
+    const char *filter, *exclude; /* as given, for names that are not in the trace; borrowed from the query */
 };
 
 /* New; free with selection_free. NULL and ERR when QUERY is wrong, or requests what the trace does not have. */

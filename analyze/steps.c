@@ -1,8 +1,9 @@
 /*
  * steps.c - see steps.h.
  *
- * For each file there is a set of moments per part, made disjoint by subtracting what has precedence. The length of
- * each within a step is then a binary search and a short walk.
+ * For each file there is a set of moments per part, made disjoint by subtracting what has precedence. The parts of the host
+ * are computed once; the work of a device or stream, which has precedence, hides what they are meanwhile. So a device
+ * costs what its own work does, however much the host did.
  */
 #include "analyze/steps.h"
 
@@ -28,7 +29,7 @@ const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
 
 /* ---- which ranges are the steps ---- */
 
-/* The annotations whose names match; NULL and ERR when NAME is no expression. */
+/* The annotations whose names match; NULL and ERR when NAME is not an expression. */
 static struct step_list *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
 {
     bool *wanted = selection_match_names(trace->names, name, NULL, err);
@@ -67,7 +68,7 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. ASKED is told that annotations that are steps are no part of themselves: see part_of_name. */
+/* The steps. ASKED gets the annotations that are steps, which are not parts of themselves: see part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
                                      struct steps *steps, uint8_t *asked, struct tpa_error *err)
 {
@@ -135,7 +136,7 @@ struct lane {
     const struct gpu_stream *stream; /* NULL: all of the device */
 };
 
-/* What the times of all lanes are worked out from. */
+/* What the times of all lanes are computed from. */
 struct steps_query {
     const struct trace *trace;
     const struct selection *selection;
@@ -191,12 +192,74 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
     }
 }
 
+static void release_parts(struct intervals sets[STEP_PARTS])
+{
+    for (size_t p = 0; p < STEP_PARTS; p++)
+        intervals_release(&sets[p]);
+}
+
+/* A time that a part of the host takes, and what those before it took together. */
+struct host_span {
+    int64_t start_ns, end_ns, before_ns;
+};
+
+/* What the host was at: each part without those before it, in order of time. */
+struct host_parts {
+    VEC_OF(struct host_span) part[STEP_OTHER];
+};
+
+/* An intervals_visit. */
+static void add_host_span(void *context, size_t part, int64_t start_ns, int64_t end_ns)
+{
+    struct host_parts *host = context;
+    size_t count = host->part[part].count;
+    const struct host_span *last = count ? &host->part[part].at[count - 1] : NULL;
+    int64_t before_ns = last ? last->before_ns + last->end_ns - last->start_ns : 0;
+    *VEC_PUSH(&host->part[part]) = (struct host_span){ start_ns, end_ns, before_ns };
+}
+
+/* The parts of the host in FILE. Release after use. */
+static struct host_parts host_parts_open(const struct steps_query *query, uint32_t file)
+{
+    struct host_parts host = { 0 };
+    struct intervals sets[STEP_PARTS] = { 0 };
+    find_host_parts(query, file, sets);
+    for (size_t p = 0; p < STEP_OTHER; p++)
+        intervals_merge(&sets[p]);
+    intervals_each(sets, STEP_OTHER, add_host_span, &host);
+    release_parts(sets);
+    return host;
+}
+
+static void host_parts_release(struct host_parts *host)
+{
+    for (size_t p = 0; p < STEP_OTHER; p++)
+        VEC_FREE(&host->part[p]);
+}
+
+/* What the COUNT SPANS took before a moment. *AT is 0, or what the question about an earlier moment left. */
+static int64_t host_before(const struct host_span *spans, size_t count, size_t *at, int64_t moment_ns)
+{
+    size_t first = *at, far = 1;
+    for (; first + far < count && spans[first + far].start_ns < moment_ns; far *= 2)
+        first += far;
+    size_t end = first + far < count ? first + far : count, next;
+    SEARCH_BETWEEN(next, first, end, spans[next].start_ns < moment_ns);
+    *at = next ? next - 1 : 0;
+    if (next == 0)
+        return 0;
+    const struct host_span *last = &spans[*at];
+    return last->before_ns + (moment_ns < last->end_ns ? moment_ns : last->end_ns) - last->start_ns;
+}
+
 /* What each part took, without those before it, up to the moments at which steps begin or end. */
 struct part_times {
     int64_t *moment_ns; /* ascending */
     int64_t (*before_ns)[STEP_OTHER];
     size_t count, known; /* moments; those that the walk has passed */
     int64_t so_far_ns[STEP_OTHER];
+    const struct host_parts *host;
+    size_t host_at[STEP_OTHER]; /* see host_before */
 };
 
 static int compare_moments(const void *left, const void *right)
@@ -205,24 +268,41 @@ static int compare_moments(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* An intervals_visit. */
+/* What each part of the host took before a moment, to SUMS; SIGN is 1, or -1: from SUMS. Moments ascend. */
+static void add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
+{
+    for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
+        sums[p] += sign * host_before(times->host->part[p].at, times->host->part[p].count, &times->host_at[p],
+                                      moment_ns);
+}
+
+/* An intervals_visit of work, behind which the host does not count. */
 static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t end_ns)
 {
     struct part_times *times = context;
-    while (times->known < times->count && times->moment_ns[times->known] < end_ns) {
+    int64_t host_ns[STEP_OTHER] = { 0 }; /* until it began */
+    add_host(times, start_ns, 1, host_ns);
+    for (; times->known < times->count && times->moment_ns[times->known] < end_ns; times->known++) {
         int64_t *before_ns = times->before_ns[times->known], moment_ns = times->moment_ns[times->known];
         memcpy(before_ns, times->so_far_ns, sizeof times->so_far_ns);
-        before_ns[part] += moment_ns > start_ns ? moment_ns - start_ns : 0;
-        times->known++;
+        if (moment_ns <= start_ns)
+            continue;
+        before_ns[part] += moment_ns - start_ns;
+        for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
+            before_ns[p] += host_ns[p];
+        add_host(times, moment_ns, -1, before_ns);
     }
     times->so_far_ns[part] += end_ns - start_ns;
+    for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
+        times->so_far_ns[p] += host_ns[p];
+    add_host(times, end_ns, -1, times->so_far_ns);
 }
 
-/* Those of the COUNT steps at FIRST, from SETS, which need not be merged. Release after use. */
+/* Those of the COUNT steps at FIRST, of the work in SETS, which need not be merged, beside HOST. Release after use. */
 static struct part_times part_times_open(const struct device_step *first, size_t count,
-                                         struct intervals sets[STEP_PARTS])
+                                         struct intervals sets[STEP_PARTS], const struct host_parts *host)
 {
-    struct part_times times = { .count = 2 * count };
+    struct part_times times = { .count = 2 * count, .host = host };
     times.moment_ns = mem_alloc(mem_times(times.count + 1, sizeof *times.moment_ns));
     times.before_ns = mem_alloc(mem_times(times.count + 1, sizeof *times.before_ns));
     for (size_t i = 0; i < count; i++) {
@@ -235,6 +315,9 @@ static struct part_times part_times_open(const struct device_step *first, size_t
     intervals_each(sets, STEP_OTHER, add_part_time, &times);
     while (times.known < times.count)
         memcpy(times.before_ns[times.known++], times.so_far_ns, sizeof times.so_far_ns);
+    memset(times.host_at, 0, sizeof times.host_at);
+    for (size_t i = 0; i < times.count; i++)
+        add_host(&times, times.moment_ns[i], 1, times.before_ns[i]);
     return times;
 }
 
@@ -247,12 +330,6 @@ static void part_times_release(struct part_times *times)
 static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 {
     return times->before_ns[search_from(times->moment_ns, times->count, moment_ns)];
-}
-
-static void release_parts(struct intervals sets[STEP_PARTS])
-{
-    for (size_t p = 0; p < STEP_PARTS; p++)
-        intervals_release(&sets[p]);
 }
 
 /* ---- rows ---- */
@@ -296,13 +373,13 @@ static bool is_asked_for(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Rows of LANE for all steps of its file; SETS is when each part went on. */
+/* Rows of LANE for all steps of its file; SETS is when its work went on. */
 static void add_rows(const struct steps_query *query, const struct lane *lane,
-                     struct intervals sets[STEP_PARTS], step_rows *rows)
+                     struct intervals sets[STEP_PARTS], const struct host_parts *host, step_rows *rows)
 {
     int64_t origin_ns = trace_file_span(query->trace, lane->file).start_ns;
     size_t first, end = device_steps_of_file(query->steps, lane->file, &first);
-    struct part_times times = part_times_open(query->steps->at + first, end - first, sets);
+    struct part_times times = part_times_open(query->steps->at + first, end - first, sets, host);
     for (size_t i = first; i < end; i++)
         if (is_asked_for(query->selection, &query->steps->at[i]))
             *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
@@ -317,25 +394,22 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         if (device_steps_of_file(query->steps, file, &first) == first)
             continue;
         struct lane whole = { .file = file };
+        struct host_parts host = host_parts_open(query, file);
         struct intervals sets[STEP_PARTS] = { 0 };
         find_work(query, &whole, sets);
-        find_host_parts(query, file, sets);
-        add_rows(query, &whole, sets, rows);
+        add_rows(query, &whole, sets, &host, rows);
         release_parts(sets);
+        host_parts_release(&host);
     }
 }
 
-/* Rows of LANE, whose work is its own, beside the parts of the HOST, which is one for all. */
-static void add_lane(const struct steps_query *query, const struct lane *lane,
-                     const struct intervals host[STEP_PARTS], step_rows *rows)
+/* Rows of LANE, whose work is its own, beside the HOST, which is one for all; none where it has no work. */
+static void add_lane(const struct steps_query *query, const struct lane *lane, const struct host_parts *host,
+                     step_rows *rows)
 {
     struct intervals sets[STEP_PARTS] = { 0 };
-    if (find_work(query, lane, sets)) {
-        for (size_t p = 0; p < STEP_PARTS; p++)
-            for (size_t i = 0; i < host[p].count; i++)
-                intervals_add(&sets[p], host[p].at[i].start_ns, host[p].at[i].end_ns);
-        add_rows(query, lane, sets, rows);
-    }
+    if (find_work(query, lane, sets))
+        add_rows(query, lane, sets, host, rows);
     release_parts(sets);
 }
 
@@ -344,10 +418,7 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
 {
     int64_t left_out = 0;
     const struct gpu_events *gpu = query->gpu;
-    struct intervals host[STEP_PARTS] = { 0 };
-    find_host_parts(query, file, host);
-    for (size_t p = 0; p < STEP_PARTS; p++)
-        intervals_merge(&host[p]);
+    struct host_parts host = host_parts_open(query, file);
     size_t count = query->streams ? query->streams->count : gpu->device_count;
     for (size_t i = 0; i < count; i++) {
         const struct gpu_stream *stream = query->streams ? &query->streams->at[i] : NULL;
@@ -358,9 +429,9 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
         if (rows->count >= MANY_ROWS)
             left_out++;
         else
-            add_lane(query, &lane, host, rows);
+            add_lane(query, &lane, &host, rows);
     }
-    release_parts(host);
+    host_parts_release(&host);
     return left_out;
 }
 

@@ -3,7 +3,7 @@
  *
  *     struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
  *     if (!steps)
- *         ...                                              // --step-name is no regular expression, or nothing matches
+ *         ...                                              // --step-name is not a regular expression, or nothing matches
  *     for (size_t i = 0; i < steps->count; i++)
  *         printf("%" PRId64 "\n", steps->at[i].part_ns[STEP_KERNEL]);
  *     steps_free(steps);
@@ -88,7 +88,7 @@ struct steps_options {
     bool by_rank;     /* a summary for each rank instead of one */
 };
 
-/* New; free with steps_free (NULL is allowed). NULL and ERR when the name is no regular expression or nothing matches. Texts
+/* New; free with steps_free (NULL is allowed). NULL and ERR when the name is not a regular expression or nothing matches. Texts
  * are borrowed from TRACE. */
 struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
                             const struct steps_options *options, struct tpa_error *err);

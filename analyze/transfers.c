@@ -61,9 +61,9 @@ struct transfers_query {
     const struct gpu_events *gpu;
     const struct host_waits *waits;
     unsigned by;
-    struct copy_kind *kinds; /* by name, where it was asked */
+    struct copy_kind *kinds; /* by name, computed when first needed */
     bool *kinds_asked;       /* by name */
-    struct callers *callers; /* NULL where none are asked about */
+    struct callers *callers; /* NULL where none are needed */
     struct transfers *transfers;
 };
 
@@ -475,7 +475,7 @@ static void release(void *value)
     free(transfers);
 }
 
-/* What a table and its chart ask alike: worked out once. */
+/* What a table and its chart ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });

@@ -57,7 +57,7 @@ struct transfers {
 /*
  * The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
  * the rank. Texts live as long as the answer and TRACE. Give back with transfers_free (NULL is allowed): of all of TRACE, by
- * default, it is worked out once and kept with TRACE.
+ * default, it is computed once and kept with TRACE.
  */
 const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                           unsigned by);

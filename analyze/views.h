@@ -7,7 +7,7 @@
  *     views_free(views);
  *
  * The slowest step and the one in the middle (of an even number the faster of the two), as they ran: device_steps.h.
- * Incomplete steps at the end of a file are passed over. A trace without steps is one view, of all that was recorded in
+ * Incomplete steps at the end of a file are skipped. A trace without steps is one view, of all that was recorded in
  * its first file that holds anything.
  */
 #ifndef TPA_ANALYZE_VIEWS_H

@@ -39,6 +39,7 @@ struct answer_bar {
 struct answer_step {
     const char *label; /* "12" */
     int64_t ns;
+    bool worse; /* than it should be: it stands out, as does the slowest that is far from the median */
 };
 
 /* What to do, what saves most first. */
@@ -66,7 +67,7 @@ struct answer {
     const char *step_word;            /* what a step is called: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
     const char *findings_title;       /* NULL: "What to do first" */
-    const char *nothing;              /* what to say where there are no findings; NULL: nothing */
+    const char *nothing;              /* text shown if there are no findings; NULL: nothing */
     VEC_OF(struct answer_finding) findings;
 };
 

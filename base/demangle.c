@@ -37,7 +37,7 @@ static inline bool is_short_enough(size_t len)
 
 #if TPA_HAVE_DEMANGLE
 
-/* From the Itanium C++ ABI; the result is malloc'ed, NULL when NAME is no mangled name. */
+/* From the Itanium C++ ABI; the result is malloc'ed, NULL when NAME is not a mangled name. */
 char *__cxa_demangle(const char *name, char *output, size_t *length, int *status);
 
 /* The end of a reference (S_, S1A_, T_, T0_) at AT, or NULL when there is none. */

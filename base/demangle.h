@@ -20,7 +20,7 @@ bool demangle_name(struct buffer *out, const char *name);
 
 /*
  * As torch's profiler does it, to the letter, with the C++ run-time library: every name of two bytes and more is tried,
- * and mangled types count too. So a user's region called "Pi" becomes "int*"; "St" stays as it is, and so do names of more
+ * and mangled types count too. So a user's region called "Pi" becomes "int*"; "St" stays unchanged, like names of more
  * than a thousand bytes and those of types newer than the library.
  */
 bool demangle_as_torch(struct buffer *out, const char *name);

@@ -50,7 +50,7 @@ struct tpa_error {
 
 /* Each of these returns false, and does nothing when ERR is NULL. */
 
-/* Start an error at byte OFFSET (or TPA_NOWHERE). Replaces whatever ERR held. */
+/* Start an error at byte OFFSET (or TPA_NOWHERE). Replaces the contents of ERR. */
 bool tpa_fail(struct tpa_error *err, int64_t offset, const char *fmt, ...) TPA_PRINTF(3, 4);
 
 /* As tpa_fail, with ": " and the text of errno appended, which is kept as the code. */

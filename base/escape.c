@@ -20,7 +20,7 @@ static void add_hex(struct buffer *out, const char *prefix, uint32_t value, int 
         buffer_putc(out, hex_digits[value >> shift & 15]);
 }
 
-/* Show a character that is hidden, or not known to the terminal. */
+/* Show a character that is hidden, or unknown to the terminal. */
 static void show_hidden(struct buffer *out, uint32_t character)
 {
     switch (character) {

@@ -4,7 +4,7 @@
  *
  * Any bytes are taken, NUL and invalid UTF-8 included; each function appends to OUT.
  *
- * JSON keeps the text exactly (but for invalid UTF-8, which becomes U+FFFD). All others are for people, and show what
+ * JSON keeps the text exactly (except invalid UTF-8, which becomes U+FFFD). All others are for people, and show what
  * could not be seen or would act on the reader's screen as C writes it: \n \t \r \x1b for ASCII controls, \xff for a
  * byte that is not UTF-8, \u202e for hidden characters (see unicode_is_hidden). A backslash stays a backslash, so what
  * is shown cannot always be turned back; JSON is there for that.

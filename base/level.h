@@ -6,7 +6,7 @@
  *
  * The centre is the mean of the values that are not odd. Odd is what lies far from the median, measured by the median
  * absolute deviation; at most one value, or one in ten, is. So a step that waited for something else for once moves nothing,
- * while Gaussian values tell all they can; three slow steps of ten are no accident and count.
+ * while Gaussian values keep nearly all their information; three slow steps of ten are not outliers and count.
  */
 #ifndef TPA_BASE_LEVEL_H
 #define TPA_BASE_LEVEL_H

@@ -3,7 +3,7 @@
  *
  * Ids count up from 0 in order of first sight and never change, so they can be stored in columns,
  * compared with ==, and used to index side tables. Whatever depends on a name alone (a filter,
- * demangling, "is this NCCL?") is worked out once per id and looked up per event.
+ * demangling, "is this NCCL?") is computed once per id and looked up per event.
  */
 #ifndef TPA_BASE_NAMES_H
 #define TPA_BASE_NAMES_H

@@ -278,7 +278,7 @@ static const char *refusal_of(const struct opt *row, const char *text, size_t le
     return NULL;
 }
 
-/* TEXT, or the first of the words in it that is no choice of ROW. */
+/* TEXT, or the first of the words in it that is not a choice of ROW. */
 static bool unknown_choice(const struct opt *row, const char *text, struct tpa_error *err)
 {
     bool several = row->type == &opt_choices;

@@ -149,7 +149,7 @@ extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_in
     OPT_VALUE(l, n, T, field, struct opt_list, opt_file_list, value, h, .flags = OPT_GREEDY)
 /* clang-format on */
 
-/* The words of the command line that are no options, in order. */
+/* The words of the command line that are not options, in order. */
 struct operands {
     char **at; /* the front of the argv given to options_parse */
     size_t count;
@@ -181,7 +181,7 @@ bool opt_is_shown(const struct opt *row);
 /* The I-th word that a choice takes; false past the last one. */
 bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice);
 
-/* Add the default to OUT as it would be typed: the value found in DEFAULTS. Adds nothing when that is none. */
+/* Add the default to OUT as typed on the command line: the value found in DEFAULTS. Adds nothing if there is no default. */
 void opt_show_default(const struct opt *row, const void *defaults, struct buffer *out);
 
 /* Add how ROW is written in --help: "--min TIME", "--no-color" for a flag that is on by default. */

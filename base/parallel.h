@@ -10,7 +10,7 @@
  *             ...
  *     }
  *
- * Which thread does which part, and when, is not known. So a part writes to nothing that another one looks at, and
+ * Which thread does which part, and when, is unknown. So a part writes to nothing that another one looks at, and
  * results are joined in the order of the parts: then they are the same for every number of threads.
  */
 #ifndef TPA_BASE_PARALLEL_H

@@ -1,7 +1,7 @@
 /*
- * progress.h - one line on a terminal that says how far long work is.
+ * progress.h - one line on a terminal that shows the progress of long work.
  *
- * Nothing is shown where there is no terminal, nor in the first second, and never more than six times a second; the
+ * Nothing is shown without a terminal or in the first second; it is updated at most six times a second; the
  * line is gone before anything else is printed.
  *
  *     struct progress progress = progress_begin(stderr);
@@ -23,10 +23,10 @@ struct progress {
     int64_t shown_ns; /* when it was shown last; 0: never */
 };
 
-/* For a stream that is no terminal this gives a progress that shows nothing. */
+/* For a stream that is not a terminal this gives a progress that shows nothing. */
 struct progress progress_begin(FILE *out);
 
-/* DONE of TOTAL bytes of WHAT; TOTAL is -1 when not known. Cheap when it is not yet time to show anything. */
+/* DONE of TOTAL bytes of WHAT; TOTAL is -1 when unknown. Cheap when it is not yet time to show anything. */
 void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total);
 
 /* Wipe the line. */

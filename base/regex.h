@@ -2,7 +2,7 @@
  * regex.h - regular expressions that users type, matched against names that strangers wrote.
  *
  * Perl's syntax (PCRE2). A match may look at a name only so long: a pattern such as (a+)+b against a long name is an
- * error, not a hang. Bytes that are no UTF-8 match nothing but are no error. Match once per distinct name, not once per
+ * error, not a hang. Invalid UTF-8 matches nothing and is not an error. Match once per distinct name, not once per
  * event.
  *
  *     struct regex *regex = regex_open("^aten::(mm|bmm)$", &err);

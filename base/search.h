@@ -3,7 +3,7 @@
  *
  *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) lie before the moment
  *
- *     SEARCH(i, count, trace_start_ns(trace, work[i]) < moment_ns);   // the same of what is no array of numbers
+ *     SEARCH(i, count, trace_start_ns(trace, work[i]) < moment_ns);   // the same of what is not an array of numbers
  *     SEARCH_BETWEEN(i, first, end, trace_start_ns(trace, work[i]) < moment_ns);
  */
 #ifndef TPA_BASE_SEARCH_H

@@ -263,7 +263,7 @@ static double choose(size_t n, size_t k)
 
 /* ---- Hodges-Lehmann ---- */
 
-/* What was asked last: row after row has as many samples. */
+/* The last query: row after row has the same number of samples. */
 static _Thread_local struct {
     size_t before_count, after_count;
     int64_t rank;

@@ -46,7 +46,7 @@ size_t source_peek(struct source *source, const char **bytes, struct tpa_error *
 /* NULL, or one sentence about why the input ended early; borrowed. */
 const char *source_damage(const struct source *source);
 
-/* Which file it is, whatever it is called. False for what is no regular file: a pipe, a device, memory. */
+/* The identity of the file, independent of its name. False if it is not a regular file: a pipe, a device, memory. */
 struct source_id {
     dev_t device;
     ino_t inode;
@@ -55,7 +55,7 @@ bool source_id(const struct source *source, struct source_id *id);
 
 const char *source_name(const struct source *source); /* the path, or "standard input" */
 enum source_packing source_packing(const struct source *source);
-int64_t source_packed_size(const struct source *source); /* bytes on disk, or -1 when not known */
+int64_t source_packed_size(const struct source *source); /* bytes on disk, or -1 when unknown */
 int64_t source_packed_read(const struct source *source); /* bytes taken in so far; from any thread */
 
 #endif

@@ -18,7 +18,7 @@ struct packed {
     const unsigned char *at;
     size_t left;
     int64_t taken; /* bytes taken from the file so far, those at hand included */
-    int64_t size;  /* of the file; -1 when not known */
+    int64_t size;  /* of the file; -1 when unknown */
     bool at_end;   /* nothing comes after what is at hand */
 
     int64_t idle; /* of the bytes that were taken those that can hold nothing: skippable frames, padding */
@@ -59,7 +59,7 @@ bool packed_need(struct packed *in, size_t wanted, struct tpa_error *err);
 /* Say why the input ends here. The first word stands. Returns false, for the caller to pass on. */
 bool packed_damaged(struct packed *in, const char *fmt, ...) TPA_PRINTF(2, 3);
 
-/* As packed_damaged: the data ended at OFFSET and what follows is no KIND, e.g. "gzip". */
+/* As packed_damaged: the data ended at OFFSET and what follows is not a KIND, e.g. "gzip". */
 bool packed_garbage(struct packed *in, const char *kind);
 
 /* How one kind of compression is undone. */

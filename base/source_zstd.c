@@ -1,5 +1,5 @@
 /*
- * source_zstd.c - unpacking zstd: frame after frame, skippable ones passed over.
+ * source_zstd.c - unpacking zstd: frame after frame, skippable ones skipped.
  */
 #include "base/memory.h"
 #include "base/source_unpack.h"
@@ -39,7 +39,7 @@ static void zstd_free(void *state)
     free(zstd);
 }
 
-/* Say why unpacking stopped with CODE. False when that is no damage but more than we take on: ERR tells. */
+/* Say why unpacking stopped with CODE. False when that is not damage but more than we take on: ERR tells. */
 static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
 {
     int64_t offset = packed_offset(in);

@@ -22,7 +22,7 @@ struct suggest {
 
 struct suggest suggest_for(const char *word, size_t len);
 
-/* Keep CANDIDATE if it is nearer than those before, and near enough to be worth a suggestion. */
+/* Keep CANDIDATE if it is nearer than those before, and near enough to be suggested. */
 void suggest_consider(struct suggest *suggest, const char *candidate);
 
 /* The same for each of WORDS, which blanks separate. */

@@ -219,7 +219,7 @@ void table_add_rows(struct table *table, const void *rows, size_t count, size_t 
     }
 }
 
-/* Hide the columns that say nothing in any row. */
+/* Hide the columns without a value in any row. */
 static void hide_empty_columns(struct table *table)
 {
     for (size_t c = 0; c < table->column_count; c++) {

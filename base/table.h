@@ -65,6 +65,7 @@ enum table_flags {
     TABLE_LINE = 8,     /* prose: text puts it below the row, on lines of its own */
     TABLE_FIGURES = 16, /* a text of figures, such as 753/1: a page puts it to the right, as numbers */
     TABLE_LIST = 32,    /* a text of names between ", ", what matters most first: its end goes first */
+    TABLE_PICTURE = 64, /* a text that is drawn of blocks and shades: of ASCII where there are no others */
 };
 
 /* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */
@@ -133,7 +134,7 @@ struct table_shape {
     const struct table_column *columns;
     size_t column_count;
     enum table_kind
-        figures; /* what the columns of TABLE_NS hold in this table, where that is no time; 0: as they are */
+        figures; /* what the columns of TABLE_NS hold in this table, where that is not a time; 0: as they are */
     const char *of; /* "profiles", "snapshots" ...: made of these inputs only; NULL: of all */
 };
 
@@ -156,10 +157,10 @@ struct table {
     const char
         *none;  /* what to say where it has no rows: "The device was never idle."; NULL: nothing of its own */
     bool folds; /* Markdown puts it into a part of the page that can be folded away */
-    bool chosen;        /* columns were asked for by name: a narrow terminal gives up figures before texts */
+    bool chosen;        /* columns were selected by name: a narrow terminal drops figures before texts */
     bool uncut;         /* --limit leaves all its rows: there are few of a thing */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
-    struct arena arena; /* owns the cells' texts, but for the long ones */
+    struct arena arena; /* owns the cells' texts, except the long ones */
     struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */
 };
 
@@ -252,7 +253,7 @@ void table_add_footer(struct table *table, const char *key, const char *title, e
 void table_add_text_footer(struct table *table, const char *key, const char *title, const char *text,
                            size_t len);
 
-/* As table_find_column, of what is typed to sort by; -1 and ERR, with what is meant or could be, when there is none. */
+/* As table_find_column, for a sort key given by the user; -1 and ERR, with suggestions, if there is no such column. */
 int table_sort_column(const struct table *table, const char *key, struct tpa_error *err);
 
 /* Consider every word that table_find_column takes. The table must outlive what NEAR finds. */

@@ -123,7 +123,7 @@ struct timeline {
 struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_ns, size_t bins);
 void timeline_free(struct timeline *timeline);
 
-/* Their numbers. Texts are copied, but for a kind's, which are borrowed. No more than TIMELINE_MOST_KINDS kinds. */
+/* Their numbers. Texts are copied, except a kind's, which are borrowed. No more than TIMELINE_MOST_KINDS kinds. */
 uint32_t timeline_add_kind(struct timeline *timeline, const char *title, const char *group,
                            enum chart_color color);
 uint32_t timeline_add_lane(struct timeline *timeline, const char *title, const char *group,

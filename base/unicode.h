@@ -29,7 +29,7 @@ bool unicode_is_hidden(uint32_t character);
  */
 int unicode_width(uint32_t character);
 
-/* Columns the LEN bytes at S take, of which all can be seen (escape_terminal sees to that). */
+/* Columns the LEN bytes at S take, which must all be visible (use escape_terminal first). */
 size_t unicode_text_width(const char *s, size_t len);
 
 #endif

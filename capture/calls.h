@@ -3,7 +3,7 @@
  *
  * CUPTI numbers the calls, and each CUDA adds some; their names it tells at run time. So one library built against one
  * CUDA chooses right with any. By default those are recorded that launch, copy, set, allocate, free, wait or deal in
- * events and graphs; the many that only ask (cudaGetDevice, cudaGetLastError, ...) cost time and say nothing.
+ * events and graphs; the many queries (cudaGetDevice, cudaGetLastError, ...) cost time and carry no information.
  */
 #ifndef TPA_CAPTURE_CALLS_H
 #define TPA_CAPTURE_CALLS_H
@@ -12,7 +12,7 @@
 
 enum capture_api { CAPTURE_API_RUNTIME, CAPTURE_API_DRIVER, CAPTURE_API_COUNT };
 
-enum { CAPTURE_MOST_CALLS = 4096 }; /* numbers above are not known to any CUPTI */
+enum { CAPTURE_MOST_CALLS = 4096 }; /* numbers above are unknown to any CUPTI */
 
 struct capture_calls {
     /* By API and number: the name, "cudaLaunchKernel"; NULL where there is none. */

@@ -67,7 +67,7 @@ bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns);
 /* When control_tick should be called again at the latest; INT64_MAX when there is nothing to wait for. */
 int64_t control_next_ns(struct control *control);
 
-/* Is the ring to be written at NOW? Then WHY says so for people, and it is not wanted any more. */
+/* Is the ring to be written at NOW? Then WHY is the reason as text, and the request is cleared. */
 bool control_take_write(struct control *control, int64_t now_ns, char *why, size_t why_size);
 
 /* At the begin: add a note on what will be left out, for who reads the log of a process that was killed. */

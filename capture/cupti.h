@@ -51,7 +51,7 @@ typedef CUptiResult cupti_enable_hardware_function(uint8_t enable);
 struct cupti {
     void *library;
     uint32_t version;   /* cuptiGetVersion: 18 is CUDA 11.8, 130001 is 13.0.1 */
-    int driver_version; /* CUDA version of the driver, 12040 for 12.4; 0 when not known */
+    int driver_version; /* CUDA version of the driver, 12040 for 12.4; 0 when unknown */
 #define CUPTI_FIELD(name) __typeof__(&name) name;
     CUPTI_NEEDED(CUPTI_FIELD)
     CUPTI_WELCOME(CUPTI_FIELD) /* NULL in a CUPTI that does not have it; as the four below */

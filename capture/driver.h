@@ -1,5 +1,5 @@
 /*
- * driver.h - what the CUDA driver says of its devices. It is never loaded here: without it, and before it is
+ * driver.h - properties of devices from the CUDA driver. It is never loaded here: without it, and before it is
  * initialised, nothing is known.
  */
 #ifndef TPA_CAPTURE_DRIVER_H
@@ -12,13 +12,13 @@ enum driver_attribute {
     DRIVER_MPS_ENABLED = 133,
 };
 
-/* The CUDA version that it is for, 12040 for 12.4; 0 when not known. */
+/* The CUDA version that it is for, 12040 for 12.4; 0 when unknown. */
 int driver_version(void);
 
-/* Devices that this process sees; 0 when not known. */
+/* Devices that this process sees; 0 when unknown. */
 int driver_device_count(void);
 
-/* ATTRIBUTE of the device NUMBER; -1 when not known. */
+/* ATTRIBUTE of the device NUMBER; -1 when unknown. */
 int driver_attribute(int number, enum driver_attribute attribute);
 
 #endif

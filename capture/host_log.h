@@ -16,7 +16,7 @@ struct host_log;
 struct host_log *host_log_open(struct translator *translator);
 void host_log_free(struct host_log *log);
 
-/* Take what stands in RING. False when the log cannot be written. */
+/* Take the records in RING. False when the log cannot be written. */
 bool host_log_drain(struct host_log *log, struct host_ring *ring);
 
 /* Take one EVENT of the thread TID. */

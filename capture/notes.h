@@ -2,7 +2,7 @@
  * notes.h - what a person should know of a recording though nothing went wrong: what is left out on purpose, what
  * cannot be known on this device.
  *
- * A note is reported once, by report.h, and stands in the log as a NOTE record. Any thread may add one.
+ * A note is reported once, by report.h, and is in the log as a NOTE record. Any thread may add one.
  */
 #ifndef TPA_CAPTURE_NOTES_H
 #define TPA_CAPTURE_NOTES_H

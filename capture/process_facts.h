@@ -1,5 +1,5 @@
 /*
- * process_facts.h - what /proc tells of the process that is recorded. Texts are "" where it tells nothing.
+ * process_facts.h - facts of the recorded process from /proc. Unknown texts are "".
  */
 #ifndef TPA_CAPTURE_PROCESS_FACTS_H
 #define TPA_CAPTURE_PROCESS_FACTS_H

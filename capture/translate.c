@@ -320,7 +320,7 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
     ADD(OVERHEAD);
 }
 
-/* Who else is on the device, and what is not known for that. */
+/* Who else is on the device, and what is unknown for that. */
 static void tell_sharing(const CUpti_ActivityDevice4 *device)
 {
     if (device->isMigEnabled)

@@ -24,7 +24,7 @@ struct translator {
 };
 
 /*
- * Add what stands in the SIZE bytes of a buffer that CUPTI filled. False when the log cannot be written. Records of
+ * Add the records in the SIZE bytes of a buffer that CUPTI filled. False when the log cannot be written. Records of
  * calls that nobody wants are left out; those of unknown kinds are counted.
  */
 bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size);

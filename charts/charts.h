@@ -9,7 +9,7 @@
  *         ...                                             // the trace holds nothing to draw, or the selection is wrong
  *
  * The figures are those of the commands: where a table of an analysis holds them, the chart is made of that table, and
- * who has the table already calls the function that takes it. docs/definitions.md says what is worked out here only.
+ * who has the table already calls the function that takes it. docs/definitions.md says what is computed here only.
  */
 #ifndef TPA_CHARTS_CHARTS_H
 #define TPA_CHARTS_CHARTS_H

@@ -14,12 +14,16 @@
 enum column { COLUMN_NAME, COLUMN_FROM, COLUMN_WHOLE, COLUMN_SLOWER, COLUMN_FASTER, COLUMN_UNSURE, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    { "name", "Name", TABLE_NAME, "what changed", 0, NULL },
-    { "from", "From", TABLE_NS, "where the bar begins: the time before this change", 0, NULL },
-    { "whole", "Before, after", TABLE_NS, "the time of a side", 0, NULL },
-    { "slower", "Slower, or new", TABLE_NS, "the time after a change for the worse", 0, NULL },
-    { "faster", "Faster, or gone", TABLE_NS, "the time after a change for the better", 0, NULL },
-    { "unsure", "Not significant", TABLE_NS, "the time after a change that may be none", 0, NULL },
+    [COLUMN_NAME] = { "name", "Name", TABLE_NAME, "what changed", 0, NULL },
+    [COLUMN_FROM] = { "from", "From", TABLE_NS, "where the bar begins: the time before this change", 0,
+                      NULL },
+    [COLUMN_WHOLE] = { "whole", "Before, after", TABLE_NS, "the time of a side", 0, NULL },
+    [COLUMN_SLOWER] = { "slower", "Slower, or new", TABLE_NS, "the time after a change for the worse", 0,
+                        NULL },
+    [COLUMN_FASTER] = { "faster", "Faster, or gone", TABLE_NS, "the time after a change for the better", 0,
+                        NULL },
+    [COLUMN_UNSURE] = { "unsure", "Not significant", TABLE_NS, "the time after a change that may be none", 0,
+                        NULL },
 };
 
 /* The waterfall in the making. */
@@ -125,10 +129,12 @@ static void cut_axis(struct chart *chart, const struct fall *fall)
 
 static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
 {
-    static const enum chart_color colors[COLUMNS] = { [COLUMN_WHOLE] = CHART_GREY,
+    static const enum chart_color colors[COLUMNS] = { /* others: no series */
+                                                      [COLUMN_WHOLE] = CHART_GREY,
                                                       [COLUMN_SLOWER] = CHART_VERMILION,
                                                       [COLUMN_FASTER] = CHART_GREEN,
-                                                      [COLUMN_UNSURE] = CHART_PALE };
+                                                      [COLUMN_UNSURE] = CHART_PALE
+    };
     int64_t rounding = difference(fall->level_ns, whole_ns);
     if (rounding > whole_ns / 1000 || rounding < -(whole_ns / 1000)) /* means are rounded one by one */
         add_change(fall, "(rounding)", strlen("(rounding)"), rounding, false);

@@ -15,22 +15,6 @@ static const struct table_column length_column =
     COLUMN(struct length_row, from, "length", "Length", TABLE_NAME,
            "gaps of this length, and up to that of the next row");
 
-static const char *const keys[GAP_CAUSES] = {
-    [GAP_HOST] = "host",
-    [GAP_DATA_LOADING] = "data_loading",
-    [GAP_SYNCHRONIZATION] = "synchronisation",
-    [GAP_ALLOCATION] = "allocation",
-    [GAP_COMMUNICATION] = "communication",
-    [GAP_LAUNCH_CALL] = "launch_call",
-    [GAP_FIRST_USE] = "first_use",
-    [GAP_LAUNCH_LATENCY] = "launch_latency",
-    [GAP_STREAM_WAIT] = "stream_wait",
-    [GAP_GRAPH] = "graph",
-    [GAP_QUEUED] = "queued",
-    [GAP_PROFILER] = "profiler_overhead",
-    [GAP_UNKNOWN] = "unknown",
-};
-
 /* "< 1.000us", "2.000us": the shortest gap of RANGE, kept in ARENA. */
 static struct text range_text(size_t range, struct arena *arena)
 {
@@ -40,6 +24,15 @@ static struct text range_text(size_t range, struct arena *arena)
     struct text kept = { arena_strndup(arena, text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
+}
+
+/* "launch_call" for "launch call", kept in ARENA. */
+static const char *key_of(const char *name, struct arena *arena)
+{
+    char *key = arena_strndup(arena, name, strlen(name));
+    for (char *c = key; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
+    return key;
 }
 
 /* Rows for the ranges from the shortest to the longest gap; how many. */
@@ -71,10 +64,10 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
     struct table_column columns[GAP_CAUSES + 1] = { length_column };
     for (size_t c = 0; c < GAP_CAUSES; c++)
         columns[c + 1] =
-            (struct table_column){ .key = keys[c],
-                                   .title = gap_cause_name((enum gap_cause)c),
+            (struct table_column){ .key = key_of(gap_causes[c].name, &chart->arena),
+                                   .title = gap_causes[c].name,
                                    .kind = TABLE_NS,
-                                   .help = gap_cause_meaning((enum gap_cause)c),
+                                   .help = gap_causes[c].meaning,
                                    .offset = offsetof(struct length_row, part_ns) + c * sizeof(int64_t),
                                    .member = MEMBER_INT64 };
     struct length_row rows[GAP_LENGTHS];

@@ -122,11 +122,10 @@ static size_t add_devices(const struct chart_question *question, struct picture 
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct memory_records *records = memory_records_open(question->trace, MEMORY_OWNERS);
+    const struct memory_records *records = memory_records_of(question->trace, MEMORY_OWNERS);
     size_t found = add_devices(question, picture, records, false);
     found += add_devices(question, picture, records, true);
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
-    memory_records_free(records);
     return chart_is_drawn(picture, err, "no memory was allocated in the time asked for");
 }
 

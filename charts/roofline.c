@@ -29,7 +29,7 @@ static bool has_place(const struct roofline_row *row)
     return row->intensity > 0 && row->tflops > 0 && row->time_ns > 0; /* false of NAN */
 }
 
-/* Where the dots lie. What is five decades below the others and takes less than a hundredth of the time is no part of it. */
+/* Where the dots lie. What is five decades below the others and takes less than a hundredth of the time is not a part of it. */
 struct extent {
     double least[2], most[2]; /* of operations per byte, and of TFLOP/s */
     size_t beyond;            /* dots that lie further out */

@@ -3,6 +3,8 @@
  * the operations; and what short operations in a row cost, by why the device was idle.
  */
 #include "analyze/sequences/sequences.h"
+#include "base/buffer.h"
+#include "base/quantity.h"
 #include "charts/parts.h"
 #include "facts/features.h"
 #include <inttypes.h>
@@ -29,7 +31,7 @@ struct cause_row {
 static const struct table_column cause_columns[] = {
     COLUMN(struct cause_row, label, "run", "Run", TABLE_NAME,
            "from which operation to which, and how many operations"),
-    COLUMN(struct cause_row, work_ns, "work", "Operations", TABLE_NS, "durations of the works"),
+    COLUMN(struct cause_row, work_ns, "work", "Operations", TABLE_NS, "durations of the operations"),
     COLUMN(struct cause_row, host_ns, "host", "Idle: launched late", TABLE_NS,
            "idle time before operations launched late"),
     COLUMN(struct cause_row, device_ns, "device", "Idle: queued", TABLE_NS,
@@ -93,9 +95,13 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
     bool any[5] = { false };
+    struct buffer start = { 0 }; /* runs that are alike in all else are told apart by it */
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct run_row *row = &sequences->runs.at[i];
-        struct cause_row run = { as_text(arena_printf(&chart->arena, "%" PRId64 " operations, %s to %s",
+        buffer_clear(&start);
+        quantity_show_rounded_time(&start, (double)row->start_ns);
+        struct cause_row run = { as_text(arena_printf(&chart->arena,
+                                                      "at %s: %" PRId64 " operations, %s to %s", start.at,
                                                       row->works, row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
                                  row->work_ns, row->host_ns, row->device_ns, row->late_ns };
@@ -105,6 +111,7 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
         any[4] |= row->late_ns > 0;
         table_add_rows(table, &run, 1, sizeof run);
     }
+    buffer_release(&start);
     if (bars && count > bars)
         chart->note = arena_printf(&chart->arena, "the %zu of %zu runs with the largest gain", bars, count);
     for (size_t column = 1; column < 5; column++)

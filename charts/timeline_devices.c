@@ -99,7 +99,7 @@ static void take_gap(struct timeline_making *making, const struct gap *gap, uint
     if (span.weight < making->least_weight)
         return;
     buffer_clear(&making->text);
-    buffer_printf(&making->text, "idle: %s", gap_cause_name(gap->cause));
+    buffer_printf(&making->text, "idle: %s", gap_causes[gap->cause].name);
     span.name = names_add(making->timeline->names, making->text.at, making->text.count);
     span.detail = gap_detail(making, gap);
     timeline_take(making, making->gpu->devices[gap->device].file, span);

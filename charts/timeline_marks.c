@@ -107,12 +107,11 @@ void timeline_add_memory(struct timeline_making *making)
 {
     enum { MOST_SERIES = 16 };
     const struct selection *selection = making->selection;
-    struct memory_records *records = memory_records_open(making->trace, MEMORY_LEVELS);
+    const struct memory_records *records = memory_records_of(making->trace, MEMORY_LEVELS);
     for (int host = 0; host < 2; host++) /* devices first */
         for (size_t d = 0; d < records->device_count; d++)
             if (memory_is_host(&records->devices[d]) == host && records->devices[d].count > 1 &&
                 making->timeline->series.count < MOST_SERIES &&
                 !(selection && selection->files && !selection->files[records->devices[d].file]))
                 add_levels(making, records, &records->devices[d]);
-    memory_records_free(records);
 }

@@ -31,7 +31,7 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
         kinds[id] = copy_kind_of(names_text(trace->names, id));
     struct chart *chart = picture_add_chart(picture, "sizes", "Copies: size against bandwidth");
     chart->x = (struct chart_axis){ .title = "Size", .kind = TABLE_BYTES, .log = true };
-    chart->y = (struct chart_axis){ .title = "Bandwidth", .kind = TABLE_NUMBER, .unit = "GB/s", .log = true };
+    chart->y = (struct chart_axis){ .title = "Bandwidth", .kind = TABLE_RATE, .log = true };
     struct table *groups[GROUPS] = { NULL };
     for (event_id e = 0; e < trace->event_count; e++) {
         int64_t bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, 0) : 0;

@@ -253,7 +253,7 @@ bool chart_trend(struct picture *picture, const struct nightly *nightly, const c
         if (wanted)
             chosen[count++] = i;
     }
-    if (figure) /* who requests it wants to see it, be it 0 or not */
+    if (figure) /* a requested figure is shown even if it is 0 */
         for (size_t i = 0; i < count && i < CHART_MOST_PANELS; i++)
             add_chart(picture, nightly, chosen[i], &span);
     else

@@ -50,7 +50,7 @@ size_t analysis_most_rows(const struct output_args *output);
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
 /*
- * Add to RESULT what ANALYSIS, asked with ARGS, says of TRACE, and what was odd about that; a trace that lacks one of
+ * Add to RESULT the tables and notices of ANALYSIS with ARGS on TRACE; a trace that lacks one of
  * the features NEEDS gives no tables but a notice. Nothing is limited or printed.
  */
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,

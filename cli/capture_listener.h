@@ -22,7 +22,7 @@ struct capture_sentences {
     VEC_OF(char *) at;
 };
 
-/* Nothing was said, but for the first two. Release with capture_listener_release. */
+/* Zero means that nothing was reported, except for the first two. Release with capture_listener_release. */
 struct capture_listener {
     const char *folder;  /* of all the logs; NULL: they have none of their own */
     const char *missing; /* from the log of a process that was killed */

@@ -193,7 +193,7 @@ static void set_environment(const struct bottleneck_args *args, const struct rec
     buffer_release(&text);
 }
 
-/* ---- what is told ---- */
+/* ---- the answer ---- */
 
 static void tell(const char *text, size_t len)
 {

@@ -425,7 +425,7 @@ static bool make_fifo_in(const char *where, char *folder, size_t folder_size, ch
 
 /*
  * A folder of our own with a fifo in it: in TMPDIR or, where there can be none, in /tmp. False, and a word on stderr,
- * when there can be none at all: then troubles go straight to stderr, and which logs were written is not known.
+ * when there can be none at all: then troubles go straight to stderr, and which logs were written is unknown.
  */
 static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {

@@ -172,8 +172,10 @@ static bool write_out(const struct buffer *content, const char *path, struct tpa
 static bool add_by_gnuplot(struct buffer *out, const struct picture *picture, const struct chart_args *args,
                            enum chart_format format, struct tpa_error *err)
 {
-    static const enum gnuplot_terminal terminals[FORMATS] = {
-        [FORMAT_SVG] = GNUPLOT_SVG, [FORMAT_PNG] = GNUPLOT_PNG, [FORMAT_PDF] = GNUPLOT_PDF
+    static const enum gnuplot_terminal terminals[FORMATS] = { /* others: not by gnuplot */
+                                                              [FORMAT_SVG] = GNUPLOT_SVG,
+                                                              [FORMAT_PNG] = GNUPLOT_PNG,
+                                                              [FORMAT_PDF] = GNUPLOT_PDF
     };
     struct gnuplot_options options = { terminals[format], args->width, args->height };
     struct buffer script = { 0 };

@@ -292,7 +292,7 @@ static struct trace_wants wants_of_check(const struct convert_form *form)
 }
 
 /*
- * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is no failure:
+ * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is not a failure:
  * SUMMARY tells how it can be read.
  */
 static bool check_written(const struct convert_form *form, const struct amounts *written,
@@ -435,7 +435,7 @@ static bool read_input(const struct invocation *call, const struct convert_args 
 {
     struct trace_wants wants = form->wants;
     if (convert_is_cut(&args->selection))
-        wants.args |= ATTRIBUTION_WANTS; /* work on devices goes by its launch */
+        wants.args |= ATTRIBUTION_WANTS; /* device work is selected by its launch */
     if (!goes_by_file(call, args, form))
         return load_any(call, &args->load, &wants, input->ingested, err);
     input->files = convert_files_open(call, &args->load, &wants, args->merge);
@@ -494,7 +494,7 @@ const struct command cmd_convert = {
         "the same results; Perfetto's own protobuf (--to perfetto), which is a fraction of that and opens faster; rows of its events (--to csv); a timeline for speedscope; or stacks for a flame graph "
         "(--to folded), of the time of threads or, with --time gpu, of kernels below the calls that launched them. "
         "Several files become one, in which each rank has its own processes; as a timeline (chrome, perfetto) on one clock, "
-        "set right by the ends of their collectives. --steps, --range, --filter and --rank write a part. An output whose name ends in .gz or "
+        "corrected by the ends of their collectives. --steps, --range, --filter and --rank write a part. An output whose name ends in .gz or "
         ".zst is packed.\n\n"
         "A trace, a Python profile and a report each become tpa's own compact file (--to tpa), which every command "
         "reads as it reads the original. Several profiles become their sum.\n\n"

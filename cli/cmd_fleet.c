@@ -80,9 +80,9 @@ const struct command cmd_fleet = {
         "job as a whole. Traces are read by one process per CPU; the answer is the same whatever "
         "the order and the form. A file that cannot be read is named and left out.\n\n"
         "Who holds the job up: a collective begins on a rank when it arrives, and ends for all when the last one is "
-        "there. Clocks are set right by these ends; then the rank that begins last is the one for which the others "
+        "there. Clocks are corrected by these ends; then the rank that begins last is the one for which the others "
         "wait, and what it did longer than the rank in the middle since they met before is why. What clocks and ends "
-        "leave in doubt is laid to no rank.",
+        "leave in doubt is attributed to no rank.",
     .tables = { fleet_tables },
     .options = fleet_opts,
     COMMAND_ARGS(fleet_defaults),

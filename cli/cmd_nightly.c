@@ -357,7 +357,7 @@ static int nightly_main(const struct invocation *call, struct tpa_error *err)
         tpa_hint(err, "a file of that name is ./%s", actions[i].word.name);
         return EXIT_TROUBLE;
     }
-    /* A word is no file, and an unknown word no file that is missing. */
+    /* A word is not a file, and an unknown word is not a missing file. */
     struct suggest near = suggest_for(call->operands[0], strlen(call->operands[0]));
     for (size_t i = 0; i < ACTIONS; i++)
         suggest_consider(&near, actions[i].word.name);

@@ -41,7 +41,8 @@ static const struct opt path_opts[] = {
 
 enum { MOST_PROBED = 10 };
 
-static const struct trace_wants path_wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS };
+static const struct trace_wants path_wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS,
+                                               .work_bytes = REPLAY_WORK_BYTES };
 
 /* Keep the windows for which KEEP is set. */
 static void keep_windows(struct path_windows *windows, const bool *keep)
@@ -151,10 +152,16 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         return tpa_fail(err, TPA_NOWHERE, "the trace has too many events to follow what waited for what: %zu",
                         trace->event_count);
     struct path_windows *windows = choose_windows(graph, args, selection, result);
+    size_t all = windows->count;
     keep_asked(graph, windows, args);
     if (!args->range && !args->whole && args->steps.count == 0)
         keep_typical(windows);
-    if (windows->count == 0)
+    if (windows->count == 0 && all)
+        result_add_notice(
+            result, "elsewhere", 0, NULL, TPA_NOWHERE,
+            "no path ends in a file of the ranks asked for: over several ranks it ends in the one that "
+            "came last; for the path of one rank alone name its file alone");
+    else if (windows->count == 0)
         result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                           "nothing with a duration was recorded on a thread or device, so there is no path");
     else

@@ -105,7 +105,7 @@ static bool find_format(const struct report_args *args, enum report_format *form
     return tpa_hint(err, "name an output that ends in .html, .md or .json, or say --format");
 }
 
-/* Which sections: a bit each. False and ERR when one is not known. */
+/* Which sections: a bit each. False and ERR when one is unknown. */
 static bool choose_sections(const char *list, uint64_t *chosen, struct tpa_error *err)
 {
     *chosen = list ? 0 : UINT64_MAX;

@@ -187,7 +187,7 @@ static void keep_top_level(struct table *table)
     free(keep);
 }
 
-/* Was the profiler told to record this, as far as any file says? -1: none says. */
+/* Was the profiler set to record this, according to the files? -1: unknown. */
 static int any_file(const struct trace *trace, size_t offset)
 {
     int told = -1;

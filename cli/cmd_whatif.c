@@ -84,7 +84,8 @@ static const struct opt whatif_opts[] = {
 };
 
 static const struct trace_wants whatif_wants = { .args = REPLAY_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) |
-                                                         WANT(MODULE_HIERARCHY) };
+                                                         WANT(MODULE_HIERARCHY),
+                                                 .work_bytes = REPLAY_WORK_BYTES };
 static const struct trace_wants sized_wants = { .args = EDIT_WANTS };
 static const struct trace_wants all_wants = CONVERT_WANTS_ALL;
 

@@ -20,7 +20,7 @@ struct tree_sides {
 
 /*
  * Read both sides, file by file, so that it needs the memory of one. What was odd about them goes to RESULT. False and ERR
- * when a file cannot be read, is no trace, or a side has no operators; SIDES is to be released either way.
+ * when a file cannot be read, is not a trace, or a side has no operators; SIDES is to be released either way.
  */
 bool tree_sides_read(const struct invocation *call, const struct load_args *load,
                      const struct sides_found *found, const struct work_tree_options *options,

@@ -135,8 +135,8 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
 
 enum { NO_FACTS = -1, WHOLE_FACTS = FLEET_FILES };
 
-/* What PATH is, by its first table: NO_FACTS, WHOLE_FACTS or an enum fleet_file. False and ERR when it cannot be read; a pipe, which can be read but
- * once, is no facts. */
+/* What PATH is, by its first table: NO_FACTS, WHOLE_FACTS or an enum fleet_file. False and ERR when it cannot be read; a pipe, which can be
+ * read but once, holds no facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, int *kind, struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
@@ -400,7 +400,7 @@ static void take_whole(struct mapping *mapping, struct worker *worker)
     received->count -= at;
 }
 
-/* A process has ended. Where a trace took it down, that is told, and another one goes on with the rest. */
+/* A process has ended. If a trace crashed it, that is reported, and another one continues with the rest. */
 static void replace(struct mapping *mapping, struct worker *worker, struct tpa_error *err)
 {
     int status;
@@ -424,7 +424,7 @@ static void replace(struct mapping *mapping, struct worker *worker, struct tpa_e
         start(mapping, worker, err);
 }
 
-/* Wait until something is told, and take it. */
+/* Wait for a message, and take it. */
 static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_error *err)
 {
     static char piece[PIECE_BYTES];
@@ -516,7 +516,7 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
-    if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
+    if (good) { /* through the same bytes as those of processes: names that are not UTF-8 look alike */
         facts_finish(facts);
         facts_write(facts, &bytes);
         good = read_bytes(map->facts, bytes.at, bytes.count, err);

@@ -25,7 +25,7 @@ struct fleet_failure {
 };
 
 struct fleet_map {
-    /* What is asked: */
+    /* The query: */
     uint64_t jobs;          /* processes at once; 0: one per CPU */
     uint64_t max_ratio;     /* as struct source_limits */
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */

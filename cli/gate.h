@@ -29,7 +29,7 @@ struct gate {
     const char *needs;   /* what to do to have the figure; NULL: nothing to do */
 };
 
-/* False and ERR when TEXT is none. */
+/* False and ERR if TEXT is not a gate. */
 bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
 
 /* --unsure: does a check that cannot be judged make the exit code 1? */

@@ -58,7 +58,7 @@ void line_editor_add(struct line_editor *editor, const char *text)
         keep(editor, line, strlen(line));
         int fd = editor->path ? open(editor->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
         FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
-        if (file) { /* that it cannot be kept is no reason to stop */
+        if (file) { /* that it cannot be kept is not a reason to stop */
             fprintf(file, "%s\n", line);
             fclose(file);
         } else if (fd >= 0) {

@@ -139,7 +139,7 @@ static void set_up_process(void)
         setlocale(LC_CTYPE, "");
 }
 
-/* Has all that was printed arrived? A reader that wanted no more is no trouble. */
+/* Has all that was printed arrived? A reader that wanted no more is not an error. */
 static int finish_stdout(int exit_code)
 {
     errno = 0;

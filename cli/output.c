@@ -228,6 +228,7 @@ bool output_result_with(const struct printer *printer, struct result *result, co
         return false;
     output_limit_rows(result, &args->limit);
     struct print_options options = { .wide = args->wide,
+                                     .unicode = terminal_takes_unicode(),
                                      .all_notes = args->all_notes,
                                      .time_unit = (enum time_unit)args->time_unit };
     bool folder = output_is_folder(args->path);

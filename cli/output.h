@@ -54,7 +54,7 @@ opt_choice_at output_format_at;
  *     }
  *     ... OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at) ...
  *
- * Where the text is none of a result but one that the command writes itself, the printer's print is NULL, and the
+ * If the text is written by the command itself instead of from a result, the printer's print is NULL, and the
  * command looks whether output_printer() is that one.
  */
 bool output_format_of(const struct printer *const *own, size_t index, struct opt_choice *choice);
@@ -83,7 +83,7 @@ extern const struct opt_choice output_colors[];
 
 /*
  * Print RESULT as ARGS say, and see to it that it arrived. Columns and rows that were not requested are removed from
- * RESULT. A reader that closed its end of the pipe is no error.
+ * RESULT. A reader that closed its end of the pipe is not an error.
  */
 bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err);
 

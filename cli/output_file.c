@@ -193,7 +193,7 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     return false;
 }
 
-/* What the symbolic link AT leads to, from where AT stands; NULL when it is no link. New. */
+/* What the symbolic link AT leads to, from where AT stands; NULL when it is not a link. New. */
 static char *follow_link(const char *at)
 {
     char target[PATH_MAX];

@@ -11,7 +11,7 @@
  *     return output_file_commit(&file, err);
  *
  * A file is written under another name in the same folder, brought to disk and renamed, so that whoever looks sees the
- * old content or the new; a killed program, an error and a signal leave no half file behind. What is no regular file
+ * old content or the new; a killed program, an error and a signal leave no half file behind. What is not a regular file
  * (a terminal, /dev/null, a fifo), and what names a descriptor that we were given (/dev/stdout, /dev/fd/3, >(...)), is
  * written directly.
  */

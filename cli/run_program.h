@@ -1,5 +1,5 @@
 /*
- * run_program.h - run a program as if it had been run without us, and listen to what is said meanwhile.
+ * run_program.h - run a program unaffected by tpa, and receive its reports in the meantime.
  *
  *     struct program_end end;
  *     if (!run_program(argv, environment, fifo, take_line, context, &end, err))
@@ -27,7 +27,7 @@ typedef void take_line_function(void *context, char *line);
 
 /*
  * Run ARGV (NULL behind the last word) until it ends, and give TAKE_LINE each line that anybody writes into the fifo at
- * path FIFO (NULL: none). False and ERR when no process could be made. A program that does not exist is no error of
+ * path FIFO (NULL: none). False and ERR when no process could be made. A program that does not exist is not an error of
  * ours: it is reported on stderr as a shell does, and END says 127.
  */
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,

@@ -34,7 +34,7 @@ struct sides {
     struct load_args load;
     const struct sides_options *options;
     struct result *saved; /* the first saved result that was met; owned */
-    bool like_saved;      /* ask files what it was asked */
+    bool like_saved;      /* run its command on files, too */
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,

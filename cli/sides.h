@@ -37,7 +37,7 @@ struct sides_options {
 
 /*
  * Measure both sides, file by file, so that it needs the memory of one. What was odd about them goes to RESULT. A trace
- * beside a saved result is asked what that result was asked. New, and finished: free both with measures_free. False and
+ * compared with a saved result is analyzed with the same command and options. New, and finished: free both with measures_free. False and
  * ERR, and both NULL, when a file cannot be read or the sides do not fit each other.
  */
 bool sides_measure(const struct invocation *call, const struct load_args *load,

@@ -6,7 +6,7 @@
 #include "sql/trace_sql.h"
 
 /*
- * Prompt until the end of input or .quit; errors are told and forgotten. Ctrl-C ends the statement that runs, as does
+ * Prompt until the end of input or .quit; errors are printed and do not end the prompt. Ctrl-C ends the statement that runs, as does
  * TIMEOUT_NS (0: never). OUTPUT says how rows are printed. False and ERR when the terminal cannot be read.
  */
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,

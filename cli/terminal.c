@@ -2,6 +2,7 @@
 #include "cli/terminal.h"
 
 #include "base/quantity.h"
+#include "base/unicode.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -45,5 +46,6 @@ bool terminal_takes_unicode(void)
     for (size_t i = 0; i < sizeof names / sizeof *names && (!locale || !*locale); i++)
         locale = getenv(names[i]);
     const char *coding = locale ? strrchr(locale, '.') : NULL;
-    return coding && (strncasecmp(coding, ".utf-8", 6) == 0 || strncasecmp(coding, ".utf8", 5) == 0);
+    bool is_utf8 = coding && (strncasecmp(coding, ".utf-8", 6) == 0 || strncasecmp(coding, ".utf8", 5) == 0);
+    return is_utf8 && unicode_width(0x2588) == 1; /* a full block; else the system knows no UTF-8 */
 }

@@ -15,13 +15,14 @@ enum { TERMINAL_DEFAULT_WIDTH = 100 };
  */
 size_t terminal_width(int fd);
 
-/* Lines of the terminal at FD; 0 when it is none. */
+/* Lines of the terminal at FD; 0 if it is not a terminal. */
 size_t terminal_height(int fd);
 
 /* May colours be written to FD when nobody said: is it a terminal that knows them, and is NO_COLOR unset? */
 bool terminal_takes_color(int fd);
 
-/* Is the locale one of UTF-8, as LC_ALL, LC_CTYPE or LANG say, the first of them that is set? */
+/* Is the locale one of UTF-8, as LC_ALL, LC_CTYPE or LANG say, the first of them that is set, and does the system know
+ * UTF-8? */
 bool terminal_takes_unicode(void);
 
 #endif

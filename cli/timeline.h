@@ -10,7 +10,7 @@
 
 /*
  * New, free(): by file, what is to be added to its times so that all count from the same moment: the earliest origin. A
- * file that tells no origin counts from 1970. One that is further from it than TRACE_LATEST_NS is not moved.
+ * file without an origin counts from 1970. One that is further from it than TRACE_LATEST_NS is not moved.
  */
 int64_t *timeline_shifts(const struct trace *trace);
 

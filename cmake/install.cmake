@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 
 set(pages ${CMAKE_BINARY_DIR}/pages)
 add_custom_command(OUTPUT ${pages}/commands
-  COMMAND ${CMAKE_SOURCE_DIR}/cmake/write-pages $<TARGET_FILE:tpa> ${pages}
+  COMMAND ${CMAKE_SOURCE_DIR}/cmake/write-pages ${pages} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:tpa>
   DEPENDS tpa ${CMAKE_SOURCE_DIR}/cmake/write-pages
   COMMENT "Writing manual pages and completions" VERBATIM)
 add_custom_target(pages ALL DEPENDS ${pages}/commands)

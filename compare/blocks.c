@@ -34,9 +34,14 @@ static bool is_same(const struct shared_block *a, const struct shared_block *b)
            a->block.stack == b->block.stack && a->block.bytes == b->block.bytes;
 }
 
-static name_id share(struct names *texts, const struct names *of, name_id id)
+/* Numbers in TEXTS of all texts of SIDE. New. */
+static name_id *share(struct names *texts, const struct measures *side)
 {
-    return id == NAME_NONE ? NAME_NONE : names_add(texts, names_text(of, id), names_length(of, id));
+    size_t count = names_count(side->block_texts);
+    name_id *shared = mem_alloc(mem_times(count + 1, sizeof *shared));
+    for (name_id id = 0; id < count; id++)
+        shared[id] = names_add(texts, names_text(side->block_texts, id), names_length(side->block_texts, id));
+    return shared;
 }
 
 static void count_block(struct block_row *row, int64_t bytes, bool kept, bool after)
@@ -65,12 +70,13 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     struct shared_block *all = mem_alloc(mem_times(count, sizeof *all));
     struct names *texts = names_open();
     const struct measures *sides[2] = { before, after };
+    name_id *shared[2] = { share(texts, before), share(texts, after) };
     size_t filled = 0;
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < counts[side]; i++) {
             struct measure_block block = sides[side]->blocks.at[i];
-            block.stack = share(texts, sides[side]->block_texts, block.stack);
-            block.line = share(texts, sides[side]->block_texts, block.line);
+            block.stack = block.stack == NAME_NONE ? NAME_NONE : shared[side][block.stack];
+            block.line = shared[side][block.line];
             all[filled++] = (struct shared_block){ block, side == 1 };
         }
     qsort(all, count, sizeof *all, compare_blocks);
@@ -86,7 +92,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
         for (size_t i = 0; i < counts[side]; i++) {
             const struct measures *of = sides[side];
             name_id line = of->blocks.at[i].line;
-            struct block_row *row = &rows[share(texts, of->block_texts, line)];
+            struct block_row *row = &rows[shared[side][line]];
             if (row->kept_count + row->new_count + row->gone_count == 0)
                 continue;
             row->line =
@@ -97,6 +103,8 @@ void blocks_compare(const struct measures *before, const struct measures *after,
     size_t smaller = counts[0] < counts[1] ? counts[0] : counts[1];
     changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
     runs_sort(changes->rows.at, changes->rows.count, sizeof *changes->rows.at, fewer, NULL);
+    free(shared[0]);
+    free(shared[1]);
     free(rows);
     free(all);
     names_free(texts);

@@ -20,7 +20,7 @@
 #include "base/result.h"
 
 struct diff_options {
-    int64_t min_change_ns; /* a smaller change of a time is no change */
+    int64_t min_change_ns; /* a smaller change of a time is not a change */
     bool by_file;          /* samples are files even where there are steps */
     const char *only;      /* key of the only table of rows that is wanted; NULL: all */
 };
@@ -46,10 +46,10 @@ struct diff_rows {
     const char *key, *title;
     enum table_kind kind;
     VEC_OF(struct diff_row) rows; /* largest change first */
-    size_t asked;                 /* rows that were asked about together */
+    size_t asked;                 /* rows that were tested together */
     const char *unit;             /* what their samples are, and how many there are */
     size_t samples[2];
-    bool alone;        /* they are no parts of a figure, and do not add up to one */
+    bool alone;        /* they are not parts of a figure, and do not add up to one */
     const char *whole; /* key of the metric that they are parts of; NULL: of none */
 };
 

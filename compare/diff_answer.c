@@ -3,6 +3,7 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "trace/step_name.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* What devices did on SIDE adds up to this; 0 where that is not known. */
+/* What devices did on SIDE adds up to this; 0 where that is unknown. */
 static double whole_of(const struct diff *diff, int side)
 {
     double whole = 0;
@@ -91,11 +92,10 @@ static bool is_real(const struct finding *finding)
     return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
 }
 
-/* Is ROW a step itself, which says of a longer step nothing? */
+/* Is ROW a step itself, which does not explain a longer step? */
 static bool is_step(const struct diff_row *row)
 {
-    static const char step[] = "ProfilerStep";
-    return row->name_length >= strlen(step) && memcmp(row->name, step, strlen(step)) == 0;
+    return step_name_is_mark(row->name, row->name_length);
 }
 
 struct change {

@@ -71,7 +71,7 @@ static void set_change(struct table *table, size_t row, double before, double af
         table_set_int(table, row, DIFF_CHANGE, whole_number(after) - whole_number(before));
 }
 
-/* WHOLE is the change that all is a part of; 0 when not known. The row's number. */
+/* WHOLE is the change that all is a part of; 0 when unknown. The row's number. */
 static size_t add_finding(struct table *table, const char *name, size_t len, const struct finding *finding,
                           double whole)
 {
@@ -233,7 +233,7 @@ static void add_outliers(const struct diff *diff, struct result *result)
 enum { RENAMED_BEFORE, RENAMED_AFTER, RENAMED_HOW, RENAMED_COLUMNS };
 /* clang-format off */
 static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
-    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, where it is taken for the same", 0, NULL },
+    [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, with which it was matched", 0, NULL },
     [RENAMED_AFTER] = { "after", "After", TABLE_NAME, "its name on the second side, which its row has", 0, NULL },
     [RENAMED_HOW] = { "differ", "Differ in", TABLE_TEXT, "what was left aside to find them alike", 0, NULL },
 };

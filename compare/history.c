@@ -46,7 +46,7 @@ struct state {
     double sign; /* -1 where less is worse: levels are turned round, and larger is worse from here on */
     struct noise_runs good, bad, fast;
     struct noise_runs back; /* since an alarm, the last runs, which may be good again */
-    struct noise_past past; /* what earlier references told of the noise */
+    struct noise_past past; /* the noise of earlier references */
     struct noise_test test; /* of the current run */
 };
 
@@ -105,7 +105,7 @@ static bool too_small(const struct state *state, double change, double reference
            fabs(change) < state->series->min_change;
 }
 
-/* The last COUNT runs of good that are no excursions were bad already: they go to bad, which is empty or later. */
+/* The last COUNT runs of good that are not excursions were bad already: they go to bad, which is empty or later. */
 static void take_tail(struct state *state, size_t count)
 {
     struct noise_runs tail = { 0 };

@@ -56,12 +56,12 @@ enum history_group {
 
 #define HISTORY_NO_RUN ((size_t)-1)
 
-/* How a series stands in one run. Changes are as measured: positive is a larger figure, be that good or bad. */
+/* The state of a series in one run. Changes are as measured: positive is a larger figure, whether good or bad. */
 struct history_finding {
     enum history_verdict verdict;
     double reference; /* centre of the reference; NAN when there is none */
     double level;     /* what was compared with it: of this run, or of the runs from first_bad on */
-    double noise;     /* standard deviation of a night, as a share of the reference; NAN when not known */
+    double noise;     /* standard deviation of a night, as a share of the reference; NAN when unknown */
     double
         p; /* chance of such a change, or a larger one, without cause; corrected for looking several times */
     size_t first_bad;  /* run with which the change began; HISTORY_NO_RUN when there is none */
@@ -74,8 +74,8 @@ struct history_finding {
 struct history_series {
     enum history_group group;
     bool less_is_worse;
-    double min_change;     /* a smaller change is none, in the unit of the series */
-    double *level, *error; /* per run; level NAN: not measured; error NAN: not known. Owned by the caller. */
+    double min_change;     /* smaller changes are ignored; in the unit of the series */
+    double *level, *error; /* per run; level NAN: not measured; error NAN: unknown. Owned by the caller. */
     const bool *accepted;  /* per run: from here on a new level is wanted; NULL: never */
     uint8_t *verdicts;     /* per run, filled in: enum history_verdict; NULL: not wanted */
     double *references;    /* per run, filled in: the centre compared with, or NAN; NULL: not wanted */
@@ -90,7 +90,7 @@ struct history {
 struct history_options {
     size_t window;           /* runs in a reference, at most */
     double false_alarms;     /* chance of one or more false alarms in a night, over all series */
-    double min_change_share; /* a smaller change, as a share of the reference, is none */
+    double min_change_share; /* smaller changes, as a share of the reference, are ignored */
 };
 #define HISTORY_DEFAULTS                                                                                     \
     {                                                                                                        \

@@ -59,7 +59,7 @@ static double middling_error(const struct noise_run *runs, size_t count, double 
 /* Were the steps of a night with this ERROR much wilder than those of a middling night? */
 static bool is_wild(double error, double middling)
 {
-    return error * error > wild_from * middling; /* false when either is not known */
+    return error * error > wild_from * middling; /* false when either is unknown */
 }
 
 /* The noise of COUNT runs. LEVELS has room for as many. */
@@ -70,7 +70,7 @@ static struct noise_reference look_at_runs(const struct noise_run *runs, size_t 
     double middling = reference.expected, errors = 0;
     for (size_t i = 0; i < count; i++)
         wild += is_wild(runs[i].error, middling);
-    bool leave_out = wild <= count / RUNS_PER_WILD; /* more of them are no exception */
+    bool leave_out = wild <= count / RUNS_PER_WILD; /* more of them are not exceptional */
     for (size_t i = 0; i < count; i++) {
         if (leave_out && is_wild(runs[i].error, middling))
             continue;
@@ -225,7 +225,7 @@ static double t_of(double change, double variance)
     return variance > 0 ? change / sqrt(variance) : copysign(INFINITY, change);
 }
 
-/* Was an odd earlier run at LEVEL, too? Three in a row are no accident, whatever was there before. */
+/* Was an odd earlier run at LEVEL, too? Three in a row are not accidental, whatever was there before. */
 static bool was_visited(const struct noise_reference *reference, double level, size_t back, double variance)
 {
     return reference->has_aside && back < 3 && fabs(level - reference->aside_level) < 3 * sqrt(2 * variance);

@@ -20,12 +20,12 @@ enum { HISTORY_LEAST_RUNS = 4 };
 
 struct noise_run {
     size_t run;
-    double level, error; /* error NAN: not known */
+    double level, error; /* error NAN: unknown */
     bool excursion;      /* was elsewhere for a night or two: counts as noise, not as a change */
 };
 
 struct noise_runs {
-    VEC_OF(struct noise_run); /* oldest first, but for excursions */
+    VEC_OF(struct noise_run); /* oldest first, except excursions */
 };
 
 /* The noise of earlier levels: sum of squares of shares of the centre, and its degrees of freedom. */
@@ -39,7 +39,7 @@ struct noise_reference {
     double centre;      /* mean of their levels */
     double variance;    /* of a level, from how they differ; 0 when df is 0 */
     double df;          /* degrees of freedom of it, earlier references included */
-    double expected;    /* variance of a level if the steps explain it alone; NAN when not known */
+    double expected;    /* variance of a level if the steps explain it alone; NAN when unknown */
     bool has_aside;     /* was a run set aside that is worse than the centre? */
     double aside_level; /* the level of the worst of them */
 };
@@ -77,7 +77,7 @@ void noise_gather(struct noise_test *test, const struct noise_runs *good, const 
 void noise_pool_settle(struct noise_pool *pool);
 void noise_pool_release(struct noise_pool *pool);
 
-/* Compare NOW with BAD when there are any, else with GOOD; fills in TEST but for what is the caller's. */
+/* Compare NOW with BAD when there are any, else with GOOD; fills in TEST except what is the caller's. */
 void noise_compare(struct noise_test *test, const struct noise_pool *pool, const struct noise_run *now,
                    const struct noise_runs *good, const struct noise_runs *bad, const struct noise_past *past,
                    size_t window);

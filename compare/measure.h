@@ -65,7 +65,7 @@ struct measure_rows {
     struct names *names;
     VEC_OF(struct measure_value) values; /* by row and sample once finished, one for each pair */
     bool only_listed;                    /* samples that are not listed are missing, not 0 */
-    bool alone;                          /* the rows are no parts of a figure of whole samples */
+    bool alone;                          /* the rows are not parts of a figure of whole samples */
 };
 
 /* All that was taken in samples of one kind. */
@@ -202,7 +202,7 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
 /* What the fact "gpu" is where the recording does not name it. */
 #define MEASURE_UNKNOWN_GPU "unknown GPU"
 
-/* What the side says of KEY; NULL when nothing. */
+/* The fact KEY of the side; NULL if there is none. */
 const char *measures_fact(const struct measures *measures, const char *key);
 
 /* How many ranks of the job are missing from the files, as far as these say how many there are; 0: none. */

@@ -1,7 +1,7 @@
 /*
  * measure_fleet.c - a job of many ranks as samples; see measure.h.
  *
- * A sample is a step of the job: ranks wait for each other and are no independent witnesses of a step. Its time is that of
+ * A sample is a step of the job: ranks wait for each other and are not independent witnesses of a step. Its time is that of
  * the median rank, its parts are means over the devices. Names are sampled by rank: the median of the runs on each.
  */
 #include "base/runs.h"

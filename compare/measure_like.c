@@ -1,5 +1,5 @@
 /*
- * measure_like.c - a trace or profile beside a saved result: the command that the result came from is asked again, and
+ * measure_like.c - a trace or profile compared with a saved result: the command of the result runs again, and
  * what it answers is taken as if it had been saved; see measure.h.
  */
 #include "compare/measure.h"

@@ -144,7 +144,7 @@ void measure_memory(const struct measuring *measuring)
     struct measures *measures = measuring->measures;
     if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
         return;
-    struct memory_records *records = memory_records_open(measuring->trace, MEMORY_LEVELS);
+    const struct memory_records *records = memory_records_of(measuring->trace, MEMORY_LEVELS);
     struct peaks peaks = { .measuring = measuring, .records = records };
     peaks_open(&peaks);
     for (size_t d = 0; d < records->device_count; d++) {
@@ -162,5 +162,4 @@ void measure_memory(const struct measuring *measuring)
             of_steps->whole = of_files->whole;
     }
     peaks_release(&peaks);
-    memory_records_free(records);
 }

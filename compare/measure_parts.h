@@ -36,13 +36,13 @@ struct measuring {
     uint32_t *file_sample;              /* in measures->by_file; of no meaning for files without events */
 };
 
-/* Is the file a sample? One that holds no events tells nothing, not even that nothing took time. */
+/* Is the file a sample? A file without events is not, not even one with times of 0. */
 static inline bool measured_file(const struct measuring *measuring, uint32_t file)
 {
     return measuring->trace->files[file].event_count > 0;
 }
 
-/* The step in whose range on the host MOMENT lies; NULL when it is no sample. */
+/* The step in whose range on the host MOMENT lies; NULL when it is not a sample. */
 const struct measured_step *measured_step_at(const struct measuring *measuring, uint32_t file,
                                              int64_t moment_ns);
 

@@ -27,28 +27,35 @@ static void add_blocks(struct measures *measures, const struct memory_replay *re
     struct life_names lines;
     life_names_open(replay, ALIVE_BY_LINE, &lines);
     name_id *stacks = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *stacks));
+    bool *has = life_stacks(replay);
     struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {
+        if (!has[s])
+            continue;
         buffer_clear(&text);
         snapshot_stack_text(snapshot, (stack_id)s, &text);
         stacks[s] = names_add(measures->block_texts, text.at, text.count);
     }
+    name_id *shared = mem_alloc(mem_times(names_count(lines.names), sizeof *shared));
+    for (name_id n = 0; n < names_count(lines.names); n++)
+        shared[n] =
+            names_add(measures->block_texts, names_text(lines.names, n), names_length(lines.names, n));
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         if (!life_is_allocated(life, replay->entry_count - 1))
             continue;
-        uint32_t line = life_name(&lines, i);
         *VEC_PUSH(&measures->blocks) = (struct measure_block){
             .device = replay->device->device,
             .addr = memory_replay_address(replay, i),
             .bytes = life->size,
             .stack = life->stack == STACK_NONE ? NAME_NONE : stacks[life->stack],
-            .line = names_add(measures->block_texts, names_text(lines.names, line),
-                              names_length(lines.names, line)),
+            .line = shared[life_name(&lines, i)],
         };
     }
     buffer_release(&text);
     free(stacks);
+    free(shared);
+    free(has);
     life_names_release(&lines);
 }
 

@@ -36,7 +36,7 @@ static int compare_steps(const void *left, const void *right)
     return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
 }
 
-/* The step NUMBER of FILE; NULL when it is no sample. */
+/* The step NUMBER of FILE; NULL when it is not a sample. */
 static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
                                                     int64_t number)
 {
@@ -399,7 +399,7 @@ static bool tells_whole(enum measure_by by)
            by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
 }
 
-/* What happens in a step that is no sample, because it overlaps another or repeats its number, is in no sample. */
+/* What happens in a step that is not a sample, because it overlaps another or repeats its number, is in no sample. */
 static struct step_list ranges_of_samples(const struct measuring *measuring)
 {
     const struct step_list *ranges = measuring->ranges;
@@ -455,21 +455,18 @@ static void measure_steps(const struct measuring *measuring)
 {
     struct measure_rows *rows =
         sampling_open_rows(&measuring->measures->by_file, "rows", "Time of the steps", TABLE_NS);
-    struct buffer name = { 0 };
     double *sums = mem_zalloc(measuring->trace->file_count + 1, sizeof *sums);
     for (size_t i = 0; i < measuring->steps.count; i++) {
         const struct device_step *step = measuring->steps.at[i].step;
         double time_ns = (double)(step->end_ns - step->start_ns);
-        buffer_clear(&name);
-        buffer_printf(&name, "ProfilerStep#%" PRId64, step->number);
-        measure_rows_add(rows, name.at, name.count, measuring->file_sample[step->file], time_ns, 1);
+        const char *name = trace_name(measuring->trace, step->event);
+        measure_rows_add(rows, name, strlen(name), measuring->file_sample[step->file], time_ns, 1);
         sums[step->file] += time_ns;
     }
     for (uint32_t file = 0; file < measuring->trace->file_count; file++)
         if (measured_file(measuring, file))
             sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
                          measuring->file_sample[file], sums[file]);
-    buffer_release(&name);
     free(sums);
 }
 

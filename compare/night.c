@@ -41,7 +41,7 @@ static int compare_by_step(const void *left, const void *right)
     return order ? order : compare_integers(a->index, b->index);
 }
 
-/* One step of one repetition is one group. What a rank says of a step for the second time is a repetition. */
+/* One step of one repetition is one group. A second sample of a step from the same rank is a repetition. */
 static struct groups group_samples(const struct sampling *by)
 {
     size_t count = by->samples.count;

@@ -6,8 +6,8 @@
  *         ... night->figures.at[i].name, .level.centre, .values ...
  *     night_free(night);
  *
- * A sample is a step of the run; what several ranks say of one step is averaged, because ranks wait for each other and
- * are no independent witnesses. Where there are no steps a sample is a file.
+ * A sample is a step of the run; it is averaged over the ranks, because ranks wait for each other and
+ * are not independent witnesses. Where there are no steps a sample is a file.
  */
 #ifndef TPA_COMPARE_NIGHT_H
 #define TPA_COMPARE_NIGHT_H

@@ -20,7 +20,7 @@
 
 struct nightly_run {
     int64_t id;                              /* counts up as runs are added */
-    const char *label, *gpu, *commit, *host; /* commit and host NULL: not known */
+    const char *label, *gpu, *commit, *host; /* commit and host NULL: unknown */
     const char *unit;                        /* what its samples are: "step" */
     int64_t time_ns;                         /* when it ran, since 1970 */
     int64_t sample_count;

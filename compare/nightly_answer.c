@@ -119,12 +119,14 @@ static void add_runs(const struct nightly *nightly, struct answer *answer, struc
         head++;
     if (head == nightly->series.count)
         return;
+    bool worse = is_worse(nightly, head, HISTORY_NEW) || is_worse(nightly, head, HISTORY_EXISTING);
+    size_t first_bad = worse ? nightly->history.series.at[head].now.first_bad : SIZE_MAX;
     for (size_t run = 0; run <= nightly->judged; run++) {
         double level = nightly->history.series.at[head].level[run];
         if (level > 0 && level < 9e18)
             *VEC_PUSH(&answer->steps) =
                 (struct answer_step){ arena_printf(texts, "%" PRId64, nightly->runs.at[run].id),
-                                      (int64_t)level };
+                                      (int64_t)level, run >= first_bad };
     }
     answer->step_word = "run";
     answer->steps_title = arena_printf(texts, "%s over the runs", name_of(nightly, head, texts));

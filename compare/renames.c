@@ -64,7 +64,7 @@ static size_t digits_length(const char *s, size_t len)
 
 /*
  * A number that says nothing about what the kernel does: behind ':' or '#' (lines, lambdas), or behind '_' at the end of
- * a word that is no library's tile or architecture: fused_add_3, but not sgemm_128x64 nor sm80.
+ * a word that is not a library's tile or architecture: fused_add_3, but not sgemm_128x64 nor sm80.
  */
 static size_t running_number_length(const char *name, size_t len, size_t at)
 {

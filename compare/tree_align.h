@@ -7,7 +7,7 @@
  *         ...
  *     tree_aligner_free(aligner);
  *
- * Definition. Aligned nodes are of equal kind and name, their parents are aligned, and they stand in the same order on both
+ * Definition. Aligned nodes are of equal kind and name, their parents are aligned, and they have the same order on both
  * sides. Threads are aligned in order, file by file; where only steps were chosen, nodes of a step only with nodes of the
  * step of the same place. Among all such alignments this is one with the most nodes. Of several it is that which, from the front, takes equal
  * subtrees at the head and the tail of both lists of children first, then aligns two nodes where that loses nothing, else

@@ -73,7 +73,7 @@ struct tree_diff {
 
 /*
  * New; free with tree_diff_free (NULL is allowed). Borrows the trees as long as it lives, and sets their numbers. A change
- * below MIN_CHANGE_NS per step is none.
+ * below MIN_CHANGE_NS per step is ignored.
  */
 struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns);
 void tree_diff_free(struct tree_diff *diff);

@@ -14,8 +14,11 @@
 
 const char *tree_label_name(enum tree_label label)
 {
-    static const char *const names[TREE_LABELS] = { "aligned", "wrapped", "renamed", "fused",
-                                                    "split",   "gone",    "new" };
+    static const char *const names[TREE_LABELS] = {
+        [TREE_ALIGNED] = "aligned", [TREE_WRAPPED] = "wrapped", [TREE_RENAMED] = "renamed",
+        [TREE_FUSED] = "fused",     [TREE_SPLIT] = "split",     [TREE_GONE] = "gone",
+        [TREE_NEW] = "new",
+    };
     return names[label];
 }
 

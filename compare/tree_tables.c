@@ -181,7 +181,7 @@ static void put_on_top(struct result *result)
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
-/* The row that says most: the largest change that is none of one row below it; NULL when nothing changed. */
+/* The most specific row: the largest change that is not that of one row below it; NULL if nothing changed. */
 static const struct tree_path_row *first_path(const struct tree_diff *diff)
 {
     for (size_t i = 0; i < diff->paths.count; i++) {

@@ -6,7 +6,7 @@
  *     findings_judge(findings, count, min_change);              // many questions at once
  *
  * Verdicts:
- *   slower, faster   (more, less for what is no time): p < 0.05 after Holm's correction, and a change no smaller than
+ *   slower, faster   (more, less for what is not a time): p < 0.05 after Holm's correction, and a change no smaller than
  *                    the least one that counts
  *   same             no change, or none that could be distinguished from chance
  *   new, gone        in the samples of one side only
@@ -44,8 +44,8 @@ struct finding {
     bool present[2];
     struct shift shift;
     double p;       /* after Holm's correction; NAN: not tested */
-    double clear_p; /* of a change far beyond any spread, by Welch's t test; NAN: it is none */
-    bool by_spread; /* the verdict is that of finding_judge_clear, and so is p */
+    double clear_p; /* of a change far beyond any spread, by Welch's t test; NAN: it is not such a change */
+    bool by_spread; /* verdict and p are those of finding_judge_clear */
     enum verdict verdict;
 };
 
@@ -56,7 +56,7 @@ struct finding finding_of(const struct sampled *sampled);
  * are samples enough, else of the means. INFINITY for what is new; 0 when nothing changed. */
 double finding_growth(const struct finding *finding);
 
-/* Judge one; a change below MIN_CHANGE is none. */
+/* Judge one; a change below MIN_CHANGE is ignored. */
 void finding_judge(struct finding *finding, double min_change);
 
 /*
@@ -65,7 +65,7 @@ void finding_judge(struct finding *finding, double min_change);
  * level at least), and Welch's t test, with Bonferroni's correction, gives p < 0.05. finding_judge does this by itself.
  */
 void finding_judge_clear(struct finding *finding, size_t count, double min_change);
-/* Judge one of two sides that are no samples but the thing itself, such as bytes that were counted: any change is real. */
+/* Judge one of two sides that are not samples but the thing itself, such as bytes that were counted: any change is real. */
 void finding_judge_exact(struct finding *finding);
 
 /* Judge COUNT of them together. Returns how many could be tested. */

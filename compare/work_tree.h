@@ -12,9 +12,9 @@
  *
  * A node is a thread, an operator or a piece of device work (kernel, copy, memset). Operators nest as in `tpa top`: one
  * that ends after its caller closes it. Work is a child of the innermost operator that was open on its thread when the
- * call that launched it began, or of the thread. Children stand in the order in which they were called, an operation at
- * the moment of its call. Runtime calls, annotations, Python functions and steps are no nodes. A thread without
- * operators has no tree; its work is counted as outside, and so is work whose call is not in the file.
+ * call that launched it began, or of the thread. Children are in the order in which they were called, an operation at
+ * the moment of its call. Runtime calls, annotations, Python functions and steps are not nodes. A thread without
+ * operators has no tree; its work is counted as outside, like work whose call is not in the file.
  */
 #ifndef TPA_COMPARE_WORK_TREE_H
 #define TPA_COMPARE_WORK_TREE_H

@@ -20,7 +20,7 @@
 /* Is NAME like those that c10d's backends give their regions: nccl:all_reduce, gloo:broadcast? */
 bool is_async_by_name(const char *name);
 
-/* Was region E (an operator or annotation) open when recording stopped: says so, or ends after the window? */
+/* Was region E (an operator or annotation) open when recording stopped, by its mark or because it ends after the window? */
 bool region_was_open(const struct trace *trace, event_id e);
 
 struct open_region {
@@ -33,7 +33,7 @@ struct open_regions {
     VEC_OF(struct open_region);
 };
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct open_regions *open_regions_of(const struct trace *trace);
 
 /* Where E ends: as written, unless it is one of REGIONS. */

@@ -37,7 +37,7 @@ struct attribution;
 struct attribution *attribution_open(const struct trace *trace);
 void attribution_free(struct attribution *launches);
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct attribution *attribution_of(const struct trace *trace);
 
 /* How FILE tells operators. */

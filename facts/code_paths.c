@@ -11,6 +11,7 @@
 #include "facts/step_list.h"
 #include "base/memory.h"
 #include "base/search.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -408,7 +409,7 @@ static void add_captured(struct code_paths *paths, enum code_frames frames)
     }
 }
 
-struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
+static struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
 {
     struct code_paths *paths = mem_zalloc(1, sizeof *paths);
     struct maker maker = { .paths = paths, .frames = frames };
@@ -445,10 +446,9 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     return paths;
 }
 
-void code_paths_free(struct code_paths *paths)
+static void release(void *derived)
 {
-    if (!paths)
-        return;
+    struct code_paths *paths = derived;
     calltree_free(paths->tree);
     free(paths->skips);
     free(paths->node);
@@ -459,6 +459,31 @@ void code_paths_free(struct code_paths *paths)
     names_free(paths->labels);
     names_free(paths->keys);
     free(paths);
+}
+
+static void *derive_modules(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_MODULES);
+}
+
+static void *derive_lines(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_LINES);
+}
+
+static void *derive_annotations(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_ANNOTATIONS);
+}
+
+const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames)
+{
+    static const struct derivation derivations[CODE_FRAMES] = {
+        [CODE_MODULES] = { derive_modules, release },
+        [CODE_LINES] = { derive_lines, release },
+        [CODE_ANNOTATIONS] = { derive_annotations, release },
+    };
+    return trace_derive(trace, &derivations[frames]);
 }
 
 /* NULL: nothing of TRACK nests. */

@@ -1,12 +1,11 @@
 /*
  * code_paths.h - in which module, or on which line of source, the host was when it did something.
  *
- *     struct code_paths *paths = code_paths_open(trace, CODE_MODULES);
+ *     const struct code_paths *paths = code_paths_of(trace, CODE_MODULES);
  *     struct code_place place = code_place_of(paths, e);            // of an operator, a call, a frame
  *     puts(code_path_name(paths, place.path));                      // "Linear_0"
  *     for (uint32_t p = place.path; p != CODE_OUTSIDE; p = paths->at[p].parent)
  *         ...                                                       // from the inside out
- *     code_paths_free(paths);
  *
  * A path is a frame within the frames around it: the module Linear_0 within MLP_0 is another path than the same one
  * within Head_0. Frames come from python_function events by nesting; in files without these, from the stack that each
@@ -15,7 +14,7 @@
  * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a `Fwd
  * thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those
  * on that thread, which is the one that made the node of the graph. torch's number of a thread is not the file's: it is
- * taken for the thread on which most of its numbers are found alone.
+ * assigned to the thread on which most of its numbers are found exclusively.
  */
 #ifndef TPA_FACTS_CODE_PATHS_H
 #define TPA_FACTS_CODE_PATHS_H
@@ -30,7 +29,7 @@
 enum code_frames {
     CODE_MODULES, /* nn.Module */
     CODE_LINES,   /* functions in Python files other than PyTorch's own */
-    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, but for steps. Here the backward pass is where it ran */
+    CODE_ANNOTATIONS, /* what the program calls a stretch of its own, except steps. Here the backward pass is where it ran */
     CODE_FRAMES
 };
 
@@ -52,7 +51,7 @@ struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
     struct calltree *tree;    /* frames, operators, runtime calls; of annotations these alone */
-    node_id *node;            /* by event; NULL: of annotations, where an event is asked by its time */
+    node_id *node;            /* by event; NULL for annotations, where events are looked up by time */
     node_id *skips;           /* by node: see calltree_around */
     uint32_t *path;           /* by node */
     uint8_t *flags;           /* by node: enum code_flags */
@@ -68,9 +67,8 @@ enum code_flags {
     CODE_FRAME = 2, /* the node is itself a frame: a call of its path */
 };
 
-/* New; free with code_paths_free (NULL is allowed). */
-struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames);
-void code_paths_free(struct code_paths *paths);
+/* Worked out when first requested; borrowed, lives as long as TRACE. */
+const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames);
 
 /* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
 struct code_place code_place_of(const struct code_paths *paths, event_id e);

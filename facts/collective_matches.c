@@ -90,7 +90,7 @@ static bool has_one_size(enum collective_kind kind)
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
 }
 
-/* Where all of a group tell their number, it alone decides; else number and order say nothing of one another. */
+/* If all of a group have a number, it alone decides; else number and order are unrelated. */
 static void settle_numbers(struct entry *entries, size_t count)
 {
     if (count)
@@ -240,7 +240,7 @@ static int compare_times(const void *left, const void *right)
     return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
 }
 
-/* The lower of the two in the middle, where there are two: clocks may be so far apart that their sum does not fit. */
+/* The lower of the middle two, if there are two: clocks may be so far apart that their sum does not fit. */
 static int64_t median_of(int64_t *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_times);
@@ -378,7 +378,7 @@ static void judge_matches(struct collective_matches *matches)
 }
 
 /*
- * Did the members of a match end together, by a common clock or by clocks set right? Clocks drift, and ranks are not
+ * Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
  * let go in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on
  * hosts without a common clock, whose threads may be kept from ending by others.
  */

@@ -20,7 +20,7 @@
  *
  * That it ends for all at about the same time also tells how far clocks are apart: the median over all collectives in
  * which every rank has to arrive. What was matched by its order alone, but did not end together by clocks set
- * right in this way, is no match: the order was another, because a recording lacks some.
+ * right in this way, is not a match: the order was another, because a recording lacks some.
  */
 #ifndef TPA_FACTS_COLLECTIVE_MATCHES_H
 #define TPA_FACTS_COLLECTIVE_MATCHES_H
@@ -34,7 +34,7 @@
 struct collective_match {
     size_t first;        /* of collective_matches.member */
     size_t count;        /* at least 2, by place */
-    size_t last;         /* the collective of the last to arrive; of equals the first */
+    size_t last;         /* the collective of the last to arrive; of equals, the first */
     size_t earliest;     /* of the first to arrive */
     int64_t transfer_ns; /* the duration of LAST; without a common clock the shortest */
     int64_t wait_ns;     /* the longest wait, that of EARLIEST; 0: all arrived together */

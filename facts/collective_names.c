@@ -5,6 +5,7 @@
 #include "facts/collective_names.h"
 
 #include "base/memory.h"
+#include "facts/communication.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ double collective_bus_factor(enum collective_kind kind, int64_t ranks)
     }
 }
 
-/* COUNT times RANKS; -1 when either is not known, or too large. */
+/* COUNT times RANKS; -1 when either is unknown, or too large. */
 static int64_t times(int64_t count, int64_t ranks)
 {
     int64_t product;
@@ -198,6 +199,8 @@ const char *collective_library_of(const char *name)
 
 bool collective_runs_on_host(const char *name)
 {
+    if (operator_is_collective_of_xla(name))
+        return true;
     static const char *const prefixes[] = { "gloo:", "mpi:", "ucc:" };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)

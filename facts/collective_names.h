@@ -39,14 +39,14 @@ bool collective_joins_all(enum collective_kind kind);
 
 /*
  * What the bus carries per byte of the collective on RANKS ranks, as NCCL's tests define it: bus bandwidth =
- * algorithmic bandwidth times this. RANKS is -1 when not known; then NAN, except where it is 1 for any number.
+ * algorithmic bandwidth times this. RANKS is -1 when unknown; then NAN, except where it is 1 for any number.
  */
 double collective_bus_factor(enum collective_kind kind, int64_t ranks);
 
 /*
  * The size of a collective in elements or bytes as NCCL's tests count it, which the algorithmic bandwidth is of: what
  * one rank holds of the whole before or after. IN and OUT are what one rank gives and gets, RANKS how many there are;
- * -1 when not known. -1 when they do not tell.
+ * -1 when unknown. -1 when they do not tell.
  */
 int64_t collective_size(enum collective_kind kind, int64_t in, int64_t out, int64_t ranks);
 
@@ -62,7 +62,7 @@ struct element_type {
     int size_bytes;
 };
 
-/* NULL when the text is not known. TEXT is as arguments have it: "BFloat16", "c10::BFloat16", "long int". */
+/* NULL when the text is unknown. TEXT is as arguments have it: "BFloat16", "c10::BFloat16", "long int". */
 const struct element_type *element_type_of(const char *text, size_t len);
 
 /*

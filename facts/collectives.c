@@ -28,7 +28,7 @@ struct search {
     const struct trace *trace;
     struct collectives *all;
     uint8_t *facts;   /* by name */
-    uint64_t *taking; /* a bit per event that takes part in the call tree */
+    uint64_t *taking; /* a bit per event that counts in the call tree */
     struct calltree *tree;
     node_id *node;  /* by event */
     bool *reported; /* by node: a kernel was found for it */
@@ -82,7 +82,7 @@ static struct collective unknown_collective(event_id event, uint32_t place)
 /* What is known of the size of a collective: elements that go in and come out, -1 when not recorded. */
 struct size_facts {
     int64_t in, out, from_shapes;
-    int type_bytes; /* 0: not known */
+    int type_bytes; /* 0: unknown */
 };
 
 static void learn_text(const struct trace *trace, enum trace_arg arg, event_id e, name_id *to)

@@ -35,7 +35,7 @@ struct collective {
     event_id op;     /* the outermost operator or annotation that communicates; EVENT_NONE */
     uint32_t place;  /* where it ran: index into collectives.places */
     enum collective_kind kind;
-    bool timed;          /* false: issued only; when it ran is not known */
+    bool timed;          /* false: issued only; when it ran is unknown */
     const char *library; /* NULL when not recorded */
     const char *type;    /* of the elements; borrowed; NULL when not recorded */
     /* The process group, in trace->texts; NAME_NONE when not recorded. */

@@ -37,7 +37,7 @@ void collectives_join_free(struct collectives_join *join)
     free(join);
 }
 
-/* Keep what the span of FILE is told by (trace/span.h): what begins first and ends last, of everything and of what takes time. */
+/* Keep the events that determine the span of FILE (trace/span.h): what begins first and ends last, of everything and of what takes time. */
 static void need_span(const struct trace *trace, const struct trace_file *file, bool *needed)
 {
     event_id first[2] = { EVENT_NONE, EVENT_NONE }, last[2] = { EVENT_NONE, EVENT_NONE };

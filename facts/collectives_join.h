@@ -30,7 +30,7 @@ void collectives_join_free(struct collectives_join *join);
 bool *collectives_join_needs(const struct collectives *all);
 
 /*
- * Take the collectives of ALL. The events that NEEDED has stand in the common trace from FIRST_EVENT on, in their order; the first of
+ * Take the collectives of ALL. The events in NEEDED are in the common trace from FIRST_EVENT on, in their order; the first of
  * the trace's files is FIRST_FILE there. Nothing of ALL is borrowed.
  */
 void collectives_join_add(struct collectives_join *join, const struct collectives *all, const bool *needed,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does NAME, be it in upper or lower case, hold one of WORDS (in lower case)? */
+/* Does NAME, in upper or lower case, hold one of WORDS (in lower case)? */
 static bool matches(const char *name, const char *const *words)
 {
     char *lower = mem_strdup(name);
@@ -91,8 +91,27 @@ static const char *const collective_words[] = {
 /* An operator that computes and communicates at once; its own kernels may do either. */
 static const char *const fused_words[] = { "matmul", "_mm", "gemm", "linear", "norm", NULL };
 
+bool operator_is_collective_of_xla(const char *name)
+{
+    static const char *const opcodes[] = { "all-reduce",          "all-gather", "reduce-scatter",
+                                           "ragged-all-to-all",   "all-to-all", "collective-permute",
+                                           "collective-broadcast" };
+    for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
+        size_t len = strlen(opcodes[i]);
+        if (strncmp(name, opcodes[i], len) != 0)
+            continue;
+        const char *end = name + len;
+        end += strncmp(end, "-start", 6) == 0 ? 6 : strncmp(end, "-done", 5) == 0 ? 5 : 0;
+        if (*end == '\0' || (*end == '.' && end[1 + strspn(end + 1, "0123456789.")] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 bool operator_is_communication(const char *name)
 {
+    if (operator_is_collective_of_xla(name))
+        return true;
     if (matches(name, fused_words))
         return false;
     for (const char *const *prefix = communication_prefixes; *prefix; prefix++)

@@ -18,4 +18,7 @@ bool kernel_is_communication(const char *name);
 /* Is the operator (or annotation) one that communicates, so that what it launches itself does? */
 bool operator_is_communication(const char *name);
 
+/* Is it an operator of HLO that communicates, whose name is its opcode and at most a number: "all-reduce.3", "all-gather-start"? */
+bool operator_is_collective_of_xla(const char *name);
+
 #endif

@@ -46,13 +46,18 @@ struct copy_kind copy_kind_with(struct copy_kind kind, const char *memory)
 
 const char *copy_direction_name(enum copy_direction direction)
 {
-    static const char *const names[COPY_DIRECTIONS] = { "unknown", "HtoD", "DtoH",   "DtoD",
-                                                        "PtoP",    "HtoH", "managed" };
+    static const char *const names[COPY_DIRECTIONS] = {
+        [COPY_UNKNOWN] = "unknown", [COPY_HTOD] = "HtoD", [COPY_DTOH] = "DtoH",       [COPY_DTOD] = "DtoD",
+        [COPY_PTOP] = "PtoP",       [COPY_HTOH] = "HtoH", [COPY_MANAGED] = "managed",
+    };
     return names[direction];
 }
 
 const char *copy_memory_name(enum copy_memory memory)
 {
-    static const char *const names[COPY_MEMORIES] = { NULL, "unknown", "pageable", "pinned", "managed" };
+    static const char *const names[COPY_MEMORIES] = {
+        [MEMORY_NONE] = NULL,       [MEMORY_UNKNOWN] = "unknown", [MEMORY_PAGEABLE] = "pageable",
+        [MEMORY_PINNED] = "pinned", [MEMORY_MANAGED] = "managed",
+    };
     return names[memory];
 }

@@ -17,8 +17,10 @@
 
 /* clang-format off */
 /*
- * In TFLOP/s (TOP/s of int8) and GB/s. A name is looked for in the device's; the first that fits counts. An MI250X and an MI250
- * are two devices each, of which this is one. The MI200s and older have no TF32; the MI300s call theirs XF32.
+ * In TFLOP/s (TOP/s of int8) and GB/s. A name is looked for in the device's, upper and lower case alike; the first that
+ * fits counts. An MI250X and an MI250 are two devices each, of which this is one. The MI200s and older have no TF32; the
+ * MI300s call theirs XF32. The pages on TPUs are https://cloud.google.com/tpu/docs/ and v4, v5e, v5p or v6e: figures of
+ * a chip, which is one device from v4 on.
  */
 static const struct {
     const char *name;
@@ -45,9 +47,11 @@ static const struct {
     { "NVIDIA L40S",       0,       733,     733,     362.05, 362.05, 183,   0,     91.6,  0,     864,   4, "NVIDIA L40S data sheet" },
     { "NVIDIA L4",         0,       242.5,   242.5,   121,    121,    60,    0,     30.3,  0,     300,   4, "NVIDIA L4 data sheet" },
     { "TPU v6 Lite",       0,       0,       1836,    0,      918,    0,     0,     0,     0,     1638, 0, "Google Cloud TPU v6e documentation" },
+    { "TPU v6e",           0,       0,       1836,    0,      918,    0,     0,     0,     0,     1638, 0, "Google Cloud TPU v6e documentation" },
     { "TPU v5 Lite",       0,       0,       393,     0,      197,    0,     0,     0,     0,     819,  0, "Google Cloud TPU v5e documentation" },
+    { "TPU v5e",           0,       0,       393,     0,      197,    0,     0,     0,     0,     819,  0, "Google Cloud TPU v5e documentation" },
     { "TPU v5",            0,       0,       918,     0,      459,    0,     0,     0,     0,     2765, 0, "Google Cloud TPU v5p documentation" },
-    { "TPU v4",            0,       0,       275,     0,      275,    0,     0,     0,     0,     1228, 0, "Google Cloud TPU v4 documentation" },
+    { "TPU v4",            0,       0,       275,     0,      275,    0,     0,     0,     0,     1200, 0, "Google Cloud TPU v4 documentation" },
     { "MI355X",            10066.3, 5033.2,  5033.2,  2516.6, 2516.6, 0,     78.6,  157.3, 78.6,  8000, 5, "AMD Instinct MI355X data sheet" },
     { "MI325X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  6000, 5, "AMD Instinct MI325X data sheet" },
     { "MI300X",            0,       2614.9,  2614.9,  1307.4, 1307.4, 653.7, 163.4, 163.4, 81.7,  5300, 5, AMD_CDNA3 },
@@ -62,7 +66,7 @@ bool device_peaks_find(const char *name, struct device_peaks *peaks)
 {
     *peaks = (struct device_peaks){ .source = NULL };
     for (size_t i = 0; name && i < sizeof devices / sizeof *devices; i++) {
-        if (!strstr(name, devices[i].name))
+        if (!strcasestr(name, devices[i].name))
             continue;
         const double rates[PEAK_RATES] = {
             [PEAK_FP4] = devices[i].fp4,   [PEAK_FP8] = devices[i].fp8,

@@ -5,8 +5,8 @@
  *     if (device_peaks_find("NVIDIA H100 80GB HBM3", &peaks))
  *         seconds = flops / peaks.flops[PEAK_BF16];
  *
- * Dense figures: those for sparse matrices, twice as high, are none that a model reaches by itself. Nothing is made up: what a
- * data sheet does not state is 0.
+ * Dense figures: those for sparse matrices are twice as high, but ordinary models do not reach them. Nothing is guessed:
+ * figures missing from a data sheet are 0.
  */
 #ifndef TPA_FACTS_DEVICE_PEAKS_H
 #define TPA_FACTS_DEVICE_PEAKS_H
@@ -17,13 +17,13 @@
 #include <stdbool.h>
 
 struct device_peaks {
-    double flops[PEAK_RATES]; /* per second; 0: not known, or the device does not compute so */
-    double bandwidth;         /* of its memory, bytes per second; 0: not known */
-    int pcie;                 /* generation of the link to its host; 0: not known, or another kind of link */
+    double flops[PEAK_RATES]; /* per second; 0: unknown, or the device does not compute so */
+    double bandwidth;         /* of its memory, bytes per second; 0: unknown */
+    int pcie;                 /* generation of the link to its host; 0: unknown, or another kind of link */
     const char *source;       /* the data sheet */
 };
 
-/* Of the device called NAME; false, and all 0, when it is not known. */
+/* Of the device called NAME; false, and all 0, when it is unknown. */
 bool device_peaks_find(const char *name, struct device_peaks *peaks);
 
 /* "bf16", "tf32"; as --peak takes it. */

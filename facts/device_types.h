@@ -6,7 +6,7 @@
  *     enum device_type type = event_device_type(trace, types, e);
  *     const char *name = device_type_name(type);       // "CUDA"
  *
- * From torch/csrc/profiler/kineto_shim.cpp, deviceTypeFromActivity: categories of MTIA and HPU say so themselves.
+ * From torch/csrc/profiler/kineto_shim.cpp, deviceTypeFromActivity: categories of MTIA and HPU name their device type.
  * Kernels, copies and memsets of an XPU, and all device events of a backend of one's own (PrivateUse1), are written
  * under the names of CUDA's; the runtime calls of the file tell (`xpu_runtime`, `privateuse1_runtime`).
  */
@@ -32,7 +32,7 @@ struct device_types {
     uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU or PRIVATEUSE1: whose runtime it calls */
 };
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct device_types *device_types_of(const struct trace *trace);
 
 static inline enum device_type event_device_type(const struct trace *trace, const struct device_types *types,

@@ -116,7 +116,7 @@ static const struct {
     [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
     [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
     [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
-    [EVENT_MEMSET] = { FEATURE_GPU, 0 },
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 }, /* others: nothing */
 };
 
 /* Is there anything that communicates? Names are asked as events turn up with them: most are of other kinds. */

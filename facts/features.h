@@ -49,7 +49,7 @@ const char *trace_feature_name(enum trace_feature feature);
 /* What the program was written with, in whose words advice is given: PyTorch; XLA (JAX, TensorFlow); CUDA or HIP themselves. */
 enum trace_framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
 
-/* Of the first file of TRACE. What tells no framework is PyTorch's where operators are recorded. */
+/* Of the first file of TRACE. Files without a known framework are PyTorch's if operators are recorded. */
 enum trace_framework trace_framework(const struct trace *trace);
 
 /* What to do to have them: "profile with profile_memory=True", or what the program that wrote TRACE calls it. */

@@ -62,7 +62,7 @@ static inline bool gpu_work_is_kernel(uint8_t work)
 /* The first device of FILE or of a later one, as an index into devices; device_count when there is none. */
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file);
 
-/* The work of one stream, where each is looked at for itself. */
+/* The work of one stream, where each is examined separately. */
 struct gpu_stream {
     uint32_t device; /* of gpu_events.devices */
     track_id track;
@@ -79,7 +79,7 @@ struct gpu_streams {
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu);
 void gpu_streams_free(struct gpu_streams *streams);
 
-/* Those of TRACE, with its launches, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, with its launches, computed when first requested. Borrowed; live as long as TRACE. */
 const struct gpu_events *gpu_events_of(const struct trace *trace);
 
 #endif

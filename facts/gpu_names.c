@@ -170,7 +170,9 @@ enum tensor_use kernel_tensor_use(const char *name)
 
 const char *tensor_use_name(enum tensor_use use)
 {
-    static const char *const names[] = { "unknown", "no", "yes" };
+    static const char *const names[] = {
+        [TENSOR_UNKNOWN] = "unknown", [TENSOR_NO] = "no", [TENSOR_YES] = "yes"
+    };
     return names[use];
 }
 
@@ -240,6 +242,10 @@ static bool begins_and_ends(const char *name, const char *begin, const char *end
 
 bool annotation_is_data_loading(const char *name)
 {
+    static const char tf_data[] = "IteratorGetNext";
+    const char *type = strrchr(name, ':');
+    if (strncmp(type && type > name && type[-1] != ':' ? type + 1 : name, tf_data, sizeof tf_data - 1) == 0)
+        return true;
     return begins_and_ends(name, "enumerate(DataLoader)#", ".__next__") ||
            begins_and_ends(name, "enumerate(DataPipe)#", "");
 }

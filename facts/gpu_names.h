@@ -28,7 +28,10 @@ const char *tensor_use_name(enum tensor_use use);
 bool kernel_is_product(const char *name);
 bool operator_is_product(const char *name);
 
-/* Is it the wait for the next batch: enumerate(DataLoader)#...__next__ and the like? */
+/*
+ * Is it the wait for the next batch: enumerate(DataLoader)#...__next__ and the like; IteratorGetNext of tf.data, as a
+ * function of TensorFlow or as an operator with its type?
+ */
 bool annotation_is_data_loading(const char *name);
 
 #endif

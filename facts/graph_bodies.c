@@ -84,7 +84,7 @@ struct adding {
     event_id *work_of;    /* by event: the first work of a call; EVENT_NONE */
     struct calltree *operators;
     node_id *skips;
-    struct code_paths *paths[2];
+    const struct code_paths *paths[2];
     uint32_t *path_of[2]; /* by path of the trace: that of the bodies; UINT32_MAX: not determined yet */
     VEC_OF(struct body_span) spans;
 };
@@ -336,7 +336,7 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     calltree_nest(adding.operators);
     adding.skips = calltree_skips(adding.operators);
     for (int frames = 0; frames < 2; frames++) {
-        adding.paths[frames] = code_paths_open(trace, (enum code_frames)frames);
+        adding.paths[frames] = code_paths_of(trace, (enum code_frames)frames);
         size_t size = mem_times(adding.paths[frames]->count + 1, sizeof *adding.path_of[frames]);
         adding.path_of[frames] = mem_alloc(size);
         memset(adding.path_of[frames], 0xff, size);
@@ -350,10 +350,8 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     free(calls);
     bodies->calls += (uint32_t)trace->event_count;
     VEC_FREE(&adding.spans);
-    for (int frames = 0; frames < 2; frames++) {
-        code_paths_free(adding.paths[frames]);
+    for (int frames = 0; frames < 2; frames++)
         free(adding.path_of[frames]);
-    }
     free(adding.skips);
     calltree_free(adding.operators);
     free(adding.work_of);

@@ -46,7 +46,7 @@ struct captured_op {
 };
 
 struct body_launch {
-    uint32_t name;   /* in names; LCS_NOTHING: not known */
+    uint32_t name;   /* in names; LCS_NOTHING: unknown */
     uint32_t op;     /* in ops */
     uint32_t call;   /* launches of one call of the operator have the same number, others another */
     int64_t node_id; /* of the graph's node; -1: not recorded */

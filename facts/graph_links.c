@@ -617,7 +617,7 @@ static void release_matching(struct matching *matching)
 static void *derive(const struct trace *trace)
 {
     (void)trace;
-    return NULL; /* what is not attached cannot be worked out */
+    return NULL; /* what is not attached cannot be computed */
 }
 
 static void release(void *value)

@@ -44,7 +44,7 @@ struct host_waits {
 
 #define HOST_WAITS_WANTS (GPU_EVENTS_WANTS | WANT(COPY_MEMORY))
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct host_waits *host_waits_of(const struct trace *trace);
 
 #endif

@@ -31,7 +31,7 @@ struct launch_calls {
     size_t file_count;
 };
 
-/* Those of TRACE in order of their ids, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE in order of their ids, computed when first requested. Borrowed; live as long as TRACE. */
 const struct launch_calls *launch_calls_of(const struct trace *trace);
 
 /* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 when there are none. */

@@ -10,6 +10,7 @@
 #include "base/sum.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
+#include "trace/derived.h"
 #include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static bool comes_after(const void *context, const void *left, const void *right
 
 /*
  * New, free with free(): by node, whose the records are that lie in it directly: the innermost operator's, else the innermost
- * annotation's that is no step.
+ * annotation's that is not a step.
  */
 static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
 {
@@ -226,7 +227,7 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
 
 /* ---- how much is in use ---- */
 
-/* Where records tell no totals and no addresses: what must have been in use, so that the sum is never negative. */
+/* For records without totals and addresses: what must have been in use, so that the sum is never negative. */
 static int64_t least_before(const struct raw_record *raw, uint32_t count)
 {
     int64_t level = 0, least = 0;
@@ -282,7 +283,7 @@ static void fill_device(struct memory_records *records, struct memory_device *de
 
 /* ---- the whole ---- */
 
-struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
+static struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
     struct memory_records *records = mem_zalloc(1, sizeof *records);
     records->trace = trace;
@@ -324,12 +325,30 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     return records;
 }
 
-void memory_records_free(struct memory_records *records)
+static void release(void *derived)
 {
-    if (!records)
-        return;
+    struct memory_records *records = derived;
     calltree_free(records->tree);
     free(records->at);
     free(records->devices);
     free(records);
+}
+
+static void *derive_levels(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_LEVELS);
+}
+
+static void *derive_owners(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_OWNERS);
+}
+
+const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail)
+{
+    static const struct derivation derivations[] = {
+        [MEMORY_LEVELS] = { derive_levels, release },
+        [MEMORY_OWNERS] = { derive_owners, release },
+    };
+    return trace_derive(trace, &derivations[detail]);
 }

@@ -1,15 +1,14 @@
 /*
  * memory_records.h - what allocators did: every allocation and free, with its operator and its other end.
  *
- *     struct memory_records *records = memory_records_open(trace, MEMORY_OWNERS);
+ *     const struct memory_records *records = memory_records_of(trace, MEMORY_OWNERS);
  *     for (size_t d = 0; d < records->device_count; d++) {
  *         const struct memory_device *device = &records->devices[d];
  *         for (uint32_t i = device->first; i < device->first + device->count; i++)
  *             peak = records->at[i].allocated > peak ? records->at[i].allocated : peak;
  *     }
- *     memory_records_free(records);
  *
- * A record is an instant `[memory]`, whoever wrote it: a framework about its caching allocator, or a log of the
+ * A record is an instant `[memory]`, by any writer: a framework about its caching allocator, or a log of the
  * driver's own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was
  * freed. Blocks are distinguished by their addresses. What else is recorded depends on the file:
  *
@@ -36,7 +35,7 @@
 struct memory_record {
     event_id event;
     event_id
-        owner; /* the innermost operator it lies in, else the innermost annotation that is no step, else the
+        owner; /* the innermost operator it lies in, else the innermost annotation that is not a step, else the
                        operator or the call that it is linked to; EVENT_NONE: none of these */
     node_id node; /* in the call tree: its parents are the operators and annotations it lies in */
     uint32_t
@@ -82,14 +81,13 @@ struct memory_records {
 /* Who asks only how much is in use need not know in which operator it was allocated, which takes half of the time. */
 enum memory_detail { MEMORY_LEVELS, MEMORY_OWNERS };
 
-/* New; free with memory_records_free (NULL is allowed). With MEMORY_LEVELS records have no owner and no node. */
-struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail);
-void memory_records_free(struct memory_records *records);
+/* Worked out when first requested; borrowed, lives as long as TRACE. With MEMORY_LEVELS records have no owner and no node. */
+const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail);
 
 /* Is the device the host, as far as c10 is concerned? */
 bool memory_is_host(const struct memory_device *device);
 
-/* "cpu", "cuda", ...: what torch calls devices of this type; NULL when it is not known. */
+/* "cpu", "cuda", ...: what torch calls devices of this type; NULL when it is unknown. */
 const char *memory_device_type_name(int64_t type);
 
 #endif

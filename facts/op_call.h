@@ -15,7 +15,7 @@
 
 enum { OP_MAX_INPUTS = 64 };
 
-/* What is not known: a size, a number of operations. */
+/* What is unknown: a size, a number of operations. */
 #define OP_UNKNOWN TABLE_INT_MISSING
 
 struct op_input {
@@ -23,7 +23,7 @@ struct op_input {
     struct shape sizes; /* of a sized one */
     int64_t elements;   /* their product; OP_UNKNOWN beyond 64 bits, as below */
     int64_t stored;     /* the same, with a dimension of stride 0 counted as one: what lies in memory */
-    const struct tensor_type *type; /* NULL: not recorded, not known, or no tensor */
+    const struct tensor_type *type; /* NULL: not recorded, unknown, or no tensor */
     bool listed;                    /* its type says that it is a list of numbers */
     struct text concrete;           /* its value, as text; empty when not recorded */
 };
@@ -49,7 +49,7 @@ static inline bool op_call_sized(const struct op_call *call, size_t index)
 /* The numbers of input INDEX, "[2, 2]"; false where it is no such list. */
 bool op_call_numbers(const struct op_call *call, size_t index, struct shape *numbers);
 
-/* The whole number that input INDEX is; MISSING where it is none. */
+/* The whole number that input INDEX is; MISSING if it is not one. */
 int64_t op_call_integer(const struct op_call *call, size_t index, int64_t missing);
 
 /* Is the value of input INDEX told, and is it the number 0? */

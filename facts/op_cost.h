@@ -9,7 +9,7 @@
  *         ... cost.flops, cost.bytes ...
  *
  * Bytes are the least that the operator must move: each input tensor read once, the main output written once. A
- * dimension of stride 0 holds one element. Numbers, and tensors of no dimensions, count nothing, nor do statistics that
+ * dimension of stride 0 holds one element. Numbers and tensors of 0 dimensions do not count; neither do statistics that
  * are saved, and workspaces. A tensor behind an operator's own inputs is its out=, which is not read.
  * docs/definitions.md has the operators.
  *
@@ -30,7 +30,7 @@ bool op_model_find(const char *name, struct op_model *model);
  * not modelled then. */
 bool op_cost_of(const struct op_model *model, const struct op_call *call, struct op_cost *cost);
 
-/* Does MODEL compute attention? Of variable length, its operations stand in the annotations of serving engines only. */
+/* Does MODEL compute attention? For variable length, its operations are only in the annotations of serving engines. */
 bool op_model_is_attention(const struct op_model *model);
 
 #endif

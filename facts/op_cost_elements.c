@@ -210,7 +210,7 @@ static bool has_word(const struct op_call *call, size_t index)
     return text.len >= 5 && (memcmp(text.at, "trunc", 5) == 0 || memcmp(text.at, "floor", 5) == 0);
 }
 
-/* The type that comes of the inputs, of which JOINED is that of the tensors with sizes; NULL: not known. */
+/* The type that comes of the inputs, of which JOINED is that of the tensors with sizes; NULL: unknown. */
 static const struct tensor_type *type_made(const struct op_model *model, const struct op_call *call,
                                            const struct tensor_type *joined)
 {

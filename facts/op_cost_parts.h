@@ -11,7 +11,7 @@ static inline int64_t bytes_of(int64_t elements, const struct tensor_type *type)
     return type ? count_times(elements, type->size) : OP_UNKNOWN;
 }
 
-/* What reading input INDEX once takes; 0 where it is no tensor with sizes. */
+/* What reading input INDEX once takes; 0 where it is not a tensor with sizes. */
 static inline int64_t bytes_read(const struct op_call *call, size_t index)
 {
     return op_call_sized(call, index) ? bytes_of(call->in[index].stored, call->in[index].type) : 0;

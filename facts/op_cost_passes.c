@@ -26,7 +26,7 @@ struct norm_layout {
 static const struct norm_layout norm_layouts[] = {
     [NORM_LAYER_BACKWARD] = { 1, 5, 7, true }, [NORM_GROUP_BACKWARD] = { 1, 4, 9, true },
     [NORM_BATCH_BACKWARD] = { 1, 2, 9, true }, [NORM_CUDNN_BATCH_BACKWARD] = { 0, 2, OP_MAX_INPUTS, true },
-    [NORM_RMS_BACKWARD] = { 1, 4, 5, false },
+    [NORM_RMS_BACKWARD] = { 1, 4, 5, false }, /* others: forward passes */
 };
 
 /* Operations for each element of a forward pass; 0: not recorded. */

@@ -1,7 +1,7 @@
 /*
  * op_cost_products.c - products of matrices: 2 B M N K operations.
  *
- * All of a product has the type of its first matrix, but for the scales of _scaled_mm and what it is told to write.
+ * All of a product has the type of its first matrix, except the scales of _scaled_mm and what it is told to write.
  */
 #include "facts/op_cost_parts.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word that a group's backends have for a library. RCCL goes by the name of NCCL. */
+/* The word that a group's backends have for a library. RCCL uses the name of NCCL. */
 static const char *const backends[][2] = { { "NCCL", "nccl" }, { "RCCL", "nccl" }, { "gloo", "gloo" },
                                            { "MPI", "mpi" },   { "UCC", "ucc" },   { "XCCL", "xccl" } };
 

@@ -8,8 +8,8 @@
  *
  * A file may list the groups of its rank (trace_file.groups). A collective that gives a name ran in the group of this
  * name. One that gives none ran in the only group that its library serves, when there is but one: gloo in that whose
- * backends are "cpu:gloo,cuda:nccl", not in that of "cuda:nccl". Where several come into question nothing is said of which it
- * was, but of its size, when that is the same for all.
+ * backends are "cpu:gloo,cuda:nccl", not in that of "cuda:nccl". If several are possible, only their size is known, if it is
+ * the same for all.
  */
 #ifndef TPA_FACTS_PROCESS_GROUPS_H
 #define TPA_FACTS_PROCESS_GROUPS_H
@@ -22,11 +22,11 @@ struct process_groups;
 struct process_groups *process_groups_open(const struct trace *trace);
 void process_groups_free(struct process_groups *groups);
 
-/* The group of a collective in FILE by LIBRARY (NULL: not known) that calls it NAME (NAME_NONE: does not tell); NULL: not known. */
+/* The group of a collective in FILE by LIBRARY (NULL: unknown) that calls it NAME (NAME_NONE: does not tell); NULL: unknown. */
 const struct trace_group *process_group_of(struct process_groups *groups, uint32_t file, name_id name,
                                            const char *library);
 
-/* How many ranks are in every group of FILE that LIBRARY serves; -1 when not known, or when they differ. */
+/* How many ranks are in every group of FILE that LIBRARY serves; -1 when unknown, or when they differ. */
 int64_t process_group_size(struct process_groups *groups, uint32_t file, const char *library);
 
 #endif

@@ -60,7 +60,7 @@ static int64_t median_of(int64_t *values, size_t count)
     return values[(count - 1) / 2];
 }
 
-/* The median of how far COUNT values are from CENTRE, the mean of two in the middle; VALUES are lost. */
+/* The median of how far COUNT values are from CENTRE, the mean of the middle two; VALUES are lost. */
 static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
 {
     for (size_t i = 0; i < count; i++)

@@ -7,11 +7,11 @@
  *     free(clocks);
  *
  * These ends lie close together; starts never do. A clock is ahead of that of the first member by the median of how much later its
- * ends are, the lower of two in the middle; members that share no meeting with the first go by a chain, breadth first.
+ * ends are, the lower of the middle two; members that share no meeting with the first are reached by a chain, breadth first.
  * The error is the median absolute deviation from it, the errors along a chain added up. A drift is the median slope between
  * pairs of ends (Theil and Sen), looked for with 20 ends over a second and more, and believed where it comes to more than
  * three errors. Fewer than 3 ends, or an error above 1 ms: the clock is unsure. On one host a clock that is ahead by less than
- * its error is taken for the same. Members whom no chain joins count from clocks of their own, each 0 ahead.
+ * its error is treated as the same. Members whom no chain joins count from clocks of their own, each 0 ahead.
  */
 #ifndef TPA_FACTS_RANK_CLOCKS_H
 #define TPA_FACTS_RANK_CLOCKS_H
@@ -29,7 +29,7 @@ struct rank_clock {
     int64_t applied_ns; /* what is taken off: AHEAD, or less where that is noise on one host */
     int64_t drift;      /* by which it gains, in 10^-12 (ns in 1000 s); 0 unless believed */
     int64_t middle_ns;  /* where AHEAD holds: moment on its own clock that drift counts from */
-    int64_t error_ns;   /* CLOCK_UNKNOWN: not known */
+    int64_t error_ns;   /* CLOCK_UNKNOWN: unknown */
     int64_t anchors;    /* ends that were compared */
     uint32_t
         root; /* the member that it is compared with, along a chain; itself where there is none before it */
@@ -48,8 +48,8 @@ struct clock_meeting {
 
 struct clock_problem {
     size_t members;
-    const uint32_t *host; /* by member: members of one host have one number; CLOCK_NO_HOST: not known */
-    const bool *meets;    /* by member: does it meet anybody, be it for what nobody waits? */
+    const uint32_t *host; /* by member: members of one host have one number; CLOCK_NO_HOST: unknown */
+    const bool *meets; /* by member: does it take part in any collective, even one for which no rank waits? */
     const struct clock_meeting *meetings;
     size_t count;
     const struct clock_end *ends;
@@ -58,7 +58,7 @@ struct clock_problem {
 /* By member, new; free with free(). n log n in ends. */
 struct rank_clock *rank_clocks_find(const struct clock_problem *problem);
 
-/* A moment of the member's clock as one of the first member's; the same where that is not known. Later moments stay later. */
+/* A moment of the member's clock as one of the first member's; the same where that is unknown. Later moments stay later. */
 int64_t rank_clock_moment(const struct rank_clock *clock, int64_t moment_ns);
 
 #endif

@@ -4,7 +4,7 @@
  *     const struct recordings *recordings = recordings_of(trace);
  *     rank = recordings->place[file];      // of a file that tells none
  *
- * Files that tell no rank are recordings of one process when most events of their hosts have one process number, their
+ * Files without a rank are recordings of one process if most events of their hosts have one process number, their
  * host names, where both are reported, are equal, and none began before another ended. Files of processes that ran at
  * the same time are different ranks, whatever their numbers (containers count anew).
  */
@@ -19,7 +19,7 @@ struct recordings {
     uint32_t repeats; /* files that are not the first of their process */
 };
 
-/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct recordings *recordings_of(const struct trace *trace);
 
 #endif

@@ -162,6 +162,11 @@ bool serving_step_of(const char *name, struct serving_step *step)
 
 const char *serving_phase_name(enum serving_phase phase)
 {
-    static const char *const names[SERVING_PHASES] = { "prefill", "decode", "mixed", "diffusion" };
+    static const char *const names[SERVING_PHASES] = {
+        [SERVING_PREFILL] = "prefill",
+        [SERVING_DECODE] = "decode",
+        [SERVING_MIXED] = "mixed",
+        [SERVING_DIFFUSION] = "diffusion",
+    };
     return names[phase];
 }

@@ -1,5 +1,5 @@
 /*
- * serving_names.h - what the annotations of serving engines tell of a step: its phase, requests and tokens.
+ * serving_names.h - the phase, requests and tokens of a step, from the annotations of serving engines.
  *
  *     struct serving_step step;
  *     if (serving_step_of("execute_context_1(888)_generation_31(31)", &step))
@@ -35,7 +35,7 @@ struct serving_step {
     int64_t requests, tokens; /* tokens that go through the model; -1: not recorded */
 };
 
-/* Does NAME tell of a step? STEP is untouched when not. */
+/* Is NAME the annotation of a step? If not, STEP is untouched. */
 bool serving_step_of(const char *name, struct serving_step *step);
 
 /* "prefill", "decode", "mixed", "diffusion". */

@@ -24,17 +24,17 @@ struct shape {
 
 /*
  * Take the next element of a JSON list: AT, which begins as the list's text, moves on; ELEMENT is the element's text, borrowed from
- * it. False at the end, and for what is no list.
+ * it. False at the end, and for what is not a list.
  */
 bool list_next(const char **at, struct text *element);
 
 /* The flat list of whole numbers that all of ELEMENT is. */
 bool shape_read(struct text element, struct shape *shape);
 
-/* Sizes of input INDEX. False when there is no such input, or it is no flat list of whole numbers. */
+/* Sizes of input INDEX. False when there is no such input, or it is not a flat list of whole numbers. */
 bool shape_of_input(const char *input_dims, size_t index, struct shape *shape);
 
-/* Elements of all tensors of input INDEX, which may be a list of them; -1 when it is no tensor or a scalar one. */
+/* Elements of all tensors of input INDEX, which may be a list of them; -1 when it is not a tensor or a scalar one. */
 int64_t shape_elements(const char *input_dims, size_t index);
 
 /* The list of whole numbers that all of TEXT is, e.g. "[1, 1]". */

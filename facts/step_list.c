@@ -16,15 +16,6 @@ int64_t step_list_end_ns(const struct step_list *steps, size_t index)
     return overlap ? next->start_ns : step->end_ns;
 }
 
-bool step_number(const char *name, int64_t *number)
-{
-    static const char prefix[] = "ProfilerStep#";
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-        return false;
-    const char *digits = name + sizeof prefix - 1;
-    return *digits != '-' && quantity_parse_integer(digits, strlen(digits), number);
-}
-
 static int compare_steps(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
@@ -95,7 +86,8 @@ struct step_list *step_list_open(const struct trace *trace)
     struct step_list *steps = mem_zalloc(1, sizeof *steps);
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
-    bool *told = mem_zalloc(trace->file_count + 1, sizeof *told); /* by file: ranges are told to be steps */
+    bool *told = mem_zalloc(trace->file_count + 1,
+                            sizeof *told); /* by file: a property names the ranges that are steps */
     for (name_id id = 0; id < name_count; id++)
         if (!step_number(names_text(trace->names, id), &numbers[id]))
             numbers[id] = INT64_MIN;
@@ -166,6 +158,31 @@ const struct step_list *step_list_of(const struct trace *trace)
 {
     static const struct derivation derivation = { derive, release };
     return trace_derive(trace, &derivation);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return compare_steps(a, b);
+}
+
+static void *derive_by_number(const struct trace *trace)
+{
+    struct step_list *steps = step_list_open(trace);
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, compare_numbers);
+    return steps;
+}
+
+const char *step_name_of(const struct trace *trace, int64_t number)
+{
+    static const struct derivation derivation = { derive_by_number, release };
+    const struct step_list *steps = trace_derive(trace, &derivation);
+    size_t i;
+    SEARCH(i, steps->count, steps->at[i].number < number);
+    return i < steps->count && steps->at[i].number == number ? trace_name(trace, steps->at[i].event) : NULL;
 }
 
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)

@@ -2,7 +2,7 @@
  * tensor_types.h - the types of elements that tensors have: how large they are, and what computes with them.
  *
  *     const struct tensor_type *type = tensor_type_named("c10::BFloat16", 13);
- *     int64_t bytes = type ? elements * type->size : -1;        // NULL: no tensor, or a type that is not known
+ *     int64_t bytes = type ? elements * type->size : -1;        // NULL: no tensor, or a type that is unknown
  *
  * Names are those of C++, as Kineto writes them into `Input type`; numbers are those of c10::ScalarType, as which an argument
  * `dtype` is recorded.

@@ -69,7 +69,7 @@ void arrow_reader_release(struct arrow_reader *reader);
 /* Go to the next stream. False at the end of the source, and, with ERR, where no schema is, it is damaged or cannot be read. */
 bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err);
 
-/* What the schema's metadata say of KEY; missing when nothing. */
+/* The value of KEY in the schema's metadata; missing if there is none. */
 struct text arrow_fact(const struct arrow_reader *reader, const char *key);
 
 /* The next batch of the stream; BATCH is zero-initialised before the first, and released by arrow_batch_release.

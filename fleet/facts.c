@@ -13,7 +13,7 @@
 #define TEXT(row, field, help_) { #field, FACTS_TEXT, offsetof(struct row, field), help_, FACTS_ANY }
 #define PART(key_, index, help_) \
     { key_, FACTS_INT64, offsetof(struct facts_step, part_ns) + (index) * sizeof(int64_t), help_, FACTS_MAYBE_PART }
-#define CAUSE(key_, cause) PART("idle_" key_ "_ns", PART_IDLE + (cause), "idle: cause of tpa gaps")
+#define CAUSE(id, owner, word, column, ...) PART("idle_" column "_ns", PART_IDLE + GAP_##id, "idle: cause of tpa gaps"),
 
 static const struct facts_column recording_columns[] = {
     INTEGER(facts_recording, recording, ANY, "number of the recording, made of all that it says"),
@@ -71,19 +71,7 @@ static const struct facts_column step_columns[] = {
     PART("computation_ns", PART_COMPUTATION, "kernels that do not communicate, and memsets"),
     PART("exposed_communication_ns", PART_COMMUNICATION, "communication while nothing computed"),
     PART("exposed_copies_ns", PART_COPIES, "copies while nothing computed or communicated"),
-    CAUSE("host", GAP_HOST),
-    CAUSE("data_loading", GAP_DATA_LOADING),
-    CAUSE("synchronization", GAP_SYNCHRONIZATION),
-    CAUSE("allocation", GAP_ALLOCATION),
-    CAUSE("communication", GAP_COMMUNICATION),
-    CAUSE("launch_call", GAP_LAUNCH_CALL),
-    CAUSE("first_use", GAP_FIRST_USE),
-    CAUSE("launch_latency", GAP_LAUNCH_LATENCY),
-    CAUSE("stream_wait", GAP_STREAM_WAIT),
-    CAUSE("graph", GAP_GRAPH),
-    CAUSE("queued", GAP_QUEUED),
-    CAUSE("profiler", GAP_PROFILER),
-    CAUSE("unknown", GAP_UNKNOWN),
+    GAP_CAUSE_ROWS(CAUSE)
     PART("idle_edge_ns", PART_EDGE, "idle: before the first work of the device, or after the last"),
     INTEGER(facts_step, all_communication_ns, MAYBE_PART, "communication, whether exposed or not"),
     INTEGER(facts_step, loading_ns, AMOUNT, "a host thread was in a data loader"),

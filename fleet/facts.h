@@ -16,7 +16,7 @@
  * on nothing but themselves: equal sets give equal bytes.
  *
  * Times are integer nanoseconds. Moments are absolute by the clock of the recording's host: base of the file + time
- * of the event. What is not known is FACTS_MISSING. The rows below are also the schema of the file: see facts_tables
+ * of the event. What is unknown is FACTS_MISSING. The rows below are also the schema of the file: see facts_tables
  * and docs/fleet.md.
  */
 #ifndef TPA_FLEET_FACTS_H
@@ -137,7 +137,7 @@ struct facts_notice {
 
 enum facts_type { FACTS_INT64, FACTS_TEXT, FACTS_BYTES };
 
-/* What numbers a column may hold. Files come from anywhere: facts_check enforces it. */
+/* What numbers a column may hold. Files come from anywhere, those of traces, too: facts_check enforces it. */
 enum facts_bounds {
     FACTS_NUMBER,     /* -FACTS_MOST to FACTS_MOST */
     FACTS_MAYBE,      /* the same, or missing */
@@ -219,7 +219,7 @@ void facts_take(struct facts *facts, struct facts *other);
 
 /*
  * Bring each number into the bounds of its column: 0, or missing where it may be. Each recording whose numbers had to be
- * changed says so by a row of FACTS_NOTICES.
+ * changed is reported by a row of FACTS_NOTICES.
  */
 void facts_check(struct facts *facts);
 

@@ -41,7 +41,7 @@ bool facts_read(struct facts *facts, struct source *source, struct tpa_error *er
 
 /*
  * Give ADD each row of the tables of SOURCE that SCHEMA is of, of which there may be several, one after another; others
- * are passed over. Texts and bytes are those of FACTS. False and ERR as facts_read, but rows before the damage were given.
+ * are skipped. Texts and bytes are those of FACTS. False and ERR as facts_read, but rows before the damage were given.
  */
 bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
                      void (*add)(void *context, const void *row), void *context, struct tpa_error *err);

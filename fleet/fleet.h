@@ -6,7 +6,7 @@
  *         printf("%" PRId64 ": %" PRId64 " ns\n", fleet->ranks.at[i].rank, fleet->ranks.at[i].caused_ns);
  *     fleet_free(fleet);
  *
- * Equal facts give equal answers, however they came together. Times are in ns; what is not known is FACTS_MISSING,
+ * Equal facts give equal answers, however they came together. Times are in ns; what is unknown is FACTS_MISSING,
  * NaN or a text without AT. Texts live as long as the answer and the facts. Time is n log n in rows of the facts,
  * memory that of the facts and of a row for each rank, step and collective.
  */
@@ -41,7 +41,7 @@ struct fleet_rank_row {
     double caused_share;
     int64_t last;                           /* how often it was the last */
     int64_t cost_ns;                        /* what all would gain had it come as the one before it */
-    int64_t caused_by_ns[FLEET_CAUSES + 1]; /* of CAUSED: by what had grown most; the last: not known */
+    int64_t caused_by_ns[FLEET_CAUSES + 1]; /* of CAUSED: by what had grown most; the last: unknown */
     struct text why;
     enum fleet_habit habit;
     struct text pattern;
@@ -146,7 +146,7 @@ struct fleet {
     VEC_OF(struct fleet_waste_row) waste;            /* the most first */
     VEC_OF(struct fleet_heat_row) heat;              /* by rank */
     int64_t *heat_more; /* the fields of HEAT: heat_columns for each row; how much longer than
-                                                      * usual a step in it took, in thousandths; -1: not known */
+                                                      * usual a step in it took, in thousandths; -1: unknown */
     size_t heat_columns;
     VEC_OF(struct fleet_left_out_row) left_out;
     /* All ranks: */

@@ -30,7 +30,7 @@ struct run {
     double median_ns;
 };
 
-/* What a name says of the pace of a rank. */
+/* The pace of a rank by one name. */
 struct vote {
     int64_t rank;
     double against, weight;
@@ -92,7 +92,7 @@ static void find_runs(const struct fleet *fleet, const char *kind, bool (*is_lef
     runs_sort(runs->at.at, runs->at.count, sizeof *runs->at.at, is_later_run, NULL);
 }
 
-/* What COUNT runs of one name on one model say of their ranks. */
+/* The paces of ranks by COUNT runs of one name on one model. */
 static void vote(const struct run *runs, size_t count, struct votes *votes)
 {
     double *medians = mem_alloc(mem_times(count, sizeof *medians)), weight = 0;
@@ -132,7 +132,7 @@ static double weighted_median(const struct vote *votes, size_t count)
     return NAN;
 }
 
-/* The pace of each rank into PACES, by the index of its row; NaN where it is not known. */
+/* The pace of each rank into PACES, by the index of its row; NaN where it is unknown. */
 static void find_paces(struct fleet *fleet, const struct runs *runs, double *paces)
 {
     struct votes votes = { 0 };

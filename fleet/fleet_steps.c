@@ -34,9 +34,9 @@ static void add_parts(struct fleet *fleet, const struct facts_step *step, struct
         int64_t part_ns = step->part_ns[PART_IDLE + c];
         sum_add(&idle_ns[c], part_ns);
         sum_add(&row->idle_ns, part_ns);
-        if (c == GAP_DATA_LOADING)
+        if (c < GAP_CAUSES && gap_causes[c].owner == GAP_OF_LOADING)
             sum_add(&row->idle_loading_ns, part_ns);
-        else if (c < GAP_STREAM_WAIT || c == GAP_PROFILER)
+        else if (c < GAP_CAUSES && gap_causes[c].owner == GAP_OF_HOST)
             sum_add(&row->idle_host_ns, part_ns);
     }
 }
@@ -102,8 +102,7 @@ static void find_waste(struct fleet *fleet, const int64_t idle_ns[GAP_CAUSES + 1
     add_waste(fleet, "exposed communication", exposed_ns - waiting_ns);
     add_waste(fleet, "exposed copies", copies_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++)
-        add_waste(fleet, arena_printf(&fleet->texts, "idle: %s", gap_cause_name((enum gap_cause)c)),
-                  idle_ns[c]);
+        add_waste(fleet, arena_printf(&fleet->texts, "idle: %s", gap_causes[c].name), idle_ns[c]);
     add_waste(fleet, "idle: before the first or after the last work", idle_ns[GAP_CAUSES]);
     runs_sort(fleet->waste.at, fleet->waste.count, sizeof *fleet->waste.at, wastes_less, NULL);
 }

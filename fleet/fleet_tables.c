@@ -13,10 +13,10 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct fleet_rank_row, rank, "rank", "Rank", TABLE_COUNT, "number of the process in the job"),
     COLUMN(struct fleet_rank_row, host, "host", "Host", TABLE_TEXT, "name of its host", .flags = TABLE_IF_ANY),
     COLUMN(struct fleet_rank_row, caused_ns, "caused", "Others waited", TABLE_NS, "how long other ranks waited in collectives because of it, added up", .aliases = "blame"),
-    COLUMN(struct fleet_rank_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is laid to a rank"),
+    COLUMN(struct fleet_rank_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is attributed to a rank"),
     COLUMN(struct fleet_rank_row, why, "why", "Grew most", TABLE_TEXT, "what it did longer than the rank in the middle before most of that"),
     COLUMN(struct fleet_rank_row, pattern, "pattern", "Holds up", TABLE_TEXT, "always (nine of ten steps and more), in most steps (half), in some steps"),
-    COLUMN(struct fleet_rank_row, bar, "bar", "Time", TABLE_TEXT, "its steps as a picture: computation, exposed communication (shaded), exposed copies (half), idle (dots)"),
+    COLUMN(struct fleet_rank_row, bar, "bar", "Time", TABLE_TEXT, "its steps as a picture: computation (full, or #), exposed communication (shaded, or +), exposed copies (half, or =), idle (dots)", .flags = TABLE_PICTURE),
     COLUMN(struct fleet_rank_row, last, "last", "Last", TABLE_COUNT, "collectives that it was the last to reach"),
     COLUMN(struct fleet_rank_row, waited_ns, "waited", "Waited", TABLE_NS, "how long it waited for others"),
     COLUMN(struct fleet_rank_row, step_ns, "step", "Step", TABLE_NS, "median of its complete steps"),
@@ -84,7 +84,7 @@ static const struct table_column collective_columns[] = {
     COLUMN(struct fleet_collective_row, last, "last", "Last", TABLE_COUNT, "the rank that arrived last"),
     COLUMN(struct fleet_collective_row, first, "first", "First", TABLE_COUNT, "the rank that arrived first"),
     COLUMN(struct fleet_collective_row, blamed, "blamed", "Held up by", TABLE_COUNT, "the rank that made the last late: itself, or the one that it had waited for before", .flags = TABLE_OPTIONAL),
-    COLUMN(struct fleet_collective_row, late_ns, "late", "Late", TABLE_NS, "from the arrival of the first to that of the last, on clocks set right"),
+    COLUMN(struct fleet_collective_row, late_ns, "late", "Late", TABLE_NS, "from the arrival of the first to that of the last, on corrected clocks"),
     COLUMN(struct fleet_collective_row, sure, "sure", "Sure", TABLE_BOOL, "late by more than clocks and ends leave in doubt"),
     COLUMN(struct fleet_collective_row, waited_ns, "waited", "Waited", TABLE_NS, "by all ranks, added up"),
     COLUMN(struct fleet_collective_row, transfer_ns, "transfer", "Transfer", TABLE_NS, "duration on the last rank"),
@@ -117,7 +117,7 @@ static const struct table_column host_columns[] = {
     COLUMN(struct fleet_host_row, host, "host", "Host", TABLE_NAME, "name of the host"),
     COLUMN(struct fleet_host_row, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks on it"),
     COLUMN(struct fleet_host_row, caused_ns, "caused", "Others waited", TABLE_NS, "for its ranks", .aliases = "blame"),
-    COLUMN(struct fleet_host_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is laid to a rank"),
+    COLUMN(struct fleet_host_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is attributed to a rank"),
     COLUMN(struct fleet_host_row, waited_ns, "waited", "Waited", TABLE_NS, "by its ranks"),
     COLUMN(struct fleet_host_row, gpu, "gpu", "GPU pace", TABLE_NUMBER, "of the device in the middle"),
     COLUMN(struct fleet_host_row, host_pace, "host_pace", "Host pace", TABLE_NUMBER, "of the rank in the middle: operators against those of the same name on other ranks"),
@@ -147,7 +147,7 @@ static const struct table_column waste_columns[] = {
 
 static const struct table_column heat_columns[] = {
     COLUMN(struct fleet_heat_row, ranks, "ranks", "Ranks", TABLE_NAME, "one, or neighbours"),
-    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker), or more (full)"),
+    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker, or : + *), or more (full, or #)", .flags = TABLE_PICTURE),
     COLUMN(struct fleet_heat_row, longest_ns, "longest", "Longest step", TABLE_NS, "of these ranks"),
 };
 
@@ -295,8 +295,8 @@ static void note_unsure_clocks(const struct fleet *fleet, struct result *result)
     }
     tell_few(
         &ranks, result, "clocks",
-        "clocks of ranks cannot be set right, as fewer than 3 ends of collectives show it, or they show it by "
-        "more than 1 ms; there the rank with the shortest duration is taken for the last");
+        "clocks of ranks cannot be corrected, because there are fewer than 3 ends of collectives, or their error is "
+        "above 1 ms; there the rank with the shortest duration counts as the last");
 }
 
 static void note_clocks(const struct fleet *fleet, struct result *result)
@@ -306,16 +306,16 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
     if (fleet->unsure_ns > 0) {
         struct buffer out = { 0 };
         quantity_show_rounded_time(&out, (double)fleet->unsure_ns);
-        result_add_notice(result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
-                          "%s of waiting is laid to no rank: who was last is within the error of the clocks",
-                          out.at);
+        result_add_notice(
+            result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
+            "%s of waiting is attributed to no rank: the error of the clocks leaves it open which was last",
+            out.at);
         buffer_release(&out);
     }
     if (fleet->meetings.refuted)
         result_add_notice(
             result, "refuted", (int64_t)fleet->meetings.refuted, NULL, TPA_NOWHERE,
-            "%" PRIu64
-            " collectives in the same place of the order did not end together and are not taken for one",
+            "%" PRIu64 " collectives in the same place of the order did not end together and are not matched",
             fleet->meetings.refuted);
     if (fleet->meetings.absent)
         result_add_notice(result, "apart", (int64_t)fleet->meetings.absent, NULL, TPA_NOWHERE,
@@ -420,7 +420,8 @@ static void say_slow(const struct fleet *fleet, struct result *result)
 static void add_footers(const struct fleet *fleet, struct table *table)
 {
     table_add_footer(table, "waited_total", "Waited in collectives", TABLE_NS, table_int(fleet->waited_ns));
-    table_add_footer(table, "blamed_total", "Of that laid to a rank", TABLE_NS, table_int(fleet->blamed_ns));
+    table_add_footer(table, "blamed_total", "Of that attributed to a rank", TABLE_NS,
+                     table_int(fleet->blamed_ns));
     table_add_footer(table, "unsure_total", "Of that within the error of the clocks", TABLE_NS,
                      table_int(fleet->unsure_ns));
 }

@@ -29,8 +29,8 @@ struct gathering {
     struct gaps *gaps;
     struct device_steps *steps;
     struct collectives *collectives;
-    struct memory_records *memory; /* NULL: none in the trace */
-    struct fleet_timeline *lines;  /* by device */
+    const struct memory_records *memory; /* NULL: none in the trace */
+    struct fleet_timeline *lines;        /* by device */
     /* Of the file at hand: */
     struct facts *own;
     uint32_t file;
@@ -375,6 +375,7 @@ static void gather_file(struct gathering *gathering)
     add_steps(gathering);
     add_collectives(gathering);
     gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
+    facts_check(gathering->own); /* a trace may be as absurd as facts */
     facts_seal(gathering->own);
     facts_merge(gathering->facts, gathering->own);
     facts_free(gathering->own);
@@ -392,7 +393,7 @@ void facts_gather(struct facts *facts, const struct trace *trace, const struct g
     gathering.gaps = gaps_analyze(trace, all, BY(DEVICE), &gaps);
     gathering.steps = device_steps_open(ranges, gathering.gpu);
     gathering.collectives = collectives_open(trace);
-    gathering.memory = memory_records_open(trace, MEMORY_LEVELS);
+    gathering.memory = memory_records_of(trace, MEMORY_LEVELS);
     size_t devices = gathering.gpu->device_count;
     gathering.lines = mem_alloc(mem_times(devices + 1, sizeof *gathering.lines));
     for (size_t d = 0; d < devices; d++)
@@ -402,7 +403,6 @@ void facts_gather(struct facts *facts, const struct trace *trace, const struct g
     for (size_t d = 0; d < devices; d++)
         timeline_release(&gathering.lines[d]);
     free(gathering.lines);
-    memory_records_free(gathering.memory);
     collectives_free(gathering.collectives);
     device_steps_free(gathering.steps);
     step_list_free(ranges);

@@ -18,7 +18,7 @@ struct gather_options {
     const char *job; /* name of the job; NULL: not recorded */
 };
 
-/* Add a recording for each file of TRACE. Linear in events but for sorting; facts_finish is needed afterwards. */
+/* Add a recording for each file of TRACE. Linear in events except sorting; facts_finish is needed afterwards. */
 void facts_gather(struct facts *facts, const struct trace *trace, const struct gather_options *options);
 
 #endif

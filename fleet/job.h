@@ -1,5 +1,5 @@
 /*
- * job.h - which recordings are the ranks of the job that is asked about, and which are left out.
+ * job.h - which recordings are the ranks of the selected job, and which are left out.
  *
  *     struct fleet_job job;
  *     fleet_job_init(&job, facts);

@@ -1,6 +1,6 @@
 /*
  * meetings.c - see meetings.h. First the ends of all that all must arrive for, and by them the clocks; then the collectives
- * once more, of which only what is said of them is kept; at last who is to blame.
+ * once more, of which only the results are kept; finally the ranks to which waiting is attributed.
  */
 #include "fleet/meetings.h"
 
@@ -42,7 +42,7 @@ static void set_clocks_right(struct hearing *hearing)
     }
 }
 
-/* The step that most of its ranks count it to, the lower of two in the middle: some may count theirs from elsewhere. */
+/* The step that most of its ranks count it to, the lower of the middle two: ranks may count from different origins. */
 static void set_step(const struct hearing *hearing, int64_t *steps)
 {
     struct fleet_meeting *meeting = hearing->meeting;
@@ -153,7 +153,7 @@ const char *fleet_cause_name(enum fleet_cause cause)
 }
 
 /* What the device did until ROW since the collective before, or, without one, since its first work; false when
- * that is not known. */
+ * that is unknown. */
 static bool spent(const struct slice_row *row, int64_t ns[FLEET_CAUSES])
 {
     static const struct facts_collective beginning = { 0 };

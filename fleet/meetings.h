@@ -1,5 +1,5 @@
 /*
- * meetings.h - collectives as meetings of ranks: when each came, on clocks set right, who was last, and who waited.
+ * meetings.h - collectives as meetings of ranks: when each came, on clocks corrected, who was last, and who waited.
  *
  *     struct fleet_meetings meetings;
  *     fleet_meetings_judge(&meetings, &job, NULL, NULL, &err);
@@ -10,7 +10,7 @@
  *
  * Which collectives are one, slice.h says. They are looked at slice by slice; what is kept of each arrival is little.
  *
- * Clocks are set right by the ends of those that all must arrive for (facts/rank_clocks.h).
+ * Clocks are corrected by the ends of those that all must arrive for (facts/rank_clocks.h).
  *
  * With sure clocks the last rank is the one that began last, and each other waited from its own beginning to that;
  * LATE is how long the first waited. This is unsure itself where it is less than the error of the clocks or than what
@@ -58,7 +58,7 @@ struct fleet_meeting {
     int64_t
         grew_ns[FLEET_CAUSES]; /* what LAST did longer since they met before than the rank in the middle */
     int64_t carried_ns;        /* the rest of LATE */
-    enum fleet_cause cause;    /* what grew most; FLEET_CAUSES: not known */
+    enum fleet_cause cause;    /* what grew most; FLEET_CAUSES: unknown */
     size_t blamed;             /* of arrivals: LAST, or who had made it wait before */
     enum fleet_cause blamed_cause; /* what had grown most on that rank */
     /* Of LAST: */
@@ -88,10 +88,10 @@ struct fleet_meetings {
     struct rank_clock *clocks;             /* by member */
     int64_t first_ns;        /* the first start of all, on the first rank's clock; INT64_MAX: nobody met */
     int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
-    uint64_t rows;           /* collectives that were looked at */
+    uint64_t rows;           /* collectives that were judged */
     uint64_t unmatched;      /* those that met no other */
-    uint64_t refuted;        /* that did not end together, and are no meeting */
-    uint64_t absent;         /* that the facts tell of, but are in files that were not given */
+    uint64_t refuted;        /* that did not end together, and do not count as meetings */
+    uint64_t absent;         /* mentioned in the facts, but in files that were not given */
     uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 

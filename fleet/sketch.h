@@ -46,12 +46,12 @@ void sketch_add(struct sketch *sketch, int64_t value);
 /* All that OTHER holds. */
 void sketch_merge(struct sketch *sketch, struct sketch *other);
 
-/* The value below which PART of OF of the values are: the lower of two in the middle. INT64_MIN when there are none. */
+/* The value below which PART of OF of the values are: the lower of the middle two. INT64_MIN without values. */
 int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of);
 
 /*
  * Add the sketch to OUT as a text, which is the same for the same values; read it back, adding to what is there.
- * False when the LEN bytes at TEXT are none.
+ * False if the LEN bytes at TEXT are not a sketch.
  *
  *     first      '=': of values, '~': of buckets
  *     entries    from small to large: twice the distance from the entry before (of the first: from 0), and 1 more

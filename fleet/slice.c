@@ -184,7 +184,7 @@ static struct entry *make_entries(const struct slice *slice)
     return entries;
 }
 
-/* Where all of a group tell their number, it alone decides; else number and order say nothing of one another. */
+/* If all of a group have a number, it alone decides; else number and order are unrelated. */
 static void settle_numbers(struct entry *entries, size_t count)
 {
     if (count)

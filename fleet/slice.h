@@ -26,7 +26,7 @@ struct slice_row {
 
 struct slice_arrival {
     const struct slice_row *row;
-    int64_t start_ns, end_ns; /* by the clock of the member, until they are set right */
+    int64_t start_ns, end_ns; /* by the clock of the member, until they are corrected */
     int64_t waited_ns;
 };
 

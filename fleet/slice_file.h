@@ -10,7 +10,7 @@
  *     slice_finish(&slice);
  *
  * Which file a collective goes to depends on its group and its number there; those of a group that are not numbered go to
- * one. So what meets is in one file, but for groups of which some collectives are numbered and others not: they are read from all files
+ * one. So what meets is in one file, except groups of which some collectives are numbered and others not: they are read from all files
  * together. A row also tells what it needs of the one before of its group.
  *
  * A file is a table "arrivals", in Arrow's form as the tables of facts_file.h; files put one behind the other are one.

@@ -11,6 +11,7 @@
 
 #if defined(__SSE2__)
 #define HAVE_BYTES16 1
+#define BYTES16_INSTRUCTIONS "SSE2"
 #include <emmintrin.h>
 
 typedef __m128i bytes16;
@@ -59,6 +60,7 @@ static inline uint64_t bytes16_mask_of_4(const bytes16 v[4])
 
 #elif defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HAVE_BYTES16 1
+#define BYTES16_INSTRUCTIONS "NEON"
 #include <arm_neon.h>
 
 typedef uint8x16_t bytes16;

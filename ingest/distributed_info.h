@@ -17,7 +17,7 @@
 
 #include "trace/builder.h"
 
-/* Take what the LEN bytes of JSON at TEXT tell; nothing when they are no object. */
+/* Take what the LEN bytes of JSON at TEXT tell; nothing when they are not an object. */
 void distributed_info_apply(struct trace_builder *builder, const char *text, size_t len);
 
 #endif

@@ -13,7 +13,7 @@
 #include "ingest/stack_sums.h"
 #include <string.h>
 
-/* Where the weight of the line AT..END begins, and the frames end; NULL: it is no stack. */
+/* Where the weight of the line AT..END begins, and the frames end; NULL: it is not a stack. */
 static const char *weight_of(const char *at, const char *end, int64_t *weight)
 {
     const char *blank = end;

@@ -2,7 +2,7 @@
  * formats.c - the formats, and how a command's files become one trace.
  *
  * A directory stands for the traces in it: TensorBoard's log directories, one file per rank. Files in
- * it that are no traces are passed over, also profiles and reports in .tpa files; a file named by the user must be
+ * it that are not traces are skipped, also profiles and reports in .tpa files; a file named by the user must be
  * one. A directory without traces stands for the profiles in it. What is out of reach in a directory (most often
  * because it belongs to somebody else) is left out, and that is reported: the other ranks are worth having.
  */
@@ -419,7 +419,7 @@ static bool hand_over(struct reading *reading, struct tpa_error *err)
     return fine;
 }
 
-/* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
+/* Read a file; false in *KNOWN when its format is unknown, which is an error only when it MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
 {
@@ -605,7 +605,7 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
     buffer_release(&text);
 }
 
-/* Tell which files among the traces are none: an empty one may be all that a rank left behind. */
+/* Report which files among the traces are not traces: an empty one may be all that a rank left behind. */
 static void tell_no_traces(struct reading *reading)
 {
     size_t count = names_count(reading->no_traces);

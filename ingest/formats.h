@@ -17,7 +17,7 @@
 #include "trace/snapshot.h"
 #include "trace/trace.h"
 
-/* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when not known. */
+/* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when unknown. */
 typedef void ingest_progress(void *context, const char *path, int64_t done, int64_t total);
 
 /* Asked before a regular file is read. False and ERR: not this one. */
@@ -61,7 +61,7 @@ struct format {
     /* One of these is set. Read all of SOURCE into BUILDER, where the file has been begun. */
     bool (*read)(struct source *source, struct trace_builder *builder, const struct ingest_options *options,
                  struct tpa_error *err);
-    /* What holds sums and no events is no trace, but something of its own; new. */
+    /* What holds sums and no events is not a trace, but something of its own; new. */
     struct profile *(*read_profile)(struct source *source, struct tpa_error *err);
     struct action_report *(*read_actions)(struct source *source, struct tpa_error *err);
     struct snapshot *(*read_snapshot)(struct source *source, struct tpa_error *err);

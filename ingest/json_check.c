@@ -117,7 +117,7 @@ static bool pass_key(struct check *check)
     return pass(check, ':');
 }
 
-/* The begin of a value: all that it opens, up to and with the first one that is no list or object, or to where an empty one ends. */
+/* The begin of a value: all that it opens, up to and with the first one that is not a list or object, or to where an empty one ends. */
 static bool pass_begin(struct check *check)
 {
     for (;;) {

@@ -7,7 +7,7 @@
 
 /*
  * Are the LEN bytes at TEXT one value as RFC 8259 has it, with blanks around it or none? Which bytes strings hold is not
- * looked at, but that they are no controls. A value that is nested deeper than 1024 is said to be none.
+ * looked at, but that they are not controls. A value nested deeper than 1024 is rejected.
  */
 bool json_is_value(const char *text, size_t len);
 

@@ -159,6 +159,19 @@ static inline size_t index_block(struct json_index *index, struct masks masks, u
         index->has_backslash |= backslashes != 0;                                                            \
     }
 
+const char *json_index_instructions(void)
+{
+#if HAVE_AVX2
+    if (__builtin_cpu_supports("avx2"))
+        return "AVX2";
+#endif
+#if HAVE_BYTES16
+    return BYTES16_INSTRUCTIONS;
+#else
+    return "none";
+#endif
+}
+
 #if HAVE_AVX2
 INDEX_STRETCH(index_avx2, scan_avx2, AVX2)
 #endif

@@ -49,4 +49,7 @@ void json_index_drop(struct json_index *index, size_t count);
 
 void json_index_release(struct json_index *index);
 
+/* By which instructions of the processor: "AVX2", "SSE2", "NEON"; "none": plain C. */
+const char *json_index_instructions(void);
+
 #endif

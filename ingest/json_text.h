@@ -42,7 +42,7 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns);
 
 /*
  * An integer: decimal digits, or a decimal fraction or exponent that is cut towards zero. Values of
- * 2^63 .. 2^64-1 (addresses) keep their bits. False when it is no number or is larger.
+ * 2^63 .. 2^64-1 (addresses) keep their bits. False when it is not a number or is larger.
  */
 bool json_integer(const char *start, const char *end, int64_t *value);
 

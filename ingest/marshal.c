@@ -333,7 +333,7 @@ static uint64_t slot_of_box(const struct marshal_box *box)
     return (uint64_t)(uintptr_t)box | MARSHAL_SLOT_BOX;
 }
 
-/* What is remembered of ITEM, which is no container. */
+/* What is remembered of ITEM, which is not a container. */
 static uint64_t slot_of_scalar(struct marshal *in, const struct marshal_item *item)
 {
     if (item->type == MARSHAL_INT && item->integer >= INT64_MIN / 4 && item->integer <= INT64_MAX / 4)
@@ -450,7 +450,7 @@ bool marshal_count_rest(struct marshal *in, uint64_t *count, struct tpa_error *e
     }
 }
 
-/* A container that is being passed over. */
+/* A container that is being skipped. */
 struct open_container {
     enum marshal_type type;
     uint32_t left; /* elements to come; of a dict: 1 when a value must come, else 0 */

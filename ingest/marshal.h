@@ -83,7 +83,7 @@ struct marshal_box;
  */
 struct marshal {
     struct source *source; /* where bytes come from; NULL: `bytes` are all. Borrowed */
-    int64_t total;         /* how many bytes the source holds; -1 when not known */
+    int64_t total;         /* how many bytes the source holds; -1 when unknown */
     const uint8_t *bytes;  /* those at hand: borrowed, or a window of the source's */
     size_t size;
     size_t at;           /* of the next item among the bytes at hand */
@@ -108,7 +108,7 @@ void marshal_release(struct marshal *in);
 
 /*
  * Read the next item: a scalar whole, of a container only what it is. False and ERR, with the offset, when the bytes
- * end or are none that Python writes; sizes have then been checked against the bytes that are left.
+ * end or are not written by Python; sizes have then been checked against the bytes that are left.
  */
 bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_error *err);
 

@@ -10,7 +10,7 @@
  *       times in microseconds; the bytes in use from each of them on
  *
  * Neither tells addresses, operators, or the device. In the second form what happened within a microsecond is lost but
- * for the sums, so a record stands for what a category changed by, and blocks are not known. A time of -1 is written as the first of the others
+ * for the sums, so a record stands for what a category changed by, and blocks are unknown. A time of -1 is written as the first of the others
  * there; two rows can have one time only because of that.
  *
  * The third form, .html, is a picture, in which there is nothing to read.
@@ -115,7 +115,7 @@ struct timeline {
     uint16_t instant;
     VEC_OF(int64_t) existing; /* bytes and category of what was there before, until the first time is known */
     bool begun;               /* some record has a time */
-    int64_t strange;          /* actions that are not known */
+    int64_t strange;          /* actions that are unknown */
 };
 
 static void add_record(struct timeline *timeline, int64_t at_ns, enum memory_change change, int64_t bytes,
@@ -329,7 +329,7 @@ static bool read_timeline(struct source *source, struct trace_builder *builder,
     return ok;
 }
 
-/* "[[" and a number, or no times at all. Not surely enough to be taken for a trace when it lies in a directory of them. */
+/* "[[" and a number, or no times at all. Not surely enough to be treated as a trace when it lies in a directory of them. */
 static int sniff_timeline(const char *bytes, size_t len)
 {
     size_t at = 0;

@@ -21,7 +21,7 @@ enum value_tag {
     VALUE_TEXT,    /* name_id */
     VALUE_OPEN,    /* a list or dict that may still grow; with OPEN_REFERENCE it was had from the memo */
     VALUE_LIST,    /* of objects: a complete list of records, or of lists */
-    VALUE_DICT,    /* of objects: a complete dict that is no record */
+    VALUE_DICT,    /* of objects: a complete dict that is not a record */
     VALUE_ENTRY,   /* numbers of records of the snapshot */
     VALUE_FRAME,
     VALUE_STACK,
@@ -221,7 +221,7 @@ static inline value objects_item(const struct object *list, size_t i)
 
 /*
  * May a list or segment be put into the snapshot, of which *USED says whether it is there? Once: a short file may name a long
- * list very often. No snapshot of PyTorch's does; what is left out is told.
+ * list very often. No snapshot of PyTorch's does; omissions are reported.
  */
 bool records_use(struct objects *o, bool *used);
 
@@ -242,16 +242,16 @@ static inline uint32_t fields_key(value v)
     return key < KEY_COUNT ? (uint32_t)key : KEY_COUNT;
 }
 
-/* Make the record that FIELDS are. False: they are none. */
+/* Make the record described by FIELDS. False: they are not a record. */
 bool records_make_of_fields(struct fields *fields, value *record);
 
 /* The same of COUNT pairs of a key and a settled value. */
 bool records_make(struct objects *o, const value *pairs, size_t count, value *record);
 
-/* COUNT settled items of a list or tuple: the stack or the pool that they are. False: they are none. */
+/* COUNT settled items of a list or tuple: the stack or the pool that they form. False: they form neither. */
 bool records_make_of_list(struct objects *o, const value *items, size_t count, value *record);
 
-/* V as an integer; false when it is none or needs more than 63 bits. */
+/* V as an integer; false if it is not an integer or needs more than 63 bits. */
 bool records_integer(const struct objects *o, value v, int64_t *integer);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many dicts that are no records are kept, and so many pairs of each. */
+/* So many dicts that are not records are kept, and so many pairs of each. */
 enum { KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
 
 struct objects *objects_open(struct snapshot *snapshot)
@@ -419,7 +419,7 @@ static bool is_being_filled(const struct objects *o, const struct object *object
 }
 
 /*
- * V once more, beside what names it already. A list that is complete but for being put into something is settled by
+ * V once more, beside what names it already. A list that is complete except being put into something is settled by
  * that: the stack of a segment is so referred to by its blocks.
  */
 static value refer_to(struct objects *o, value v)

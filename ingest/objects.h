@@ -12,10 +12,10 @@
  * A dict is known by its keys: an entry, a frame, a segment, a block, an annotation. It becomes a record of the snapshot
  * when it is complete, and what stands for it from then on is the record's number, so nothing of the file is kept twice:
  * a list of entries is the number of the first and how many there are, a list of frames the number of a stack that every
- * equal list shares. Lists and dicts of anything else are looked at once and forgotten, but for small dicts (settings).
+ * equal list shares. Lists and dicts of anything else are looked at once and forgotten, except small dicts (settings).
  *
  * Sharing is kept by the memo, as in the pickle. An object that holds itself can be written; the reference to what is
- * not complete is passed over, because nothing in a snapshot refers to what it lies in.
+ * not complete is skipped, because nothing in a snapshot refers to what it lies in.
  *
  * All functions that can fail return false and ERR, without an offset, when the steps make no sense: nothing is on the
  * stack, there is no mark, the memo has no such number.
@@ -71,7 +71,7 @@ void objects_close_cut(struct objects *o);
 
 /*
  * What is on top of the stack is the whole file: put devices, segments, annotations and settings in their places. False
- * and ERR when it is no snapshot.
+ * and ERR when it is not a snapshot.
  */
 bool objects_finish(struct objects *o, struct tpa_error *err);
 

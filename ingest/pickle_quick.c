@@ -16,7 +16,7 @@
 enum { FRAMES_MOST = 1000 };
 
 /*
- * Behind the end of the bytes at hand are zeros, which are no operation: so what goes beyond it comes to one soon, and
+ * Behind the end of the bytes at hand are zeros, which are not an operation: so what goes beyond it comes to one soon, and
  * need not be looked for at each step.
  *
  * Each of the functions below takes what stands at AT and returns what comes behind it; NULL when it is something that
@@ -129,7 +129,7 @@ static inline const uint8_t *behind_references(const uint8_t *at, const uint8_t 
     }
 }
 
-/* The stack that the references from AT to END are; false when one of them is no frame. */
+/* The stack that the references from AT to END are; false when one of them is not a frame. */
 static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end, value *v)
 {
     size_t count = 0;

@@ -30,9 +30,9 @@ enum {
 /*
  * A file may name a location of very many calls in very many samples, so that a few megabytes are gigabytes of stacks. What
  * stacks take together is bounded by the size of the file, which real ones come nowhere near: most calls take a byte or
- * two each time, and so do those that begin a path of their own.
+ * two each time, few of them have more than a call inlined, and those that begin a path of their own take as much.
  */
-enum { FRAMES_PER_BYTE = 8, NODES_PER_BYTE = 1, ALWAYS_FINE = 1 << 20 };
+enum { FRAMES_PER_BYTE = 4, NODES_PER_BYTE = 1, ALWAYS_FINE = 1 << 20 };
 
 /* A message of one of the tables, by its id. */
 struct pprof_entry {

@@ -66,7 +66,7 @@ static bool refers_to(const struct marshal_item *item, enum note_kind kind, uint
 
 /*
  * The readers below return false for damage, which ends reading, and say in *GOOD whether what they read was of the
- * right shape; if not, it has been passed over.
+ * right shape; if not, it has been skipped.
  */
 
 static bool is_sequence(const struct marshal_item *item, uint32_t count)

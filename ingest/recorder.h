@@ -86,7 +86,7 @@ struct recorder_work {
     int64_t start_ns, end_ns;
     int64_t device, stream, context, correlation;
     int64_t ordinal;           /* what the process calls the device, if that is another number */
-    int64_t graph, graph_node; /* 0 too is none */
+    int64_t graph, graph_node; /* 0 means none, too */
     int64_t bytes;             /* of copies and sets */
     int64_t grid[3], block[3]; /* grid in blocks; [0] decides for all */
     int64_t registers, static_shared, dynamic_shared;

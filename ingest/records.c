@@ -281,7 +281,7 @@ static stack_id add_stack(struct objects *o, size_t count)
         snapshot->stack_frames.count = first;
         return id;
     }
-    *VEC_PUSH(&snapshot->stacks) = (struct snapshot_stack){ first, (uint32_t)count };
+    *VEC_PUSH(&snapshot->stacks) = (struct snapshot_stack){ first, (uint32_t)count, FRAME_NONE };
     return next;
 }
 
@@ -317,8 +317,8 @@ static inline enum entry_action action_of(const struct fields *fields)
     if (word >= WORD_ACTIONS && word < WORD_ACTIONS + ENTRY_UNKNOWN)
         return (enum entry_action)(word - WORD_ACTIONS);
     struct snapshot *snapshot = fields->o->snapshot;
-    snapshot_notice(snapshot, "unknown_action",
-                    "entries have an action that is not known, and were passed over", 1, TPA_NOWHERE);
+    snapshot_notice(snapshot, "unknown_action", "entries have an action that is not known, and were skipped",
+                    1, TPA_NOWHERE);
     enum { ENOUGH = 8 };
     bool known = word == NAME_NONE || snapshot->unknown_actions.count == ENOUGH;
     for (size_t i = 0; i < snapshot->unknown_actions.count; i++)

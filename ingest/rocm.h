@@ -18,7 +18,7 @@ name_id rocm_copy_name(struct recorder *recorder, const char *name);
 /* Blocks of one dimension: AMD tells grids in work-items. RECORDER_NONE when that is unknown. */
 int64_t rocm_blocks(int64_t work_items, int64_t block);
 
-/* Is memory of this level (rocprofv3) in use of the device? A range of addresses is none. */
+/* Does memory of this level (rocprofv3) occupy the device? A range of addresses does not. */
 bool rocm_is_memory(const char *level);
 
 #endif

@@ -6,7 +6,7 @@
  *     "notices": [{"kind": "...", "count": 1, "text": "...", "file": null, "offset": null}, ...]}
  *
  * We wrote it ourselves, so the reader is strict: a row has every column, once, and integers are integers. That is also
- * what keeps a hostile file from asking for more memory than a few times its size. Keys that are not known are skipped:
+ * what keeps a hostile file from asking for more memory than a few times its size. Keys that are unknown are skipped:
  * they may come from a newer tpa of the same schema.
  */
 #include "ingest/saved.h"

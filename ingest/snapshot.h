@@ -6,7 +6,7 @@
 #include "trace/snapshot.h"
 
 /*
- * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR when it would run code, is no snapshot, or
+ * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR when it would run code, is not a snapshot, or
  * nothing of it can be read; damage behind that is a notice of the snapshot.
  */
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err);

@@ -133,7 +133,7 @@ static bool take_key(struct json *in)
     return true;
 }
 
-/* Begin the value that comes next. *COMPLETE: it is no list and no dict, or an empty one. */
+/* Begin the value that comes next. *COMPLETE: it is neither a list nor a dict, or an empty one. */
 static bool begin_value(struct json *in, bool *complete)
 {
     int c = peek_token(in);

@@ -63,6 +63,9 @@ static void take_traces(struct objects *o, value v)
     } else if (holds_entries(list)) {
         take_entries(o, list, 0);
     } else {
+        if (list->count > SNAPSHOT_DEVICES_MOST)
+            snapshot_notice(o->snapshot, "devices", "devices beyond 1024 were left out",
+                            list->count - SNAPSHOT_DEVICES_MOST, TPA_NOWHERE);
         for (size_t i = 0; i < list->count && i < SNAPSHOT_DEVICES_MOST; i++) {
             value item = objects_item(list, i);
             if (value_tag(item) != VALUE_LIST && item != value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST))
@@ -129,7 +132,7 @@ static bool segment_after(const void *context, const void *a, const void *b)
 /* Devices that have segments and no list of entries. */
 static void add_silent_devices(struct snapshot *snapshot)
 {
-    size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., but for the host */
+    size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., except the host */
     bool host = false;
     for (size_t d = 0; d < snapshot->devices.count; d++) {
         host = host || snapshot->devices.at[d].device == SNAPSHOT_HOST;
@@ -311,7 +314,7 @@ bool objects_finish(struct objects *o, struct tpa_error *err)
     runs_sort(snapshot->devices.at, snapshot->devices.count, sizeof *snapshot->devices.at, device_after,
               NULL);
     if (any)
-        return true;
+        return snapshot_finish_stacks(snapshot, err);
     tpa_fail(
         err, TPA_NOWHERE,
         "this holds no memory snapshot: a dict with the keys segments and device_traces was expected, or the list of "

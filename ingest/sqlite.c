@@ -21,7 +21,7 @@ static bool has_prefix(const struct database *db, const char *prefix)
     return false;
 }
 
-/* DB is no profile that can be read: say what it is. */
+/* DB is not a profile that can be read: say what it is. */
 static bool fail_unknown(const struct database *db, struct tpa_error *err)
 {
     size_t count = database_table_count(db);

@@ -56,7 +56,7 @@ bool stack_sums_add(struct stack_sums *sums, stack_id stack, double weight, int6
 /* The innermost call of STACK begins: instead of samples, calls are counted. */
 void stack_sums_open_call(struct stack_sums *sums, stack_id stack);
 
-/* Count an entry of the file that was passed over, at OFFSET or TPA_NOWHERE. */
+/* Count an entry of the file that was skipped, at OFFSET or TPA_NOWHERE. */
 void stack_sums_odd(struct stack_sums *sums, int64_t offset);
 
 /* The profile; releases SUMS. NULL and ERR when no stack has any weight. */
@@ -70,8 +70,8 @@ bool stack_sums_read(struct source *source, struct buffer *text, struct tpa_erro
 bool stack_sums_read_json(struct source *source, struct buffer *text, struct tpa_error *err);
 
 /*
- * What a weight in UNIT ("nanoseconds", "ms", "bytes", "none" ...) is in seconds, and *FIGURES, what it counts. Of what is no
- * time a unit stands for a nanosecond.
+ * What a weight in UNIT ("nanoseconds", "ms", "bytes", "none" ...) is in seconds, and *FIGURES, what it counts. Of what is not
+ * a time a unit stands for a nanosecond.
  */
 double stack_sums_unit(const char *unit, size_t len, enum profile_figures *figures);
 

@@ -39,8 +39,9 @@ void step_guess_note(struct step_guess *guess, const char *text, size_t len, int
                      int64_t end_ns)
 {
     struct buffer *pattern = &guess->pattern;
-    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES)
-        return;
+    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
+        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
+        return; /* what never ended, or has times from a damaged file, tells nothing of steps */
     buffer_clear(pattern);
     buffer_putc(pattern, '^');
     for (size_t i = 0; i < len; i++) {
@@ -85,7 +86,7 @@ static const char *guess_steps(struct step_guess *guess, size_t *steps)
         for (next = first;
              next < count && at[next].pattern == at[first].pattern && at[next].thread == at[first].thread;
              next++) {
-            inside += (double)(at[next].end_ns - at[next].start_ns);
+            inside += (double)at[next].end_ns - (double)at[next].start_ns;
             span = (double)at[next].end_ns - (double)at[first].start_ns;
             apart = apart && (next == first || at[next].start_ns >= at[next - 1].end_ns);
         }
@@ -108,7 +109,7 @@ const char *step_guess_tell(struct step_guess *guess, struct trace_builder *buil
     trace_builder_add_property(builder, TRACE_STEP_RANGE, kept);
     struct buffer line = { 0 };
     buffer_printf(&line,
-                  "no step is marked: the ranges that match %s are taken for the steps (--step-range "
+                  "no step is marked: the ranges that match %s are used as steps (--step-range "
                   "REGEX names others, --step-range '' none)",
                   pattern);
     trace_builder_notice(builder, "guessed_steps", trace_builder_strndup(builder, line.at, line.count), steps,

@@ -22,12 +22,13 @@ static inline int64_t step_guess_thread(int64_t pid, int64_t tid)
     return (int64_t)((uint64_t)pid << 32 ^ (uint64_t)tid);
 }
 
-/* A range called TEXT (LEN bytes, copied) ran on THREAD, any number that tells threads apart. */
+/* A range called TEXT (LEN bytes, copied) ran on THREAD, any number that tells threads apart. Its times may be any that a file holds;
+ * a range that ends before it starts, or that has moments that no trace may have, does not count. */
 void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
                      int64_t end_ns);
 
 /*
- * Let the ranges that look like steps be the steps of every file of BUILDER that was begun, and tell so in a notice: a name, in which
+ * Let the ranges that look like steps be the steps of every file of BUILDER that was begun, with a notice: a name, in which
  * numbers may differ, that comes at least three times on a thread, one after the other, and fills at least half of the time from
  * its first range to its last; of several the one that fills the most. The regular expression of these names, which lives as
  * long as the trace; NULL, and nothing done, when none does.

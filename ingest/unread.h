@@ -2,7 +2,7 @@
  * unread.h - files that tpa does not read: what they are, and which way leads from them to something that it reads.
  *
  * What people hand to a tool that reads traces is mostly something near: another profiler's file, an archive of traces,
- * a notebook. Each is known by what is in it; a name only decides between files whose bytes say nothing.
+ * a notebook. Each is known by what is in it; a name only decides between files whose bytes are ambiguous.
  */
 #ifndef TPA_INGEST_UNREAD_H
 #define TPA_INGEST_UNREAD_H

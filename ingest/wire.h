@@ -65,7 +65,7 @@ static inline bool wire_varint(struct wire *in, uint64_t *value)
     return wire_long_varint(in, value);
 }
 
-/* Read what follows the tag of FIELD, whose type is no varint. */
+/* Read what follows the tag of FIELD, whose type is not a varint. */
 bool wire_other_value(struct wire *in, struct wire_field *field);
 
 /* Read the next field. False at the end, and at damage: a cut value, a type that does not exist, field number 0. */

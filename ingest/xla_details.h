@@ -6,7 +6,7 @@
  *     "memset_details": "kind:device size:4096 async:1"
  *
  * The words are those of XLA's profiler (ToXStat in its cupti_buffer_events.h). occ_pct is the occupancy that a kernel
- * could reach at most, not the estimate of what it did reach which Kineto gives, and so it is no ARG_OCCUPANCY.
+ * could reach at most, not the estimate of what it did reach which Kineto gives, and so it is not an ARG_OCCUPANCY.
  */
 #ifndef TPA_INGEST_XLA_DETAILS_H
 #define TPA_INGEST_XLA_DETAILS_H

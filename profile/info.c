@@ -47,7 +47,7 @@ static int compare_sources(const void *a, const void *b)
     return order ? order : (left->len > right->len) - (left->len < right->len);
 }
 
-/* Distinct files of the listed functions; "~" is Python's word for built-in, which is no file. */
+/* Distinct files of the listed functions; "~" is Python's word for built-in, which is not a file. */
 static int64_t count_sources(const struct profile *profile)
 {
     struct source_file *sources = mem_alloc(mem_times(profile->listed_count + 1, sizeof *sources));
@@ -88,7 +88,7 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
 
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, NULL, profile->odd_offset,
-                          "entries of the file are not functions and were passed over");
+                          "entries of the file are not functions and were skipped");
     if (profile->trailing_bytes > 0)
         result_add_notice(result, "trailing_bytes", (int64_t)profile->trailing_bytes, NULL, TPA_NOWHERE,
                           "bytes behind the end of the profile were not looked at");
@@ -121,7 +121,7 @@ void info_add_action_tables(const struct action_report *report, struct result *r
     info_add_containers_of_sums(&report->origin, result);
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
-                          "lines of the report are not rows and were passed over");
+                          "lines of the report are not rows and were skipped");
     sums_add_notices(result, &report->origin);
 }
 

@@ -62,13 +62,16 @@ static function_id function_of(struct summing *sum, name_id name)
 {
     if (sum->function[name] != FUNCTION_NONE)
         return sum->function[name];
-    static const char step[] = "ProfilerStep*";
+    struct buffer step = { 0 };
     const char *text = names_text(sum->trace->names, name);
     size_t len = names_length(sum->trace->names, name);
     int64_t number;
-    bool is_step = step_number(text, &number);
-    function_id id = profile_function(sum->profile, "~", 1, PROFILE_NAME_LINE, is_step ? step : text,
-                                      is_step ? sizeof step - 1 : len);
+    if (step_number(text, &number) && step_name_add_all(&step, text)) {
+        len = step.count;
+        text = arena_strndup(&sum->profile->arena, step.at, len);
+    }
+    buffer_release(&step);
+    function_id id = profile_function(sum->profile, "~", 1, PROFILE_NAME_LINE, text, len);
     return sum->function[name] = id;
 }
 
@@ -151,7 +154,7 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
 }
 
 /*
- * Add node N, which is not folded. A call within another one of its function is no outermost one, and within another
+ * Add node N, which is not folded. A call within another one of its function is not an outermost one, and within another
  * one of its function and caller no primitive one. What is open is counted, so that deep recursion costs no more than
  * flat code.
  */

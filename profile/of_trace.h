@@ -1,6 +1,6 @@
 /*
- * of_trace.h - the calls of a trace, summed up to a profile, so that what is asked about Python profiles can be
- * asked about traces: who called whom, how often and for how long.
+ * of_trace.h - the calls of a trace, aggregated to a profile, so that analyses of Python profiles apply to traces: callers and
+ * callees, with counts and times.
  *
  * Functions are names of host events with a duration (operators, annotations, Python frames, runtime calls), nested as
  * calltree.h has it; steps are one, `ProfilerStep*`. In torch's traces a call whose only callee has its own name counts

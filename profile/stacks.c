@@ -23,7 +23,7 @@ enum {
 struct level {
     uint32_t next, end; /* calls in callees.at still to be walked */
     double part;        /* of the function, that is on this stack */
-    bool exact;         /* part is 1, and that is no estimate */
+    bool exact;         /* part is 1, and that is not an estimate */
     bool outermost;     /* the function is not on the stack further out */
 };
 
@@ -63,7 +63,7 @@ static struct profile_cost cost_of(const struct profile_function *callee, const 
     return cost;
 }
 
-/* Does all of function ID that is no recursion happen on behalf of one caller? */
+/* Does all of function ID that is not a recursion happen on behalf of one caller? */
 static bool has_one_caller(const struct walk *walk, function_id id)
 {
     const struct profile_function *f = function_at(walk, id);
@@ -109,7 +109,7 @@ static void give_out(struct walk *walk, function_id id, double seconds)
 }
 
 /*
- * Step into ID: PART of it lies on the stack that is now one deeper; SECONDS of that in itself. EXACT: these are no
+ * Step into ID: PART of it lies on the stack that is now one deeper; SECONDS of that in itself. EXACT: these are not
  * estimate. EXACT_PART: nor is the part of what it calls.
  */
 static void enter(struct walk *walk, function_id id, double part, double seconds, bool exact, bool exact_part)

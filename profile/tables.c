@@ -100,7 +100,7 @@ static struct text ncalls_of(char text[64], int64_t calls, int64_t primitive_cal
     return (struct text){ text, (size_t)len };
 }
 
-/* The calls of a function, with yappi's two put right. */
+/* The calls of a function, with yappi's two corrected. */
 static void true_calls(const struct profile *profile, const struct profile_cost *cost, int64_t *calls,
                        int64_t *primitive_calls)
 {
@@ -108,7 +108,7 @@ static void true_calls(const struct profile *profile, const struct profile_cost 
     *primitive_calls = profile->counts_swapped ? cost->calls : cost->primitive_calls;
 }
 
-/* A time that is no finite number, or no nanoseconds below 2^63, is missing: see add_odd_times. */
+/* A time that is not a finite number of nanoseconds below 2^63 is missing: see add_odd_times. */
 static bool has_ns(double seconds)
 {
     return fabs(seconds) < 0x1p63 / 1e9;

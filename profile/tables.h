@@ -12,7 +12,7 @@
 void profile_add_functions(struct result *result, const struct profile *profile,
                            const struct profile_view *view);
 
-/* The table of functions that was added last is sorted by their cumulative time, or else by their own: say so to readers. */
+/* The table of functions that was added last is sorted by cumulative time, or else by self time: add a line that says so. */
 void profile_mark_sorted(struct result *result, bool cumulative);
 
 /* Add to RESULT who called the functions of VIEW, or, with CALLEES, whom they called. */
@@ -21,7 +21,7 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
 
 /*
  * Add to RESULT what is special about PROFILE, and by what VIEW was reduced; not by its limit when ROWS_TELL_LIMIT: a
- * table with a row per function says so itself.
+ * table with a row per function has such a line already.
  */
 void profile_add_notices(struct result *result, const struct profile *profile,
                          const struct profile_view *view, bool rows_tell_limit);

@@ -272,7 +272,7 @@ static int compare_entries(const void *left, const void *right, void *data)
 }
 
 /*
- * Sort by rank, stably: by its lowest byte, then by the next one. A byte that all have in common is passed over.
+ * Sort by rank, stably: by its lowest byte, then by the next one. A byte that all have in common is skipped.
  * What was AT or SPARE holds the result, which is returned; the other is scratch.
  */
 static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *spare, size_t count)
@@ -315,7 +315,7 @@ static void sink(struct sort_entry *heap, size_t count, size_t i, struct sort_co
     heap[i] = sinking;
 }
 
-/* Only the first COUNT in order, by a heap of them: most functions are passed over at a glance. */
+/* Only the first COUNT in order, by a heap of them: most functions are skipped at a glance. */
 static void select_functions(struct profile_view *view, const struct profile *profile,
                              const struct profile_sort *sort, size_t count)
 {

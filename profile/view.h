@@ -79,7 +79,7 @@ bool profile_view_make(struct profile_view *view, const struct profile *profile,
                        struct tpa_error *err);
 void profile_view_release(struct profile_view *view);
 
-/* The calls that one function makes: its callees, and of each the edge that says so. */
+/* The calls that one function makes: its callees, each with its edge. */
 struct profile_call {
     function_id callee;
     uint32_t edge;

@@ -10,8 +10,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 HEAD = '''# Made by python/make_stubs.py from `tpa help --format json`.
 import datetime
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 __version__: str
 
@@ -26,7 +26,11 @@ def trace_handler(
     report: bool = ...,
     gate: str | Sequence[str] | None = ...,
     base: str | os.PathLike[str] | None = ...,
-) -> Callable[[Any], None]: ...
+) -> _TraceHandler: ...
+
+class _TraceHandler(Protocol):
+    paths: list[str]
+    def __call__(self, prof: Any) -> None: ...
 
 class Error(Exception):
     message: str
@@ -63,7 +67,7 @@ class Table:
 
 class Notice(NamedTuple):
     kind: str
-    count: int
+    count: int  # type: ignore[assignment]  # tuples have a method of that name
     text: str
     file: str | None
     offset: int | None
@@ -106,7 +110,7 @@ def lines_of(name, command, commands):
         yield f"\nclass {answer}(Result):\n"
         for key in keys:
             yield f"    {key}: Table\n"
-    yield f"\ndef {name}(\n    *operands: str | bytes | os.PathLike[str] | Sequence[str | os.PathLike[str]],\n"
+    yield f"\ndef {name}(\n    *operands: str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]],\n"
     for key, option in commands.options_of(command).items():
         kind = commands.annotation(option).replace("os.PathLike", "os.PathLike[str]")
         yield f"    {key}: {kind} | None = ...,\n"

@@ -20,7 +20,7 @@ struct stream_wait {
     uint32_t work, source;
 };
 
-struct device {
+struct graph_device {
     struct graph_maker *maker;
     struct replay_graph *graph;
     const struct trace *trace;
@@ -31,7 +31,9 @@ struct device {
     VEC_OF(struct stream_wait) waits; /* sorted by work */
     VEC_OF(struct awaited) awaited;   /* by call */
     uint32_t *before;                 /* by work: the one before it on its stream; UINT32_MAX: none */
+    size_t place;                     /* of gpu->devices: that of the work looked at */
     uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
+    size_t wait;     /* of waits: the first that is not of work looked at so far */
 };
 
 /* What a call waited for. */
@@ -40,27 +42,27 @@ struct awaited {
     uint32_t work;
 };
 
-static int64_t call_start(const struct device *device, event_id call)
+static int64_t call_start(const struct graph_device *device, event_id call)
 {
     return replay_event_start(device->graph, call);
 }
 
-static int64_t call_end(const struct device *device, event_id call)
+static int64_t call_end(const struct graph_device *device, event_id call)
 {
     return replay_event_end(device->graph, call);
 }
 
-static uint32_t file_of(const struct device *device, event_id e)
+static uint32_t file_of(const struct graph_device *device, event_id e)
 {
     return device->trace->tracks[device->trace->track[e]].file;
 }
 
-static int64_t work_end(const struct device *device, size_t i)
+static int64_t work_end(const struct graph_device *device, size_t i)
 {
     return replay_moment_ns(device->graph, replay_work_end(device->graph, i));
 }
 
-static void add_work_moments(struct device *device)
+static void add_work_moments(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;
     graph->moment_count = graph->host_count + 2 * device->gpu->count;
@@ -74,7 +76,7 @@ static void add_work_moments(struct device *device)
 
 /* ---- stream waits ---- */
 
-static void add_wait(struct device *device, size_t work, size_t source)
+static void add_wait(struct graph_device *device, size_t work, size_t source)
 {
     if (work != LATEST_NONE && source != LATEST_NONE && work != source &&
         work_end(device, source) <= replay_moment_ns(device->graph, replay_work_start(device->graph, work)))
@@ -82,7 +84,7 @@ static void add_wait(struct device *device, size_t work, size_t source)
 }
 
 /* The call that RECORD says recorded the event it is about; EVENT_NONE: does not say. */
-static event_id recording_call(const struct device *device, event_id record)
+static event_id recording_call(const struct graph_device *device, event_id record)
 {
     int64_t correlation;
     if (!trace_arg(device->trace, ARG_WAIT_ON_CORRELATION, record, &correlation) || correlation <= 0)
@@ -91,7 +93,7 @@ static event_id recording_call(const struct device *device, event_id record)
 }
 
 /* The last work launched before the event was recorded that RECORD is about, on the stream it names. */
-static size_t recorded_work(const struct device *device, event_id record)
+static size_t recorded_work(const struct graph_device *device, event_id record)
 {
     event_id recorded = recording_call(device, record);
     int64_t stream;
@@ -102,13 +104,13 @@ static size_t recorded_work(const struct device *device, event_id record)
     return stream_work_launched_before(device->streams, on, call_start(device, recorded));
 }
 
-static int64_t stream_of(const struct device *device, event_id record)
+static int64_t stream_of(const struct graph_device *device, event_id record)
 {
     int64_t stream = device->trace->tracks[device->trace->track[record]].stream;
     return trace_arg_or(device->trace, ARG_STREAM, record, stream);
 }
 
-static void add_recorded_wait(struct device *device, event_id record, event_id call)
+static void add_recorded_wait(struct graph_device *device, event_id record, event_id call)
 {
     const struct track *track = &device->trace->tracks[device->trace->track[record]];
     size_t on = stream_work_find(device->streams, track->file, track->device, stream_of(device, record));
@@ -117,7 +119,7 @@ static void add_recorded_wait(struct device *device, event_id record, event_id c
 }
 
 /* The waits of streams that the file tells. */
-static void add_recorded_waits(struct device *device)
+static void add_recorded_waits(struct graph_device *device)
 {
     const struct trace *trace = device->trace;
     device->has_records = mem_zalloc(trace->file_count + 1, sizeof *device->has_records);
@@ -149,7 +151,7 @@ struct wait_calls {
     VEC_OF(struct wait_call);
 };
 
-static void collect_wait_calls(const struct device *device, struct wait_calls *calls)
+static void collect_wait_calls(const struct graph_device *device, struct wait_calls *calls)
 {
     const struct trace *trace = device->trace;
     size_t name_count = names_count(trace->names);
@@ -177,10 +179,10 @@ static int64_t last_wait_call(const struct wait_calls *calls, track_id track, in
     return calls->at[i - 1].start_ns;
 }
 
-typedef uint32_t group_of_work(const struct device *device, size_t work);
+typedef uint32_t group_of_work(const struct graph_device *device, size_t work);
 
 struct latest_order {
-    const struct device *device;
+    const struct graph_device *device;
     group_of_work *group_of;
 };
 
@@ -195,8 +197,17 @@ static bool is_later(const void *context, const void *left, const void *right)
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
-/* New: all launched work, by what GROUP_OF says of it. Numbers are sorted, not items, of which sorting takes as many again. */
-static struct latest *open_latest(const struct device *device, group_of_work *group_of)
+static struct latest_item tell(const struct graph_device *device, uint32_t work, uint32_t group)
+{
+    return (struct latest_item){ .end_ns = work_end(device, work),
+                                 .launched_ns = call_start(device, device->gpu->call[work]),
+                                 .group = group,
+                                 .stream = device->trace->track[device->gpu->event[work]] };
+}
+
+/* New: all launched work, by the group that GROUP_OF says, and TELL_OF with it. */
+static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
+                                  latest_tell *tell_of)
 {
     uint32_t *works = mem_alloc(mem_times(device->gpu->count + 1, sizeof *works));
     size_t count = 0;
@@ -204,38 +215,40 @@ static struct latest *open_latest(const struct device *device, group_of_work *gr
         if (device->gpu->call[i] != EVENT_NONE)
             works[count++] = (uint32_t)i;
     runs_sort(works, count, sizeof *works, is_later, &(struct latest_order){ device, group_of });
-    struct latest_item *items = mem_alloc(mem_times(count + 1, sizeof *items));
-    for (size_t k = 0; k < count; k++)
-        items[k] = (struct latest_item){
-            .end_ns = work_end(device, works[k]),
-            .launched_ns = call_start(device, device->gpu->call[works[k]]),
-            .group = group_of(device, works[k]),
-            .stream = device->trace->track[device->gpu->event[works[k]]],
-            .work = works[k],
-        };
-    free(works);
-    return latest_open(items, count);
+    return latest_open(works, count, tell_of, device);
 }
 
-static uint32_t device_of(const struct device *device, size_t work)
+static uint32_t device_of(const struct graph_device *device, size_t work)
 {
     return device->gpu->device_of_track[device->trace->track[device->gpu->event[work]]];
 }
 
-static uint32_t process_of(const struct device *device, size_t work)
+static uint32_t process_of(const struct graph_device *device, size_t work)
 {
     return (uint32_t)attribution_process(device->maker->launches, device->gpu->event[work]);
+}
+
+static struct latest_item tell_of_device(const void *context, uint32_t work)
+{
+    const struct graph_device *device = context;
+    return tell(device, work, device_of(device, work));
+}
+
+static struct latest_item tell_of_process(const void *context, uint32_t work)
+{
+    const struct graph_device *device = context;
+    return tell(device, work, process_of(device, work));
 }
 
 /*
  * In a file that does not record what streams wait for: work that was launched after a wait call of its thread waited for the
  * work of the other streams, launched before that call, that ended last before it began.
  */
-static void add_guessed_waits(struct device *device)
+static void add_guessed_waits(struct graph_device *device)
 {
     struct wait_calls calls = { 0 };
     collect_wait_calls(device, &calls);
-    struct latest *latest = calls.count ? open_latest(device, device_of) : NULL;
+    struct latest *latest = calls.count ? open_latest(device, device_of, tell_of_device) : NULL;
     for (size_t s = 0; calls.count && s < device->streams->count; s++) {
         const uint32_t *at = device->streams->launched + device->streams->at[s].first;
         int64_t before_ns = INT64_MIN, launched_ns;
@@ -279,7 +292,7 @@ static void offer(struct readiness *best, moment_id from, enum relation relation
 }
 
 /* Where the launch of work I is: the moment at which its call began; when the work began before it, the one before that. */
-static moment_id launch_moment(struct device *device, size_t i, int64_t start_ns)
+static moment_id launch_moment(struct graph_device *device, size_t i, int64_t start_ns)
 {
     struct replay_graph *graph = device->graph;
     event_id call = device->gpu->call[i];
@@ -299,11 +312,16 @@ static moment_id launch_moment(struct device *device, size_t i, int64_t start_ns
     return m;
 }
 
+static void add_start(struct graph_device *device, moment_id from, enum relation relation)
+{
+    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false };
+}
+
 /*
  * Work I was queued while its device idled, for no reason that is recorded; or, where waits of streams are not recorded at all, it
  * began as soon as work of another stream had ended, so that it may have waited for that. BOUND: by what it is bound.
  */
-static void add_queued_edge(struct device *device, size_t i, const struct readiness *bound)
+static void add_queued_edge(struct graph_device *device, size_t i, const struct readiness *bound)
 {
     enum { LATENCY_NS = 30000, AT_ONCE_NS = 10000 }; /* the first as of tpa gaps */
     const struct gpu_events *gpu = device->gpu;
@@ -319,36 +337,34 @@ static void add_queued_edge(struct device *device, size_t i, const struct readin
                   replay_moment_ns(graph, start) - replay_moment_ns(graph, from) < AT_ONCE_NS &&
                   call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
     if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
-        graph_add_edge(device->maker, from, start, RELATION_QUEUED, false);
+        add_start(device, from, RELATION_QUEUED);
 }
 
-static void add_work_edges(struct device *device, size_t i, size_t *wait)
+static void find_starts(struct graph_device *device, size_t i)
 {
     struct replay_graph *graph = device->graph;
-    moment_id start = replay_work_start(graph, i);
-    int64_t start_ns = replay_moment_ns(graph, start);
-    size_t first_edge = device->maker->edges.edge_count;
+    int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));
     struct readiness best = { .any = false };
-    for (; *wait < device->waits.count && device->waits.at[*wait].work == i; ++*wait) {
-        moment_id from = replay_work_end(graph, device->waits.at[*wait].source);
-        graph_add_edge(device->maker, from, start, RELATION_EVENT, false);
+    for (; device->wait < device->waits.count && device->waits.at[device->wait].work == i; device->wait++) {
+        moment_id from = replay_work_end(graph, device->waits.at[device->wait].source);
+        add_start(device, from, RELATION_EVENT);
         offer(&best, from, RELATION_EVENT, replay_moment_ns(graph, from));
     }
     if (device->before[i] != UINT32_MAX) {
         moment_id from = replay_work_end(graph, device->before[i]);
-        graph_add_edge(device->maker, from, start, RELATION_STREAM, false);
+        add_start(device, from, RELATION_STREAM);
         offer(&best, from, RELATION_STREAM, replay_moment_ns(graph, from));
     }
     moment_id from = launch_moment(device, i, start_ns);
     if (from != MOMENT_NONE) {
         int64_t call_ns = call_start(device, device->gpu->call[i]);
-        graph_add_edge(device->maker, from, start, RELATION_LAUNCH, false);
+        add_start(device, from, RELATION_LAUNCH);
         offer(&best, from, RELATION_LAUNCH, call_ns < start_ns ? call_ns : start_ns);
     }
     graph->unknown_starts += !best.any;
     add_queued_edge(device, i, &best);
-    for (size_t k = first_edge; k < device->maker->edges.edge_count; k++) {
-        struct replay_edge *edge = &graph_loose_edge(device->maker, k)->edge;
+    for (size_t k = 0; k < device->maker->starts.count; k++) {
+        struct replay_edge *edge = &device->maker->starts.at[k];
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
             edge->binds = true;
             break;
@@ -356,16 +372,28 @@ static void add_work_edges(struct device *device, size_t i, size_t *wait)
     }
 }
 
+void graph_find_starts(struct graph_maker *maker, size_t i)
+{
+    struct graph_device *device = maker->device;
+    const struct gpu_device *devices = device->gpu->devices;
+    for (; i >= devices[device->place].first + devices[device->place].count; device->place++)
+        device->latest = UINT32_MAX;
+    maker->starts.count = 0;
+    find_starts(device, i);
+    if (device->latest == UINT32_MAX || work_end(device, i) >= work_end(device, device->latest))
+        device->latest = (uint32_t)i;
+}
+
 /* ---- what calls waited for ---- */
 
-static void add_awaited(struct device *device, event_id call, size_t work)
+static void add_awaited(struct graph_device *device, event_id call, size_t work)
 {
     if (work != LATEST_NONE)
         *VEC_PUSH(&device->awaited) = (struct awaited){ call, (uint32_t)work };
 }
 
 /* The stream of the last work that the thread of CALL launched before it; SIZE_MAX: none. */
-static size_t last_stream(const struct device *device, event_id call)
+static size_t last_stream(const struct graph_device *device, event_id call)
 {
     size_t work =
         stream_work_launched_by(device->streams, device->trace->track[call], call_start(device, call));
@@ -388,7 +416,7 @@ struct sync_records {
     VEC_OF(struct sync_record);
 };
 
-static void collect_records(const struct device *device, struct sync_records *records)
+static void collect_records(const struct graph_device *device, struct sync_records *records)
 {
     const struct trace *trace = device->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -408,7 +436,7 @@ static event_id record_of(const struct sync_records *records, event_id call)
     return i < records->count && records->at[i].call == call ? records->at[i].record : EVENT_NONE;
 }
 
-static size_t awaited_of_stream(const struct device *device, event_id call, event_id record)
+static size_t awaited_of_stream(const struct graph_device *device, event_id call, event_id record)
 {
     size_t on = SIZE_MAX;
     if (record != EVENT_NONE) {
@@ -420,7 +448,7 @@ static size_t awaited_of_stream(const struct device *device, event_id call, even
     return stream_work_launched_before(device->streams, on, call_start(device, call));
 }
 
-static void add_synchronisations(struct device *device)
+static void add_synchronisations(struct graph_device *device)
 {
     const struct trace *trace = device->trace;
     struct sync_records records = { 0 };
@@ -437,7 +465,7 @@ static void add_synchronisations(struct device *device)
             add_awaited(device, e, record == EVENT_NONE ? LATEST_NONE : recorded_work(device, record));
         } else {
             if (!latest)
-                latest = open_latest(device, process_of);
+                latest = open_latest(device, process_of, tell_of_process);
             add_awaited(device, e,
                         latest_find(latest, (uint32_t)attribution_process(device->maker->launches, e),
                                     call_start(device, e), call_end(device, e), LATEST_ANY_STREAM));
@@ -448,7 +476,7 @@ static void add_synchronisations(struct device *device)
 }
 
 /* A call that copies may wait for its copy. */
-static void add_copies(struct device *device)
+static void add_copies(struct graph_device *device)
 {
     for (size_t i = 0; i < device->gpu->count; i++) {
         event_id call = device->gpu->call[i];
@@ -471,7 +499,7 @@ static bool awaited_is_after(const void *context, const void *left, const void *
            replay_moment_ns(graph, replay_work_end(graph, b->work));
 }
 
-static void sort_awaited(struct device *device)
+static void sort_awaited(struct graph_device *device)
 {
     runs_sort(device->awaited.at, device->awaited.count, sizeof *device->awaited.at, awaited_is_after,
               device->graph);
@@ -482,7 +510,7 @@ static void sort_awaited(struct device *device)
     device->awaited.count = kept;
 }
 
-static uint32_t awaited_by(const struct device *device, event_id call)
+static uint32_t awaited_by(const struct graph_device *device, event_id call)
 {
     size_t i;
     SEARCH(i, device->awaited.count, device->awaited.at[i].call < call);
@@ -491,7 +519,7 @@ static uint32_t awaited_by(const struct device *device, event_id call)
 }
 
 /* The pieces of calls that waited: they ended because the work had. */
-static void add_sync_edges(struct device *device)
+static void add_sync_edges(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;
     const struct trace *trace = device->trace;
@@ -515,34 +543,35 @@ static void add_sync_edges(struct device *device)
 
 void graph_add_device(struct graph_maker *maker)
 {
-    struct device device = {
-        .maker = maker, .graph = maker->graph, .trace = maker->graph->trace, .gpu = maker->graph->gpu
-    };
-    add_work_moments(&device);
-    device.streams = stream_work_open(device.graph);
-    add_recorded_waits(&device);
-    add_guessed_waits(&device);
-    runs_sort(device.waits.at, device.waits.count, sizeof *device.waits.at, wait_is_after, NULL);
-    /* What takes most memory for a while comes before the edges, which stay. */
-    add_synchronisations(&device);
-    add_copies(&device);
-    sort_awaited(&device);
-    device.before = stream_work_before(device.streams, device.graph);
-    stream_work_free(device.streams);
-    size_t wait = 0;
-    for (size_t d = 0; d < device.gpu->device_count; d++) {
-        size_t first = device.gpu->devices[d].first;
-        device.latest = UINT32_MAX;
-        for (size_t i = first; i < first + device.gpu->devices[d].count; i++) {
-            add_work_edges(&device, i, &wait);
-            if (device.latest == UINT32_MAX || work_end(&device, i) >= work_end(&device, device.latest))
-                device.latest = (uint32_t)i;
-        }
-    }
-    add_sync_edges(&device);
-    VEC_FREE(&device.waits);
-    VEC_FREE(&device.awaited);
-    free(device.has_records);
-    free(device.has_waits);
-    free(device.before);
+    struct graph_device *device = mem_zalloc(1, sizeof *device);
+    *device = (struct graph_device){ .maker = maker,
+                                     .graph = maker->graph,
+                                     .trace = maker->graph->trace,
+                                     .gpu = maker->graph->gpu,
+                                     .latest = UINT32_MAX };
+    maker->device = device;
+    add_work_moments(device);
+    device->streams = stream_work_open(device->graph);
+    add_recorded_waits(device);
+    add_guessed_waits(device);
+    runs_sort(device->waits.at, device->waits.count, sizeof *device->waits.at, wait_is_after, NULL);
+    add_synchronisations(device);
+    add_copies(device);
+    sort_awaited(device);
+    add_sync_edges(device);
+    VEC_FREE(&device->awaited);
+    device->before = stream_work_before(device->streams);
+    device->streams = NULL;
+}
+
+void graph_forget_device(struct graph_maker *maker)
+{
+    struct graph_device *device = maker->device;
+    VEC_FREE(&device->waits);
+    VEC_FREE(&maker->starts);
+    free(device->has_records);
+    free(device->has_waits);
+    free(device->before);
+    free(device);
+    maker->device = NULL;
 }

@@ -61,11 +61,11 @@ struct edit_effect {
 
 /*
  * TEXT is TARGET:REGEX=FACTOR, where FACTOR is 0.5, 50%, 2x (twice as fast) or 0 (gone). A target that is left out is "name". The
- * pattern is borrowed from TEXT. False and ERR when TEXT is none.
+ * pattern is borrowed from TEXT. False and ERR if TEXT is not an edit.
  */
 bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err);
 
-/* The factor alone: "0.5", "50%", "2x". False when it is none. */
+/* The factor alone: "0.5", "50%", "2x". False if it is not a factor. */
 bool edit_parse_factor(const char *text, size_t len, double *factor);
 
 /* As it is typed: "--scale kernel:flash.*=0.5". */

@@ -15,9 +15,9 @@ bool editing_piece_is_own(const struct replay_graph *graph, moment_id m)
 {
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_ROOM)
+        if (replay_edge_at(graph, k).relation == RELATION_ROOM)
             return false;
-    return replay_binding(graph, m) == NULL;
+    return replay_binding(graph, m).from == MOMENT_NONE;
 }
 
 static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)
@@ -29,13 +29,13 @@ static int64_t length_of_piece(const struct replay_graph *graph, moment_id m)
 
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor)
 {
-    editing->changes->piece[m] = (float)(editing->changes->piece[m] * factor);
+    factors_scale(&editing->changes->piece, m, factor);
     editing->effect->time_ns += length_of_piece(editing->graph, m);
 }
 
 void editing_scale_work(const struct editing *editing, size_t i, double factor)
 {
-    editing->changes->work[i] = (float)(editing->changes->work[i] * factor);
+    factors_scale(&editing->changes->work, i, factor);
     editing->effect->time_ns += trace_dur_ns(editing->trace, editing->graph->gpu->event[i]);
     editing->effect->count++;
 }

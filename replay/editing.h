@@ -18,7 +18,7 @@ struct editing {
 
 /* ---- what they share ---- */
 
-/* New, by name, free with free(): does it match the edit's pattern? NULL and ERR: it is no regular expression. */
+/* New, by name, free with free(): does it match the edit's pattern? NULL and ERR: it is not a regular expression. */
 bool *editing_names(const struct editing *editing, struct tpa_error *err);
 
 /* Is M a piece that ended on its own, rather than because of work, of another thread, or of room in a queue? */

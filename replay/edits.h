@@ -16,7 +16,7 @@
 #include "replay/edit.h"
 #include "replay/replay.h"
 
-/* Change CHANGES as EDIT says. False and ERR when its pattern is no regular expression, or nothing is called so. */
+/* Change CHANGES as EDIT says. False and ERR when its pattern is not a regular expression, or nothing is called so. */
 bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect,
                 struct tpa_error *err);
 

@@ -35,7 +35,7 @@ static void hide_waits_of_threads(const struct editing *editing)
         bool waits = false;
         struct edge_range range = replay_edges_of(graph, m);
         for (uint32_t k = range.first; k < range.end; k++) {
-            if (graph->edges[k].relation != RELATION_COLLECTIVE)
+            if (replay_edge_at(graph, k).relation != RELATION_COLLECTIVE)
                 continue;
             changes_drop_edge(editing->changes, k);
             waits = true;
@@ -54,7 +54,7 @@ static void drop_waits_for_ranks(const struct editing *editing, size_t work)
     moment_id end = replay_work_end(graph, work);
     struct edge_range range = replay_edges_of(graph, end);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_COLLECTIVE)
+        if (replay_edge_at(graph, k).relation == RELATION_COLLECTIVE)
             changes_drop_edge(editing->changes, k);
 }
 
@@ -77,8 +77,8 @@ static int64_t transfer_of(const struct replay_graph *graph, size_t work)
     moment_id end = replay_work_end(graph, work);
     struct edge_range range = replay_edges_of(graph, end);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_COLLECTIVE)
-            return replay_moment_ns(graph, end) - replay_moment_ns(graph, graph->edges[k].from);
+        if (replay_edge_at(graph, k).relation == RELATION_COLLECTIVE)
+            return replay_moment_ns(graph, end) - replay_moment_ns(graph, replay_edge_at(graph, k).from);
     return replay_moment_ns(graph, end) - replay_moment_ns(graph, end - 1);
 }
 

@@ -49,7 +49,7 @@ static void release(const struct editing *editing, moment_id m, double factor)
     const struct replay_graph *graph = editing->graph;
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].relation == RELATION_SYNC)
+        if (replay_edge_at(graph, k).relation == RELATION_SYNC)
             changes_drop_edge(editing->changes, k);
     editing_scale_piece(editing, m, factor);
 }
@@ -57,8 +57,8 @@ static void release(const struct editing *editing, moment_id m, double factor)
 /* Is M a piece of a call that waited for work? */
 static bool waited(const struct replay_graph *graph, moment_id m)
 {
-    const struct replay_edge *edge = replay_binding(graph, m);
-    return edge && edge->relation == RELATION_SYNC;
+    const struct replay_edge edge = replay_binding(graph, m);
+    return edge.from != MOMENT_NONE && edge.relation == RELATION_SYNC;
 }
 
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
@@ -149,7 +149,7 @@ static double recorded_pinned_rate(const struct editing *editing)
     return best;
 }
 
-/* From pageable memory a copy goes by a buffer of the driver; from pinned memory it takes what the link takes. */
+/* A copy from pageable memory uses a buffer of the driver; from pinned memory it takes what the link takes. */
 static void shorten_copy(const struct editing *editing, size_t work, double recorded_rate)
 {
     enum { LATENCY_NS = 2000 };
@@ -163,8 +163,9 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, e, 0);
     double time_ns = rate > 0 ? LATENCY_NS + (double)bytes / rate * 1e9 : 0;
     if (bytes > 0 && time_ns > 0 && time_ns < (double)trace_dur_ns(trace, e))
-        editing->changes->work[work] =
-            (float)((double)editing->changes->work[work] * time_ns / (double)trace_dur_ns(trace, e));
+        factors_set(&editing->changes->work, work,
+                    (float)((double)factors_get(&editing->changes->work, work) * time_ns /
+                            (double)trace_dur_ns(trace, e)));
 }
 
 void edit_pinned_copies(const struct editing *editing)
@@ -301,7 +302,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
 }
 
 /*
- * What a stream leaves free between the works of a graph: the median of such pauses of graphs in the recording, else of work that was
+ * What a stream leaves free between the operations of a graph: the median of such pauses of graphs in the recording, else of work that was
  * queued well before the one before it was over; with too few of both a microsecond.
  */
 static int64_t usual_pause(const struct editing *editing)
@@ -478,7 +479,7 @@ static int64_t usual_of(const struct use *uses, size_t count)
     return median_ns;
 }
 
-/* May a single use be taken for a first? Not of work that a program requests once: only calls that set something up. */
+/* May a single use be treated as a first? Not of work that a program requests once: only calls that set something up. */
 static bool may_be_set_up(const struct editing *editing, const struct use *use, unsigned char sort)
 {
     return event_is_call((enum event_kind)editing->trace->kind[use->span]) &&

@@ -191,7 +191,7 @@ static void join_times(const struct trace *trace, struct rank_times *times)
 
 /* ---- who is slower, and with what ---- */
 
-/* Where the median of COUNT is, of two in the middle the faster: so of two ranks the slower is to be as fast as the other. */
+/* Where the median of COUNT is, or the faster of the middle two: so of two ranks the slower is to be as fast as the other. */
 static size_t middle_of(size_t count)
 {
     return (count - 1) / 2;

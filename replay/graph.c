@@ -25,15 +25,15 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
     return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
 }
 
-const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m)
+struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m)
 {
     if (graph->view_of)
         return view_binding(graph, m);
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++)
-        if (graph->edges[k].binds)
-            return &graph->edges[k];
-    return NULL;
+        if (graph->edges.kind[k] & EDGE_BINDS)
+            return replay_edge_at(graph, k);
+    return (struct replay_edge){ .from = MOMENT_NONE };
 }
 
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m)

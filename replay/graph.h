@@ -2,11 +2,11 @@
  * graph.h - what waited for what: the moments of a trace and the relations between them.
  *
  *     const struct replay_graph *graph = replay_graph_of(trace);
- *     for (size_t r = 0; r < graph->order_count; r++)
- *         for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++) {
+ *     for (size_t r = 0; r < graph->order.count; r++)
+ *         for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++) {
  *             struct edge_range edges = replay_edges_of(graph, m);   // what m depends on came before
  *             for (uint32_t k = edges.first; k < edges.end; k++)
- *                 ... graph->edges[k].from ...
+ *                 ... replay_edge_at(graph, k).from ...
  *         }
  *
  * Moments are
@@ -31,10 +31,10 @@
 #ifndef TPA_REPLAY_GRAPH_H
 #define TPA_REPLAY_GRAPH_H
 
-#include "base/bits.h"
 #include "facts/collective_matches.h"
 #include "facts/gpu_events.h"
 #include "replay/moment_times.h"
+#include "replay/shifts.h"
 #include "trace/trace.h"
 
 enum relation {
@@ -52,15 +52,31 @@ enum relation {
 };
 
 struct replay_edge {
-    moment_id from;
+    moment_id from;   /* MOMENT_NONE: there is no edge */
     uint8_t relation; /* enum relation */
     bool binds;
 };
 
-/* Moments that follow one another in the order as they do in number. */
-struct moment_run {
-    moment_id first;
-    uint32_t count;
+/* The same in fewer bytes, in arrays side by side: replay_edge_at. */
+struct replay_edges {
+    moment_id *from;
+    uint8_t *kind; /* enum relation, and EDGE_BINDS */
+    size_t count, room;
+};
+enum {
+    EDGE_BINDS = 0x80,
+    EDGE_IS_LAST = 0x40,
+    EDGE_RELATION = 0x3f
+}; /* LAST: of those that lead to its moment */
+
+/* For the edges of a moment those before it in a block of so many are gone through. */
+enum { MOMENTS_OF_FIRST_EDGE = 16 };
+
+/* Moments in runs that follow one another in the order as they do in number. */
+struct moment_order {
+    moment_id *first;
+    uint8_t *length;
+    size_t count, room; /* of runs */
 };
 
 /* Edges from FIRST up to END. */
@@ -87,18 +103,14 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    struct moment_times times;           /* replay_moment_ns */
-    const struct moment_times *recorded; /* replay_recorded_ns */
+    struct moment_times times;   /* replay_recorded_ns */
+    const struct shifts *shifts; /* of a view: from these times to replay_moment_ns; else NULL */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
-    struct replay_edge *edges; /* by the moment they lead to: replay_edges_of */
-    size_t edge_count;
-    /* Few moments have edges, so that only these are counted: a bit for each that has, how many of them come before each word of
-     * bits, and where their edges begin. */
-    uint64_t *has_edges;
-    uint32_t *having_before, *first_edge;
-    struct moment_run *order; /* all moments, each after those it depends on */
-    size_t order_count;       /* of runs */
+    struct replay_edges edges; /* by the moment they lead to: replay_edges_of */
+    uint64_t *has_edges;       /* a bit for each moment: few have any */
+    uint32_t *first_edge;      /* by block of MOMENTS_OF_FIRST_EDGE moments */
+    struct moment_order order; /* all moments, each after those it depends on */
 
     const struct replay
         *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
@@ -109,6 +121,7 @@ struct replay_graph {
     struct collective_matches *matches;
     moment_id
         *join_last; /* by join: the last to arrive: the start of an operation, or a moment of a thread */
+    event_id *join_event; /* by join: the collective, of the last to arrive */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */
@@ -133,14 +146,18 @@ struct replay_graph {
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
 
+/* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
+enum { REPLAY_WORK_BYTES = 20 };
+
 /* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(&graph->times, m);
+    int64_t ns = moment_times_get(&graph->times, m);
+    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
 }
 static inline int64_t replay_recorded_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(graph->recorded, m);
+    return moment_times_get(&graph->times, m);
 }
 
 /* The moments of work I (an index into gpu->event). */
@@ -171,20 +188,27 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
     return (m - graph->host_count) / 2;
 }
 
-/* How many moments with edges come before M. */
-static inline size_t replay_having_before(const struct replay_graph *graph, moment_id m)
+/* Edge K. */
+static inline struct replay_edge replay_edge_at(const struct replay_graph *graph, size_t k)
 {
-    uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
-    return graph->having_before[m / 64] + bits_count(before);
+    uint8_t kind = graph->edges.kind[k];
+    return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, (kind & EDGE_BINDS) != 0 };
 }
 
-/* The edges that lead to M: indices into graph->edges. */
+/* The edges that lead to M, for replay_edge_at. */
 static inline struct edge_range replay_edges_of(const struct replay_graph *graph, moment_id m)
 {
     if (!(graph->has_edges[m / 64] >> (m % 64) & 1))
         return (struct edge_range){ 0, 0 };
-    size_t at = replay_having_before(graph, m);
-    return (struct edge_range){ graph->first_edge[at], graph->first_edge[at + 1] };
+    uint64_t before = graph->has_edges[m / 64] & ((UINT64_C(1) << (m % 64)) - 1);
+    struct edge_range range = { .end = graph->first_edge[m / MOMENTS_OF_FIRST_EDGE] };
+    for (before >>= m % 64 / MOMENTS_OF_FIRST_EDGE * MOMENTS_OF_FIRST_EDGE; before; before &= before - 1)
+        while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+            ;
+    range.first = range.end;
+    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+        ;
+    return range;
 }
 
 /* The thread that M, a moment of one, is of. A binary search. */
@@ -193,8 +217,15 @@ size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 /* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
 
-/* The edge of M that binds, in a view by which it comes then; NULL: none, so that the moment before binds, if there is one. */
-const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m);
+/* The edge of M that binds, in a view by which it comes then; from MOMENT_NONE: none, so that the moment before binds, if there is
+ * one. */
+struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m);
+
+/* The collective that JOIN, a moment at which the last rank arrived, is of: on that rank. */
+static inline event_id replay_collective_of(const struct replay_graph *graph, moment_id join)
+{
+    return graph->join_event[join - graph->host_count - 2 * graph->gpu->count];
+}
 
 /* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m);

@@ -1,8 +1,8 @@
 /*
  * graph_maker.h - what the files that make the graph share: each adds moments or relations to it.
  *
- * In this order: clocks (shift_ns), threads (moments of the host), device (those of work, and launches, streams, stream
- * waits and awaited work, full queues), collectives (joins), and last order.
+ * In this order: clocks (shift_ns), threads (moments of the host), device (those of work, stream waits and awaited work, full
+ * queues), collectives (joins), and last order, which asks the device for the launches and streams of each piece of work.
  */
 #ifndef TPA_REPLAY_GRAPH_MAKER_H
 #define TPA_REPLAY_GRAPH_MAKER_H
@@ -16,43 +16,30 @@ struct loose_edge {
     struct replay_edge edge;
 };
 
-/*
- * Loose edges come in parts of 1 MiB, which are given back one after the other as the edges are sorted: so not all are there twice.
- */
-enum { EDGES_OF_PART = (1 << 20) / sizeof(struct loose_edge) };
-#define EDGE_PART_BYTES (EDGES_OF_PART * sizeof(struct loose_edge) + 4096) /* a mapping of its own */
-
-struct loose_edges {
-    VEC_OF(struct loose_edge *); /* parts */
-    size_t edge_count;
-};
-
 struct graph_maker {
     struct replay_graph *graph;
     const struct attribution *launches;
-    struct loose_edges edges;
-    unsigned char *call_sorts; /* by name: enum call_sort */
+    VEC_OF(struct loose_edge) loose;   /* except those to the start of work, which are most */
+    VEC_OF(struct replay_edge) starts; /* those to the start of one piece of work */
+    struct graph_device *device;       /* what tells these */
+    unsigned char *call_sorts;         /* by name: enum call_sort */
 };
-
-static inline struct loose_edge *graph_loose_edge(const struct graph_maker *maker, size_t k)
-{
-    return &maker->edges.at[k / EDGES_OF_PART][k % EDGES_OF_PART];
-}
 
 static inline void graph_add_edge(struct graph_maker *maker, moment_id from, moment_id to,
                                   enum relation relation, bool binds)
 {
-    size_t k = maker->edges.edge_count++;
-    if (k % EDGES_OF_PART == 0)
-        *VEC_PUSH(&maker->edges) = column_resize(NULL, 0, EDGE_PART_BYTES);
-    *graph_loose_edge(maker, k) = (struct loose_edge){ to, { from, (uint8_t)relation, binds } };
+    *VEC_PUSH(&maker->loose) = (struct loose_edge){ to, { from, (uint8_t)relation, binds } };
 }
 
 /* Find the moments of host threads, their pieces, and where linked threads hand over. */
 void graph_add_threads(struct graph_maker *maker);
 
-/* Find what each piece of device work waited for, and which calls waited for work. */
+/* Add the moments of device work; find what streams waited for, and which calls waited for work. */
 void graph_add_device(struct graph_maker *maker);
+
+/* Put the edges to the start of work I into maker->starts: to be called for one after the other. Then give back what told them. */
+void graph_find_starts(struct graph_maker *maker, size_t i);
+void graph_forget_device(struct graph_maker *maker);
 
 /* Find which launching calls waited for a place in a full queue. After the device. */
 void graph_add_full_queues(struct graph_maker *maker);
@@ -63,7 +50,7 @@ void graph_match_ranks(struct graph_maker *maker);
 /* Add the joins and their edges. After the device. */
 void graph_add_joins(struct graph_maker *maker);
 
-/* Sort the edges by where they lead to, and the moments; leave out the edges that close circles. */
+/* Bring the edges in order of where they lead to, and the moments in theirs; leave out the edges that close circles. */
 void graph_order(struct graph_maker *maker);
 
 #endif

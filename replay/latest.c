@@ -1,12 +1,12 @@
 /*
  * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node
  * holds the earliest launch below it, and the earliest on any other stream than that one's. A leaf stands for a block
- * of items, which are looked at one by one: a node for each item took three times the memory of the items.
+ * of operations, which are examined one by one: a node for each took more memory than anything else of the replay, and so did keeping
+ * what is known of each.
  */
 #include "replay/latest.h"
 
 #include "base/memory.h"
-#include "base/search.h"
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -18,10 +18,17 @@ struct node {
 enum { BLOCK = 16 };
 
 struct latest {
-    struct latest_item *items;
+    uint32_t *works;
     size_t count, leaves;
-    struct node *nodes; /* from 1; leaf i is leaves + i, and stands for items from i * BLOCK on */
+    latest_tell *tell;
+    const void *context;
+    struct node *nodes; /* from 1; leaf i is leaves + i, and stands for works from i * BLOCK on */
 };
+
+static struct latest_item item(const struct latest *latest, size_t i)
+{
+    return latest->tell(latest->context, latest->works[i]);
+}
 
 static struct node join(const struct node *a, const struct node *b)
 {
@@ -37,17 +44,17 @@ static struct node node_of_block(const struct latest *latest, size_t block)
 {
     struct node node = { INT64_MAX, INT64_MAX, LATEST_ANY_STREAM };
     for (size_t i = block * BLOCK; i < latest->count && i < (block + 1) * BLOCK; i++) {
-        struct node one = { latest->items[i].launched_ns, INT64_MAX, latest->items[i].stream };
+        struct latest_item of = item(latest, i);
+        struct node one = { of.launched_ns, INT64_MAX, of.stream };
         node = join(&node, &one);
     }
     return node;
 }
 
-struct latest *latest_open(struct latest_item *items, size_t count)
+struct latest *latest_open(uint32_t *works, size_t count, latest_tell *tell, const void *context)
 {
     struct latest *latest = mem_zalloc(1, sizeof *latest);
-    latest->items = items;
-    latest->count = count;
+    *latest = (struct latest){ .works = works, .count = count, .tell = tell, .context = context };
     latest->leaves = 1;
     while (latest->leaves < count / BLOCK + 1)
         latest->leaves *= 2;
@@ -63,7 +70,7 @@ void latest_free(struct latest *latest)
 {
     if (!latest)
         return;
-    free(latest->items);
+    free(latest->works);
     free(latest->nodes);
     free(latest);
 }
@@ -74,14 +81,19 @@ static bool holds_one(const struct node *node, int64_t launched_before_ns, uint3
     return (node->first_stream == except ? node->other_ns : node->first_ns) < launched_before_ns;
 }
 
-/* How many items come before those of GROUP that end after END_NS. */
+/* How many operations come before those of GROUP that end after END_NS. */
 static size_t count_until(const struct latest *latest, uint32_t group, int64_t end_ns)
 {
-    size_t i;
-    SEARCH(i, latest->count,
-           latest->items[i].group < group ||
-               (latest->items[i].group == group && latest->items[i].end_ns <= end_ns));
-    return i;
+    size_t low = 0, high = latest->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct latest_item of = item(latest, middle);
+        if (of.group < group || (of.group == group && of.end_ns <= end_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* The node that covers the last candidates before block END, and no block from there on; 0 when no candidate is left. */
@@ -94,17 +106,19 @@ static size_t find_node(const struct latest *latest, size_t end, int64_t launche
     return 0;
 }
 
-/* The last candidate of BLOCK before item END; LATEST_NONE: there is none. */
+/* The last candidate of BLOCK before the work at END; LATEST_NONE: there is none. */
 static size_t find_in_block(const struct latest *latest, size_t block, size_t end, int64_t launched_before_ns,
                             uint32_t except)
 {
-    for (size_t i = end; i-- > block * BLOCK;)
-        if (latest->items[i].stream != except && latest->items[i].launched_ns < launched_before_ns)
+    for (size_t i = end; i-- > block * BLOCK;) {
+        struct latest_item of = item(latest, i);
+        if (of.stream != except && of.launched_ns < launched_before_ns)
             return i;
+    }
     return LATEST_NONE;
 }
 
-/* The last candidate before item END. */
+/* The last candidate before the work at END. */
 static size_t find_before(const struct latest *latest, size_t end, int64_t launched_before_ns,
                           uint32_t except)
 {
@@ -123,6 +137,5 @@ size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched
 {
     size_t end = count_until(latest, group, ended_by_ns);
     size_t found = find_before(latest, end, launched_before_ns, except);
-    return found != LATEST_NONE && latest->items[found].group == group ? latest->items[found].work
-                                                                       : LATEST_NONE;
+    return found != LATEST_NONE && item(latest, found).group == group ? latest->works[found] : LATEST_NONE;
 }

@@ -4,7 +4,7 @@
  * That is what a synchronisation of the device waits for. Work is sorted by its end; a tree over it holds the earliest launch
  * of each part, so that an answer takes as many steps as the logarithm of the work, however many streams there are.
  *
- *     struct latest *latest = latest_open(items, count);       // items by group, then end
+ *     struct latest *latest = latest_open(works, count, tell, context);       // works by group, then end
  *     size_t work = latest_find(latest, group, call_start_ns, call_end_ns, LATEST_ANY_STREAM);
  *     latest_free(latest);
  */
@@ -20,18 +20,21 @@
 struct latest_item {
     int64_t end_ns, launched_ns;
     uint32_t group, stream; /* numbers that the caller chooses */
-    uint32_t work;
 };
+
+/* What is known of WORK: asked again and again, so that it need not be kept. */
+typedef struct latest_item latest_tell(const void *context, uint32_t work);
 
 struct latest;
 
-/* New, of COUNT ITEMS, by group, end and work, which are taken (free()); free with latest_free (NULL is allowed). */
-struct latest *latest_open(struct latest_item *items, size_t count);
+/* New, of COUNT WORKS, by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free (NULL is
+ * allowed). */
+struct latest *latest_open(uint32_t *works, size_t count, latest_tell *tell, const void *context);
 void latest_free(struct latest *latest);
 
 /*
  * The work of GROUP that ended last of that which was launched before LAUNCHED_BEFORE and ended at or before ENDED_BY, on any
- * stream but EXCEPT. Of work that ended together, the last in order of the items' work. LATEST_NONE when there is none.
+ * stream but EXCEPT. Of work that ended together, the last in order of the numbers. LATEST_NONE when there is none.
  */
 size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched_before_ns,
                    int64_t ended_by_ns, uint32_t except);

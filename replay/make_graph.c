@@ -18,7 +18,6 @@ static void *derive(const struct trace *trace)
     static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
     graph->trace = trace;
-    graph->recorded = &graph->times;
     graph->too_large = is_too_large(trace);
     if (graph->too_large) {
         graph->gpu = &no_work;
@@ -50,13 +49,15 @@ static void release(void *value)
     moment_times_release(&graph->times);
     free(graph->inner);
     free(graph->has_edges);
-    free(graph->having_before);
     free(graph->first_edge);
-    free(graph->edges);
-    free(graph->order);
+    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
+    column_free(graph->edges.kind, graph->edges.room);
+    column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
+    column_free(graph->order.length, graph->order.room);
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
     free(graph->join_last);
+    free(graph->join_event);
     free(graph->shift_ns);
     free(graph->group);
     free(graph);

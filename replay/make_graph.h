@@ -4,7 +4,7 @@
 
 #include "replay/graph.h"
 
-/* That of TRACE, worked out when first requested. Borrowed; lives as long as TRACE. */
+/* That of TRACE, computed when first requested. Borrowed; lives as long as TRACE. */
 const struct replay_graph *replay_graph_of(const struct trace *trace);
 
 #endif

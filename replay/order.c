@@ -7,48 +7,78 @@
  */
 #include "replay/graph_maker.h"
 
+#include "base/runs.h"
 #include <stdlib.h>
 
-/* Hand the edges out to the moments they lead to. Those that lead back in time are left out. */
+static bool leads_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct loose_edge *)left)->to > ((const struct loose_edge *)right)->to;
+}
+
+static size_t room_after(size_t room)
+{
+    enum { FIRST = 1024 };
+    return room ? room * 2 : FIRST;
+}
+
+static void grow(struct replay_edges *edges)
+{
+    size_t room = room_after(edges->room);
+    edges->from = column_resize(edges->from, mem_times(edges->room, sizeof *edges->from),
+                                mem_times(room, sizeof *edges->from));
+    edges->kind = column_resize(edges->kind, edges->room, room);
+    edges->room = room;
+}
+
+/* EDGE leads to M, which is none before that of the last edge, or is left out as it leads back in time. */
+static void take_edge(struct replay_graph *graph, moment_id m, struct replay_edge edge)
+{
+    struct replay_edges *edges = &graph->edges;
+    if (edge.from == MOMENT_NONE || m == MOMENT_NONE ||
+        replay_moment_ns(graph, edge.from) > replay_moment_ns(graph, m)) {
+        graph->dropped_edges++;
+        return;
+    }
+    if (edges->count == edges->room)
+        grow(edges);
+    if (graph->has_edges[m / 64] >> (m % 64) & 1)
+        edges->kind[edges->count - 1] &= (uint8_t)~EDGE_IS_LAST;
+    graph->has_edges[m / 64] |= UINT64_C(1) << (m % 64);
+    edges->from[edges->count] = edge.from;
+    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0) | EDGE_IS_LAST);
+    graph->first_edge[m / MOMENTS_OF_FIRST_EDGE + 1] = (uint32_t)edges->count;
+}
+
+/* Take the loose edges from *NEXT on that lead to moments before END. */
+static void take_loose(const struct graph_maker *maker, size_t *next, size_t end)
+{
+    for (; *next < maker->loose.count && maker->loose.at[*next].to < end; ++*next)
+        take_edge(maker->graph, maker->loose.at[*next].to, maker->loose.at[*next].edge);
+}
+
+/* Bring the edges in order of the moments they lead to. */
 static void sort_edges(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
-    size_t words = graph->moment_count / 64 + 1, having = 0;
-    graph->has_edges = mem_zalloc(words, sizeof *graph->has_edges);
-    graph->having_before = mem_alloc(mem_times(words, sizeof *graph->having_before));
-    for (size_t k = 0; k < maker->edges.edge_count; k++) {
-        struct loose_edge *one = graph_loose_edge(maker, k);
-        if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
-            replay_moment_ns(graph, one->edge.from) > replay_moment_ns(graph, one->to)) {
-            graph->dropped_edges++;
-            one->to = MOMENT_NONE;
-            continue;
-        }
-        graph->has_edges[one->to / 64] |= UINT64_C(1) << (one->to % 64);
-        graph->edge_count++;
+    size_t blocks = graph->moment_count / MOMENTS_OF_FIRST_EDGE + 1, next = 0;
+    graph->has_edges = mem_zalloc(graph->moment_count / 64 + 1, sizeof *graph->has_edges);
+    graph->first_edge = mem_zalloc(blocks + 1, sizeof *graph->first_edge);
+    runs_sort(maker->loose.at, maker->loose.count, sizeof *maker->loose.at, leads_later, NULL);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        moment_id start = replay_work_start(graph, i);
+        take_loose(maker, &next, start);
+        graph_find_starts(maker, i);
+        for (size_t k = 0; k < maker->starts.count; k++)
+            take_edge(graph, start, maker->starts.at[k]);
     }
-    for (size_t word = 0; word < words; word++) {
-        graph->having_before[word] = (uint32_t)having;
-        having += bits_count(graph->has_edges[word]);
-    }
-    /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
-    graph->first_edge = mem_zalloc(having + 2, sizeof *graph->first_edge);
-    graph->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *graph->edges));
-    for (size_t k = 0; k < maker->edges.edge_count; k++)
-        if (graph_loose_edge(maker, k)->to != MOMENT_NONE)
-            graph->first_edge[replay_having_before(graph, graph_loose_edge(maker, k)->to) + 2]++;
-    for (size_t i = 0; i < having; i++)
-        graph->first_edge[i + 2] += graph->first_edge[i + 1];
-    for (size_t part = 0; part < maker->edges.count; part++) {
-        for (size_t k = part * EDGES_OF_PART; k < (part + 1) * EDGES_OF_PART && k < maker->edges.edge_count;
-             k++) {
-            const struct loose_edge *one = graph_loose_edge(maker, k);
-            if (one->to != MOMENT_NONE)
-                graph->edges[graph->first_edge[replay_having_before(graph, one->to) + 1]++] = one->edge;
-        }
-        column_free(maker->edges.at[part], EDGE_PART_BYTES);
-    }
-    VEC_FREE(&maker->edges);
+    graph_forget_device(maker);
+    take_loose(maker, &next, MOMENT_NONE);
+    graph->dropped_edges += maker->loose.count - next;
+    VEC_FREE(&maker->loose);
+    for (size_t block = 1; block <= blocks; block++)
+        if (graph->first_edge[block] < graph->first_edge[block - 1])
+            graph->first_edge[block] = graph->first_edge[block - 1];
 }
 
 /* A moment that waits for those it depends on: of its edges those from NEXT up to END are to be looked at. */
@@ -62,30 +92,29 @@ struct ordering {
     /* A bit for each moment: it is on the stack; it is in order. Of threads: it is the thread's first. */
     uint64_t *pending, *placed, *first;
     VEC_OF(struct pending) stack;
-    VEC_OF(struct moment_run) order;
 };
 
 /* Let the latest of the edges that M has left bind it, where nothing else does: a start of work, a join. */
 static void bind_anew(struct replay_graph *graph, moment_id m)
 {
-    struct replay_edge *latest = NULL;
     struct edge_range range = replay_edges_of(graph, m);
+    uint32_t latest = range.end;
     for (uint32_t k = range.first; k < range.end; k++) {
-        struct replay_edge *edge = &graph->edges[k];
-        if (edge->from != m &&
-            (!latest || replay_moment_ns(graph, edge->from) > replay_moment_ns(graph, latest->from)))
-            latest = edge;
+        moment_id from = graph->edges.from[k];
+        if (from != m && (latest == range.end ||
+                          replay_moment_ns(graph, from) > replay_moment_ns(graph, graph->edges.from[latest])))
+            latest = k;
     }
-    if (latest)
-        latest->binds = true;
+    if (latest != range.end)
+        graph->edges.kind[latest] |= EDGE_BINDS;
 }
 
 static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
 {
     /* It leads from the moment to itself, which asks nothing of anybody. */
-    bool bound = graph->edges[k].binds;
-    graph->edges[k].from = m;
-    graph->edges[k].binds = false;
+    bool bound = replay_edge_at(graph, k).binds;
+    graph->edges.from[k] = m;
+    graph->edges.kind[k] &= (uint8_t)~EDGE_BINDS;
     graph->dropped_edges++;
     if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
         replay_moment_kind(graph, m) != MOMENT_WORK_END)
@@ -129,11 +158,22 @@ static void give_up(struct ordering *ordering)
 /* M is next in the order. */
 static void append(struct ordering *ordering, moment_id m)
 {
-    size_t count = ordering->order.count;
-    if (count > 0 && ordering->order.at[count - 1].first + ordering->order.at[count - 1].count == m)
-        ordering->order.at[count - 1].count++;
-    else
-        *VEC_PUSH(&ordering->order) = (struct moment_run){ m, 1 };
+    struct moment_order *order = &ordering->graph->order;
+    size_t last = order->count - 1;
+    if (order->count > 0 && order->first[last] + order->length[last] == m &&
+        order->length[last] < UINT8_MAX) {
+        order->length[last]++;
+        return;
+    }
+    if (order->count == order->room) {
+        size_t room = room_after(order->room);
+        order->first = column_resize(order->first, mem_times(order->room, sizeof *order->first),
+                                     mem_times(room, sizeof *order->first));
+        order->length = column_resize(order->length, order->room, room);
+        order->room = room;
+    }
+    order->first[order->count] = m;
+    order->length[order->count++] = 1;
 }
 
 /* Put M in order, and before it what it depends on. */
@@ -159,7 +199,7 @@ static void place(struct ordering *ordering, moment_id m)
             continue;
         }
         uint32_t k = top->next++;
-        moment_id from = graph->edges[k].from;
+        moment_id from = graph->edges.from[k];
         if (has_bit(ordering->pending, from))
             drop_edge(graph, k, own);
         else if (!has_bit(ordering->placed, from))
@@ -192,8 +232,6 @@ void graph_order(struct graph_maker *maker)
     for (size_t m = 0; m < graph->moment_count; m++)
         if (!has_bit(ordering.placed, (moment_id)m))
             place(&ordering, (moment_id)m);
-    graph->order = ordering.order.at;
-    graph->order_count = ordering.order.count;
     VEC_FREE(&ordering.stack);
     free(ordering.pending);
     free(ordering.placed);

@@ -2,6 +2,7 @@
 #include "replay/path.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ static void add(struct walk *walk, enum path_part part, event_id event, uint32_t
     if (goes_on(path, part, event, file))
         path->at[path->count - 1].start_ns = start_ns;
     else
-        *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, walk->m };
+        *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, event, walk->m };
     walk->at_ns = start_ns;
 }
 
@@ -115,7 +116,8 @@ static void walk_host(struct walk *walk)
     const struct replay_thread *thread = &graph->threads[replay_thread_of(graph, m)];
     uint32_t file = graph->trace->tracks[thread->track].file;
     event_id span = graph->inner[m];
-    const struct replay_edge *edge = replay_binding(graph, m);
+    const struct replay_edge binding = replay_binding(graph, m);
+    const struct replay_edge *edge = binding.from == MOMENT_NONE ? NULL : &binding;
     if (edge && walk->at_ns < replay_moment_ns(graph, m) && replay_moment_ns(graph, edge->from) > walk->at_ns)
         edge = NULL; /* from within the piece, before what ended it */
     if (edge && (edge->relation == RELATION_HANDOVER || edge->relation == RELATION_TURN) &&
@@ -123,7 +125,10 @@ static void walk_host(struct walk *walk)
         add(walk, PART_GAP, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_COLLECTIVE) {
+        size_t before = walk->path->count;
         add(walk, PART_COMMUNICATION, EVENT_NONE, file, replay_moment_ns(graph, edge->from));
+        if (walk->path->count > before)
+            walk->path->at[before].named = replay_collective_of(graph, edge->from);
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
         add(walk, PART_SYNC, span, file, replay_moment_ns(graph, edge->from));
@@ -161,25 +166,25 @@ static void walk_launch(struct walk *walk, moment_id from)
 
 static void walk_work_start(struct walk *walk)
 {
-    const struct replay_edge *edge = replay_binding(walk->graph, walk->m);
+    const struct replay_edge edge = replay_binding(walk->graph, walk->m);
     event_id work = event_of(walk, walk->m);
-    if (!edge) {
+    if (edge.from == MOMENT_NONE) {
         finish(walk, PART_UNKNOWN, file_of(walk, work));
-    } else if (edge->relation == RELATION_LAUNCH) {
-        walk_launch(walk, edge->from);
+    } else if (edge.relation == RELATION_LAUNCH) {
+        walk_launch(walk, edge.from);
     } else {
-        add(walk, edge->relation == RELATION_EVENT ? PART_EVENT : PART_STREAM, work, file_of(walk, work),
-            replay_moment_ns(walk->graph, edge->from));
-        go_to(walk, edge->from);
+        add(walk, edge.relation == RELATION_EVENT ? PART_EVENT : PART_STREAM, work, file_of(walk, work),
+            replay_moment_ns(walk->graph, edge.from));
+        go_to(walk, edge.from);
     }
 }
 
 static void walk_work_end(struct walk *walk)
 {
     const struct replay_graph *graph = walk->graph;
-    const struct replay_edge *edge = replay_binding(graph, walk->m);
+    const struct replay_edge edge = replay_binding(graph, walk->m);
     event_id work = event_of(walk, walk->m);
-    moment_id from = edge ? edge->from : walk->m - 1;
+    moment_id from = edge.from == MOMENT_NONE ? walk->m - 1 : edge.from;
     add(walk, path_part_of_work(graph, replay_work_of(graph, walk->m)), work, file_of(walk, work),
         replay_moment_ns(graph, from));
     go_to(walk, from);
@@ -240,6 +245,15 @@ static bool ends_first(const struct replay_graph *graph, moment_id a, moment_id 
     return a_host != b_host ? a_host : event_at(graph, a) < event_at(graph, b);
 }
 
+/* The first moment of THREAD at or after NS on the clock of GRAPH, which of a view is that of the replay; MOMENT_NONE: none. */
+static moment_id moment_from(const struct replay_graph *graph, size_t thread, int64_t ns)
+{
+    const struct replay_thread *own = &graph->threads[thread];
+    size_t at;
+    SEARCH(at, own->count, replay_moment_ns(graph, own->first + (moment_id)at) < ns);
+    return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
+}
+
 /* What ended last by the end of the window; a thread that is busy then ends there. MOMENT_NONE: nothing. */
 static moment_id find_last(const struct replay_graph *graph, const struct path_window *window, int64_t *at_ns)
 {
@@ -248,7 +262,7 @@ static moment_id find_last(const struct replay_graph *graph, const struct path_w
         const struct replay_thread *thread = &graph->threads[t];
         if (graph->group[graph->trace->tracks[thread->track].file] != graph->group[window->file])
             continue;
-        moment_id m = replay_moment_from(graph, t, window->end_ns);
+        moment_id m = moment_from(graph, t, window->end_ns);
         if (m == MOMENT_NONE)
             m = thread->first + thread->count - 1;
         while (m > thread->first && !busy_before(graph, m))
@@ -281,7 +295,7 @@ static void begin(struct walk *walk)
     const struct path_window *window = walk->window;
     if (window->thread != UINT32_MAX) {
         const struct replay_thread *thread = &graph->threads[window->thread];
-        walk->m = replay_moment_from(graph, window->thread, window->end_ns);
+        walk->m = moment_from(graph, window->thread, window->end_ns);
         if (walk->m != MOMENT_NONE)
             return;
         walk->m = thread->first + thread->count - 1;
@@ -303,7 +317,7 @@ moment_id path_last_moment(const struct replay_graph *graph, const struct path_w
     if (window->thread == UINT32_MAX)
         return find_last(graph, window, &ns);
     const struct replay_thread *thread = &graph->threads[window->thread];
-    moment_id m = replay_moment_from(graph, window->thread, window->end_ns);
+    moment_id m = moment_from(graph, window->thread, window->end_ns);
     return m != MOMENT_NONE ? m : thread->first + thread->count - 1;
 }
 
@@ -388,7 +402,7 @@ struct path_items *path_items_open(const struct replay_graph *graph, const struc
     struct seen *seen = mem_alloc(mem_times(path->count + 1, sizeof *seen));
     for (size_t i = 0; i < path->count; i++) {
         const struct path_segment *segment = &path->at[i];
-        name_id name = segment->event == EVENT_NONE ? NAME_NONE : graph->trace->name[segment->event];
+        name_id name = segment->named == EVENT_NONE ? NAME_NONE : graph->trace->name[segment->named];
         seen[i] = (struct seen){ segment->part, name, segment->event, segment->end_ns - segment->start_ns };
     }
     if (path->count)

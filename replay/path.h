@@ -47,8 +47,9 @@ struct path_segment {
     enum path_part part;
     uint32_t file;
     int64_t start_ns, end_ns; /* on the clock of the graph */
-    event_id event;           /* the operator, call or work; EVENT_NONE: a gap or unknown */
-    moment_id until;          /* the moment that the piece led to */
+    event_id event;  /* the operator, call or work; EVENT_NONE: a gap or unknown, or a wait of a thread */
+    event_id named;  /* what it is named after: EVENT, or the collective for which the thread waited */
+    moment_id until; /* the moment that the piece led to */
 };
 
 struct path {

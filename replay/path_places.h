@@ -10,7 +10,7 @@
 #define PATH_PLACES_WANTS CODE_PATHS_WANTS
 
 struct path_place {
-    uint32_t path;            /* of the struct code_paths that was asked */
+    uint32_t path;            /* of the struct code_paths that was used */
     int64_t time_ns, self_ns; /* on the critical path: in it and all within; in none of those within */
     size_t count;             /* pieces of the path in it and all within */
 };

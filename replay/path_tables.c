@@ -4,6 +4,7 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/demangle.h"
+#include "base/runs.h"
 #include "facts/features.h"
 #include "replay/path_places.h"
 #include "base/quantity.h"
@@ -16,7 +17,7 @@
 /* What the rows of all tables begin with: which window they are of. */
 struct window_key {
     struct text window; /* "step 3" */
-    int64_t step;       /* its number; missing when it is no step */
+    int64_t step;       /* its number; missing when it is not a step */
     int64_t rank;       /* of the file; missing when there is one file */
 };
 
@@ -67,11 +68,11 @@ static const struct table_column part_columns[] = {
 
 static const struct table_column item_columns[] = {
     KEY_COLUMNS(struct item_row),
-    COLUMN(struct item_row, name, "name", "Name", TABLE_NAME, "operator, call or work"),
+    COLUMN(struct item_row, name, "name", "Name", TABLE_NAME, "operator, call, work or collective; of gaps the line of source or the annotation that the host was in"),
     COLUMN(struct item_row, part, "part", "Part", TABLE_TEXT, "what of it: its run, or a wait before it or behind it"),
     COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
     COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
-    COLUMN(struct item_row, count, "count", "Count", TABLE_TALLY, "how many of them are on the path"),
+    COLUMN(struct item_row, count, "count", "Count", TABLE_TALLY, "how many of them are on the path; of gaps, how many parts of gaps"),
     COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
     COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
 };
@@ -90,7 +91,7 @@ static const struct table_column segment_columns[] = {
     COLUMN(struct segment_row, start_ns, "start", "Start", TABLE_MOMENT, "from the begin of the window"),
     COLUMN(struct segment_row, time_ns, "time", "Time", TABLE_NS, "to the begin of the next piece"),
     COLUMN(struct segment_row, part, "part", "Part", TABLE_TEXT, "what the path spent it on"),
-    COLUMN(struct segment_row, name, "name", "Name", TABLE_NAME, "operator, call or work"),
+    COLUMN(struct segment_row, name, "name", "Name", TABLE_NAME, "operator, call, work or collective; of a gap where most of it was"),
     COLUMN(struct segment_row, rank, "on_rank", "On rank", TABLE_COUNT, "rank of the file that the piece is in", .flags = TABLE_IF_ANY),
 };
 /* clang-format on */
@@ -149,7 +150,7 @@ static double share_of(int64_t time_ns, int64_t length_ns)
 
 /* Rows of the modules, or of the lines. */
 struct places {
-    struct code_paths *code;
+    const struct code_paths *code;
     VEC_OF(struct place_row) rows;
 };
 
@@ -183,11 +184,125 @@ static void add_parts(struct tables *tables, struct window_key key, const struct
             };
 }
 
+/* ---- gaps by what the host was in ---- */
+
+/* Of a gap, or a part of it. */
+struct gap_place {
+    struct text name;
+    int64_t time_ns;
+};
+
+struct gap_places {
+    VEC_OF(struct gap_place);
+};
+
+/* The innermost line of source, else the annotation, that the thread of TRACK was in at NS, on the clock of its file. */
+static struct text place_at(const struct tables *tables, track_id track, int64_t ns)
+{
+    static const enum code_frames frames[] = { CODE_LINES, CODE_ANNOTATIONS };
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        const struct code_paths *code = tables->places[frames[i]].code;
+        uint32_t path = code ? code_place_at(code, track, ns).path : CODE_OUTSIDE;
+        if (path != CODE_OUTSIDE)
+            return as_text(code_path_name(code, path));
+    }
+    return as_text("(nothing recorded)");
+}
+
+/* Until when it is there, or END_NS. */
+static int64_t place_until(const struct tables *tables, track_id track, int64_t ns, int64_t end_ns)
+{
+    for (int frames = CODE_LINES; frames <= CODE_ANNOTATIONS; frames++) {
+        int64_t until_ns = tables->places[frames].code
+                               ? code_place_until(tables->places[frames].code, track, ns)
+                               : INT64_MAX;
+        end_ns = until_ns < end_ns ? until_ns : end_ns;
+    }
+    return end_ns;
+}
+
+/* The parts of GAP by place, in order. A thread that goes on because another handed over to it was nowhere of its own. */
+static void split_gap(const struct tables *tables, const struct path_segment *gap, struct gap_places *places)
+{
+    const struct replay_graph *graph = tables->graph;
+    size_t first = places->count;
+    bool of_host = gap->until != MOMENT_NONE && replay_moment_kind(graph, gap->until) == MOMENT_HOST;
+    track_id track = of_host ? graph->threads[replay_thread_of(graph, gap->until)].track : 0;
+    int64_t shift_ns = of_host ? graph->shift_ns[graph->trace->tracks[track].file] : 0;
+    for (int64_t at_ns = gap->start_ns - shift_ns, end_ns = gap->end_ns - shift_ns; at_ns < end_ns;) {
+        int64_t until_ns = of_host ? place_until(tables, track, at_ns, end_ns) : end_ns;
+        struct text name = of_host ? place_at(tables, track, at_ns) : as_text("(nothing recorded)");
+        struct gap_place *last = places->count > first ? &places->at[places->count - 1] : NULL;
+        if (!last || strcmp(last->name.at, name.at) != 0)
+            *(last = VEC_PUSH(places)) = (struct gap_place){ .name = name };
+        last->time_ns += until_ns - at_ns;
+        at_ns = until_ns;
+    }
+}
+
+/* Where most of GAP was. */
+static struct text gap_name(struct tables *tables, const struct path_segment *gap)
+{
+    struct gap_places places = { 0 };
+    split_gap(tables, gap, &places);
+    size_t largest = 0;
+    for (size_t i = 1; i < places.count; i++)
+        largest = places.at[i].time_ns > places.at[largest].time_ns ? i : largest;
+    struct text name = { NULL, 0 };
+    if (places.count)
+        name = (struct text){ arena_strndup(&tables->result->arena, places.at[largest].name.at,
+                                            places.at[largest].name.len),
+                              places.at[largest].name.len };
+    VEC_FREE(&places);
+    return name;
+}
+
+static bool name_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return strcmp(((const struct gap_place *)left)->name.at, ((const struct gap_place *)right)->name.at) > 0;
+}
+
+/* A row for each place of the gaps. */
+static void add_gaps(struct tables *tables, struct window_key key, const struct path *path, int64_t length_ns)
+{
+    struct gap_places places = { 0 };
+    for (size_t i = 0; i < path->count; i++)
+        if (path->at[i].part == PART_GAP)
+            split_gap(tables, &path->at[i], &places);
+    runs_sort(places.at, places.count, sizeof *places.at, name_is_after, NULL);
+    for (size_t first = 0, end; first < places.count; first = end) {
+        const char *name = places.at[first].name.at;
+        struct item_row row = { .key = key,
+                                .part = as_text(path_part_name(PART_GAP)),
+                                .name = { arena_strndup(&tables->result->arena, name, strlen(name)),
+                                          strlen(name) },
+                                .gone_saves_ns = TABLE_INT_MISSING,
+                                .leaves_share = NAN };
+        for (end = first; end < places.count && strcmp(places.at[end].name.at, name) == 0; end++) {
+            row.time_ns += places.at[end].time_ns;
+        }
+        row.count = (int64_t)(end - first);
+        row.share = share_of(row.time_ns, length_ns);
+        *VEC_PUSH(&tables->items) = row;
+    }
+    VEC_FREE(&places);
+}
+
+static bool takes_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct item_row *)left)->time_ns < ((const struct item_row *)right)->time_ns;
+}
+
 static void add_items(struct tables *tables, struct window_key key, const struct path *path,
                       const struct path_window *window, size_t probed)
 {
     struct path_items *items = path_items_open(tables->graph, path);
+    size_t first = tables->items.count;
     for (size_t i = 0; i < items->count; i++) {
+        if (items->at[i].part == PART_GAP)
+            continue;
         struct sensitivity sensitivity = { .known = false };
         if (i < probed)
             sensitivity = sensitivity_of(tables->graph, window, &items->at[i]);
@@ -203,6 +318,9 @@ static void add_items(struct tables *tables, struct window_key key, const struct
         };
     }
     path_items_free(items);
+    add_gaps(tables, key, path, window->end_ns - window->start_ns);
+    runs_sort(tables->items.at + first, tables->items.count - first, sizeof *tables->items.at, takes_less,
+              NULL);
 }
 
 static void add_places(struct tables *tables, struct places *to, struct window_key key,
@@ -230,7 +348,6 @@ static void show_places(struct tables *tables, struct places *places, const char
         result_add_table(tables->result,
                          TABLE_OF_ROWS(key, title, place_columns, places->rows.at, places->rows.count));
     VEC_FREE(&places->rows);
-    code_paths_free(places->code);
 }
 
 static void add_segments(struct tables *tables, struct window_key key, const struct path *path,
@@ -242,8 +359,11 @@ static void add_segments(struct tables *tables, struct window_key key, const str
         *VEC_PUSH(&tables->segments) = (struct segment_row){
             .key = key,
             .part = as_text(path_part_name(one->part)),
-            .name = name_of(tables->graph, one->event == EVENT_NONE ? NAME_NONE : trace->name[one->event],
-                            tables->result),
+            .name =
+                one->part == PART_GAP
+                    ? gap_name(tables, one)
+                    : name_of(tables->graph, one->named == EVENT_NONE ? NAME_NONE : trace->name[one->named],
+                              tables->result),
             .start_ns = one->start_ns - start_ns,
             .time_ns = one->end_ns - one->start_ns,
             .rank = trace->file_count > 1 ? selection_rank(trace, one->file) : TABLE_INT_MISSING,
@@ -299,7 +419,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
     struct tables tables = { .graph = graph, .result = result };
     for (int frames = 0; frames < CODE_FRAMES; frames++)
         if (has_frames(graph->trace, (enum code_frames)frames))
-            tables.places[frames].code = code_paths_open(graph->trace, (enum code_frames)frames);
+            tables.places[frames].code = code_paths_of(graph->trace, (enum code_frames)frames);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
         struct window_key key = key_of(graph, windows, w, result);

@@ -9,7 +9,7 @@
 /*
  * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", "modules" and "lines" where stacks were
  * recorded, and with SEGMENTS "segments". Of the first PROBED names of each path
- * it is worked out how much less they may take until they leave it. A sentence about each of the
+ * it is computed how much less they may take until they leave it. A sentence about each of the
  * first windows comes on top.
  */
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,

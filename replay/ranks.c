@@ -74,7 +74,7 @@ static int64_t base_of(const struct replay_graph *graph, uint32_t file)
     return graph->trace->files[file].has_base ? graph->trace->files[file].base_ns : 0;
 }
 
-/* How much later MEMBER ended than OTHER, in absolute time; false when that is no number. */
+/* How much later MEMBER ended than OTHER, in absolute time; false when that is not a number. */
 static bool ends_apart(const struct replay_graph *graph, size_t member, size_t other, int64_t *apart_ns)
 {
     const struct trace *trace = graph->trace;
@@ -259,6 +259,7 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
     struct replay_graph *graph = maker->graph;
     const size_t *member = graph->matches->member + match->first;
     const struct part *last = NULL;
+    event_id event = EVENT_NONE;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &graph->collectives->at[member[i]];
         const struct collective_place *place = &graph->collectives->places[one->place];
@@ -266,13 +267,16 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
                                      : part_on_device(graph, one);
         if (parts[i].start == MOMENT_NONE)
             return;
-        if (!last || parts[i].start_ns > last->start_ns)
-            last = &parts[i];
+        if (last && parts[i].start_ns <= last->start_ns)
+            continue;
+        last = &parts[i];
+        event = one->event;
     }
     if (!last)
         return;
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
     moment_times_set(&graph->times, join, last->start_ns);
+    graph->join_event[graph->join_count] = event;
     graph->join_last[graph->join_count++] = last->start;
     graph->moment_count++;
     for (const struct part *part = parts; part < parts + match->count; part++) {
@@ -289,6 +293,7 @@ void graph_add_joins(struct graph_maker *maker)
     struct replay_graph *graph = maker->graph;
     size_t most = graph->matches ? graph->matches->count : 0, files = graph->trace->file_count;
     graph->join_last = mem_alloc(mem_times(most + 1, sizeof *graph->join_last));
+    graph->join_event = mem_alloc(mem_times(most + 1, sizeof *graph->join_event));
     if (most == 0)
         return;
     moment_times_resize(&graph->times, graph->moment_count + most);

@@ -11,10 +11,9 @@ struct changes *changes_open(const struct replay_graph *graph)
 {
     struct changes *changes = mem_zalloc(1, sizeof *changes);
     changes->graph = graph;
-    changes->piece = mem_alloc(mem_times(graph->host_count + 1, sizeof *changes->piece));
-    changes->work = mem_alloc(mem_times(graph->gpu->count + 1, sizeof *changes->work));
-    changes->dropped = mem_alloc(mem_times(graph->edge_count / 64 + 1, sizeof *changes->dropped));
-    changes_clear(changes);
+    factors_init(&changes->piece, graph->host_count);
+    factors_init(&changes->work, graph->gpu->count);
+    changes->dropped = mem_zalloc(graph->edges.count / 64 + 1, sizeof *changes->dropped);
     return changes;
 }
 
@@ -22,21 +21,19 @@ void changes_free(struct changes *changes)
 {
     if (!changes)
         return;
-    free(changes->piece);
-    free(changes->work);
+    factors_release(&changes->piece);
+    factors_release(&changes->work);
     free(changes->dropped);
     free(changes);
 }
 
 void changes_clear(struct changes *changes)
 {
-    for (size_t m = 0; m < changes->graph->host_count; m++)
-        changes->piece[m] = 1;
-    for (size_t i = 0; i < changes->graph->gpu->count; i++)
-        changes->work[i] = 1;
+    factors_clear(&changes->piece);
+    factors_clear(&changes->work);
     changes->keeps_queued = changes->shortens_launches = false;
     changes->least_pause_ns = 0;
-    for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
+    for (size_t word = 0; word <= changes->graph->edges.count / 64; word++)
         changes->dropped[word] = 0;
 }
 
@@ -64,7 +61,7 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
         if (covered_ns <= 0)
             continue;
         double share = (double)covered_ns / (double)(to_ns - from_ns);
-        changes->piece[m] = (float)(changes->piece[m] * (1 - share + share * factor));
+        factors_scale(&changes->piece, m, 1 - share + share * factor);
     }
 }
 
@@ -109,7 +106,7 @@ int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes
                                ? replay_moment_ns(graph, piece)
                                : replay_moment_ns(graph, m);
         int64_t own_ns = until_ns - replay_moment_ns(graph, piece - 1);
-        lag_ns -= own_ns - scaled(own_ns, changes->piece[piece]);
+        lag_ns -= own_ns - scaled(own_ns, factors_get(&changes->piece, piece));
     }
     return lag_ns;
 }
@@ -138,7 +135,7 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
     int64_t turn_ns = INT64_MIN;
     struct edge_range range = replay_edges_of(graph, m);
     for (uint32_t k = range.first; k < range.end; k++) {
-        const struct replay_edge *edge = &graph->edges[k];
+        const struct replay_edge of = replay_edge_at(graph, k), *edge = &of;
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
         int64_t at_ns = replay_time_of(pass->replay, edge->from), lag_ns = lag_from(pass, edge->from, m);
@@ -177,17 +174,62 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
     return verdict;
 }
 
-static int64_t time_of_moment(const struct pass *pass, moment_id m)
+/* Has EDGE, which leads to M, no say in the replay? */
+static bool is_silent(const struct pass *pass, const struct replay_edge *edge, moment_id m)
+{
+    bool keeps_queued = pass->changes && pass->changes->keeps_queued;
+    return edge->from == m || (edge->relation == RELATION_QUEUED && !keeps_queued) ||
+           (edge->relation == RELATION_ROOM && keeps_queued);
+}
+
+/* By how much those come later that a moment depends on; INT64_MIN: there are none. */
+struct shifts_before {
+    int64_t kept_ns; /* the latest of those from which it keeps all that was recorded */
+    int64_t rest_ns; /* the latest of those that it only has to come after, or that it keeps a part from */
+    bool bound, turns;
+};
+
+static void look_at_edge(struct shifts_before *before, const struct replay_edge *edge, int64_t shift_ns)
+{
+    bool binds = edge->binds || edge->relation == RELATION_ROOM;
+    int64_t *latest_ns = binds || edge->relation == RELATION_COLLECTIVE ? &before->kept_ns : &before->rest_ns;
+    *latest_ns = shift_ns > *latest_ns ? shift_ns : *latest_ns;
+    before->bound |= binds;
+    before->turns |= edge->relation == RELATION_TURN;
+}
+
+/*
+ * Does M, of which nothing is changed and which FOLLOWS the moment before or not, move along with what bound it, by *SHIFT_NS? As
+ * it came when it was recorded without changes, it does unless something else comes even later now. That is so for most moments,
+ * and asked faster than times.
+ */
+static bool moves_along(const struct pass *pass, moment_id m, bool follows, int64_t *shift_ns)
 {
     const struct replay_graph *graph = pass->graph;
-    const struct changes *changes = pass->changes;
-    enum moment_kind kind = replay_moment_kind(graph, m);
-    bool follows = kind == MOMENT_WORK_END || (kind == MOMENT_HOST && !(pass->first[m / 64] >> (m % 64) & 1));
-    float factor = 1;
-    if (changes && kind == MOMENT_HOST)
-        factor = changes->piece[m];
-    else if (changes && kind == MOMENT_WORK_END)
-        factor = changes->work[replay_work_of(graph, m)];
+    struct shifts_before before = { .kept_ns = INT64_MIN, .rest_ns = INT64_MIN };
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++) {
+        const struct replay_edge edge = replay_edge_at(graph, k);
+        if (is_silent(pass, &edge, m))
+            continue;
+        if (changes_dropped(pass->changes, k) ||
+            (edge.relation == RELATION_LAUNCH && pass->changes && pass->changes->shortens_launches))
+            return false;
+        look_at_edge(&before, &edge, shifts_get(&pass->replay->shifts, edge.from));
+    }
+    if (follows) {
+        const struct replay_edge own = { .from = m - 1, .binds = !before.bound };
+        look_at_edge(&before, &own, shifts_get(&pass->replay->shifts, m - 1));
+    }
+    bool free = before.kept_ns == INT64_MIN && before.rest_ns == INT64_MIN;
+    *shift_ns = free ? 0 : before.kept_ns;
+    return !before.turns && (free || before.kept_ns >= before.rest_ns) &&
+           (free || before.kept_ns != INT64_MIN);
+}
+
+static int64_t time_of_moment(const struct pass *pass, moment_id m, bool follows, float factor)
+{
+    const struct replay_graph *graph = pass->graph;
     struct verdict verdict = ask_edges(pass, m, factor);
     if (follows) {
         int64_t own_ns = lag_from(pass, m - 1, m);
@@ -200,18 +242,36 @@ static int64_t time_of_moment(const struct pass *pass, moment_id m)
     return verdict.latest_ns == INT64_MIN ? replay_moment_ns(graph, m) : verdict.latest_ns;
 }
 
+static void place(const struct pass *pass, moment_id m)
+{
+    const struct replay_graph *graph = pass->graph;
+    const struct changes *changes = pass->changes;
+    enum moment_kind kind = replay_moment_kind(graph, m);
+    bool follows = kind == MOMENT_WORK_END || (kind == MOMENT_HOST && !(pass->first[m / 64] >> (m % 64) & 1));
+    float factor = 1;
+    if (changes && kind == MOMENT_HOST)
+        factor = factors_get(&changes->piece, m);
+    else if (changes && kind == MOMENT_WORK_END)
+        factor = factors_get(&changes->work, replay_work_of(graph, m));
+    int64_t shift_ns;
+    if (factor != 1 || !moves_along(pass, m, follows, &shift_ns))
+        shift_ns = (int64_t)((uint64_t)time_of_moment(pass, m, follows, factor) -
+                             (uint64_t)replay_recorded_ns(graph, m));
+    shifts_set(&pass->replay->shifts, m, shift_ns);
+}
+
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
 {
     struct replay *replay = mem_zalloc(1, sizeof *replay);
     replay->graph = graph;
-    moment_times_resize(&replay->times, graph->moment_count);
+    shifts_init(&replay->shifts, graph->moment_count);
     struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
-    for (size_t r = 0; r < graph->order_count; r++)
-        for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++)
-            moment_times_set(&replay->times, m, time_of_moment(&pass, m));
+    for (size_t r = 0; r < graph->order.count; r++)
+        for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++)
+            place(&pass, m);
     free(pass.first);
     return replay;
 }
@@ -219,7 +279,7 @@ struct replay *replay_open(const struct replay_graph *graph, const struct change
 void replay_free(struct replay *replay)
 {
     if (replay)
-        moment_times_release(&replay->times);
+        shifts_release(&replay->shifts);
     free(replay);
 }
 

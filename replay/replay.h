@@ -2,7 +2,7 @@
  * replay.h - when everything would have happened, had some of it taken another time.
  *
  *     struct changes *changes = changes_open(graph);
- *     changes->work[i] *= 0.5F;                          // this kernel twice as fast
+ *     factors_scale(&changes->work, i, 0.5);             // this kernel twice as fast
  *     struct replay *replay = replay_open(graph, changes);
  *     int64_t end_ns = replay_time_of(replay, replay_work_end(graph, i));
  *     replay_free(replay);
@@ -11,26 +11,27 @@
  * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
  * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
  * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was. A call that
- * waited for work returns as long after it, or after its own begin, as it did after the work. Changed times are rounded down to
+ * waited for work keeps its recorded delay after the work, or after its own begin. Changed times are rounded down to
  * nanoseconds.
  */
 #ifndef TPA_REPLAY_REPLAY_H
 #define TPA_REPLAY_REPLAY_H
 
+#include "replay/factors.h"
 #include "replay/graph.h"
 
 /* What takes how much of its recorded time: 1 is as recorded, 0 is gone. Changes multiply. */
 struct changes {
     const struct replay_graph *graph; /* borrowed */
-    float *piece;      /* by moment of a thread: the piece of the host that leads to it; gaps too */
-    float *work;       /* by work */
-    uint64_t *dropped; /* a bit for each edge: the moment does not depend on it any more */
+    struct factors piece; /* by moment of a thread: the piece of the host that leads to it; gaps too */
+    struct factors work;  /* by work */
+    uint64_t *dropped;    /* a bit for each edge: the moment does not depend on it any more */
     bool
         shortens_launches; /* work begins as much sooner after the begin of its launch as that call is shorter */
     bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
     int64_t
-        least_pause_ns; /* of a stream between works that did not follow one another at once; no more than was recorded */
+        least_pause_ns; /* of a stream between operations that did not follow one another at once; at most the recorded one */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */
@@ -59,7 +60,7 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
 /* When every moment comes. */
 struct replay {
     const struct replay_graph *graph; /* borrowed */
-    struct moment_times times;        /* replay_time_of */
+    struct shifts shifts;             /* of each moment, from when it was recorded */
 };
 
 /* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
@@ -69,7 +70,8 @@ void replay_free(struct replay *replay);
 /* When moment M comes, on the clock of the graph. */
 static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
 {
-    return moment_times_get(&replay->times, m);
+    return (int64_t)((uint64_t)replay_recorded_ns(replay->graph, m) +
+                     (uint64_t)shifts_get(&replay->shifts, m));
 }
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far

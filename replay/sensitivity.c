@@ -45,6 +45,20 @@ static bool work_is_of(const struct probe *probe, size_t i)
                        replay_moment_ns(graph, replay_work_end(graph, i)));
 }
 
+/* Did the thread of M wait for a collective of the item? */
+static bool wait_is_of(const struct probe *probe, moment_id m)
+{
+    const struct replay_graph *graph = probe->graph;
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t k = range.first; k < range.end; k++) {
+        const struct replay_edge edge = replay_edge_at(graph, k);
+        if (edge.relation == RELATION_COLLECTIVE && edge.from != m &&
+            graph->trace->name[replay_collective_of(graph, edge.from)] == probe->item->name)
+            return lies_within(probe, replay_moment_ns(graph, edge.from), replay_moment_ns(graph, m));
+    }
+    return false;
+}
+
 /* How much shorter the window is when the item takes FACTOR of its time. */
 static int64_t gain_at(const struct probe *probe, double factor)
 {
@@ -52,11 +66,14 @@ static int64_t gain_at(const struct probe *probe, double factor)
     if (is_of_host(probe->item->part)) {
         for (moment_id m = 1; m < graph->host_count; m++)
             if (piece_is_of(probe, m))
-                probe->changes->piece[m] = (float)factor;
+                factors_set(&probe->changes->piece, m, (float)factor);
     } else {
+        for (moment_id m = 0; m < graph->host_count && probe->item->part == PART_COMMUNICATION; m++)
+            if (wait_is_of(probe, m))
+                factors_set(&probe->changes->piece, m, (float)factor);
         for (size_t i = 0; i < graph->gpu->count; i++)
             if (work_is_of(probe, i))
-                probe->changes->work[i] = (float)factor;
+                factors_set(&probe->changes->work, i, (float)factor);
     }
     struct replay *replay = replay_open(graph, probe->changes);
     int64_t gain_ns = replay_moment_ns(graph, probe->end) - replay_time_of(replay, probe->end);

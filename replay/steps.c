@@ -7,6 +7,7 @@
 #include "facts/step_list.h"
 #include "replay/path.h"
 #include "trace/derived.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
@@ -147,12 +148,46 @@ static bool fall_behind(const struct step_time *first, const struct step_time *e
     return end - first >= LEAST_STEPS && devices_ns > behind * host_ns;
 }
 
+/* How far the periods from FIRST to END, OF_DEVICES or the host's, are from their mean: the mean of that, as a share of the mean. */
+static double unevenness(const struct step_time *first, const struct step_time *end, bool of_devices)
+{
+    double sum_ns = 0, apart_ns = 0, count = (double)(end - first);
+    for (const struct step_time *one = first; one < end; one++)
+        sum_ns += (double)(of_devices ? one->device_now_ns : one->now_ns);
+    for (const struct step_time *one = first; one < end; one++)
+        apart_ns += fabs((double)(of_devices ? one->device_now_ns : one->now_ns) - sum_ns / count);
+    return sum_ns > 0 ? apart_ns / sum_ns : 0;
+}
+
+/* Is the host, which runs ahead of its devices in some steps and is held up in others, far less even than they are? */
+static bool is_uneven(const struct step_time *first, const struct step_time *end)
+{
+    enum { LEAST_STEPS = 4 };
+    const double even = 0.05;
+    while (first < end && !end[-1].is_period)
+        end--;
+    for (const struct step_time *one = first; one < end; one++)
+        if (one->device_now_ns <= 0)
+            return false;
+    return end - first >= LEAST_STEPS && unevenness(first, end, false) > even &&
+           unevenness(first + 1, end, true) < unevenness(first, end, false) / 2;
+}
+
 /*
  * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
- * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full.
+ * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full. Where the host
+ * is uneven, the same job takes what its devices take for each step, and the median of the host's steps is a matter of chance.
  */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
+    if (is_uneven(first, end)) {
+        for (struct step_time *one = first; one < end; one++)
+            if (one->is_period) {
+                one->now_ns = one->device_now_ns;
+                one->then_ns = one->device_then_ns;
+            }
+        return;
+    }
     if (!fall_behind(first, end))
         return;
     for (struct step_time *one = first; one < end; one++) {
@@ -202,14 +237,22 @@ static void add_steps(struct step_times *times, const struct replay *replay)
     free(devices);
 }
 
-/* The files whose recordings belong together, each group as one step. */
+/* When the replay of a recording begins and ends. */
+struct extent {
+    int64_t begin_ns, end_ns;
+};
+
+/* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
+ * the replay begins earlier. */
 static void add_recordings(struct step_times *times, const struct replay *replay)
 {
     const struct replay_graph *graph = replay->graph;
     struct path_windows *whole = path_windows_whole(graph);
     size_t *window_of = mem_zalloc(graph->trace->file_count + 1, sizeof *window_of); /* by group */
+    struct extent *extents = mem_zalloc(whole->count + 1, sizeof *extents);
     for (size_t w = 0; w < whole->count; w++) {
         window_of[whole->at[w].file] = w;
+        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN };
         *VEC_PUSH(times) = (struct step_time){
             .file = whole->at[w].file,
             .number = INT64_MIN,
@@ -226,10 +269,17 @@ static void add_recordings(struct step_times *times, const struct replay *replay
         track_id track = kind == MOMENT_HOST
                              ? graph->threads[replay_thread_of(graph, m)].track
                              : graph->trace->track[graph->gpu->event[replay_work_of(graph, m)]];
-        struct step_time *one = &times->at[window_of[graph->group[graph->trace->tracks[track].file]]];
-        if (replay_time_of(replay, m) - one->start_ns > one->then_ns)
-            one->then_ns = replay_time_of(replay, m) - one->start_ns;
+        struct extent *extent = &extents[window_of[graph->group[graph->trace->tracks[track].file]]];
+        int64_t from_ns = replay_time_of(replay, kind == MOMENT_WORK_START ? m : m - 1),
+                ns = replay_time_of(replay, m);
+        extent->begin_ns = from_ns < extent->begin_ns ? from_ns : extent->begin_ns;
+        extent->end_ns = ns > extent->end_ns ? ns : extent->end_ns;
     }
+    for (size_t w = 0; w < whole->count; w++) {
+        times->at[w].begin_then_ns = extents[w].begin_ns;
+        times->at[w].then_ns = extents[w].end_ns - extents[w].begin_ns;
+    }
+    free(extents);
     free(window_of);
     path_windows_free(whole);
 }

@@ -14,6 +14,10 @@
  * behind until the host waits for them once at the end, or for room in a full queue. Then a step takes what they need, now and then:
  * that is what the job repeats in.
  *
+ * Nor is the host the measure where it is uneven, as it runs ahead in some steps and is held up in others, while its devices are not:
+ * its periods are apart from their mean by more than 5 % of it, and those of the devices by less than half as much. Then, too, a step
+ * takes what the devices need.
+ *
  * Of several ranks the slowest is how fast the job is: ranks that wait for one another take as long, and where an edit lets them
  * not wait, a mean of them would promise what no job gets.
  */
@@ -25,9 +29,11 @@
 
 struct step_time {
     uint32_t file;
-    int64_t number;       /* INT64_MIN: it is all that was recorded */
-    bool is_period;       /* from its begin to that of the next */
-    int64_t start_ns;     /* recorded, on the clock of the graph */
+    int64_t number;   /* INT64_MIN: it is all that was recorded */
+    bool is_period;   /* from its begin to that of the next */
+    int64_t start_ns; /* recorded, on the clock of the graph */
+    int64_t
+        begin_then_ns; /* of a recording: when its replay begins; earlier where what came before its first moment takes less */
     moment_id start, end; /* of its thread; MOMENT_NONE: there are no such moments */
     int64_t now_ns, then_ns;
     int64_t device_now_ns,

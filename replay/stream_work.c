@@ -111,17 +111,6 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
     return streams;
 }
 
-void stream_work_free(struct stream_work *streams)
-{
-    if (!streams)
-        return;
-    free(streams->at);
-    free(streams->stream_of_work);
-    free(streams->launched);
-    free(streams->by_thread);
-    free(streams);
-}
-
 /* How many of COUNT operations were launched before NS, or, with INCLUDED, by then. */
 static size_t count_launched(const struct stream_work *streams, const uint32_t *at, size_t count, int64_t ns,
                              bool included)
@@ -182,9 +171,21 @@ static bool ends_after(const void *context, const void *left, const void *right)
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
-uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph)
+/* For each operation, how many come before it of BY_END, which come one stream after the other. */
+static uint32_t *places_of(const uint32_t *by_end, size_t count)
 {
+    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place));
+    for (size_t i = 0; i < count; i++)
+        place[by_end[i]] = (uint32_t)i;
+    return place;
+}
+
+uint32_t *stream_work_before(struct stream_work *streams)
+{
+    const struct replay_graph *graph = streams->graph;
     size_t count = graph->gpu->count;
+    free(streams->launched);
+    free(streams->by_thread);
     uint32_t *before = mem_alloc(mem_times(count + 1, sizeof *before));
     uint32_t *by_end = mem_alloc(mem_times(count + 1, sizeof *by_end));
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
@@ -200,9 +201,7 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
-    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place)); /* of each operation in by_end */
-    for (size_t i = 0; i < count; i++)
-        place[by_end[i]] = (uint32_t)i;
+    uint32_t *place = places_of(by_end, count);
     /* Operations come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
     for (size_t i = 0; i < count; i++) {
         uint32_t s = streams->stream_of_work[i];
@@ -218,5 +217,8 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     free(by_end);
     free(next);
     free(end);
+    free(streams->at);
+    free(streams->stream_of_work);
+    free(streams);
     return before;
 }

@@ -23,9 +23,8 @@ struct stream_work {
     const struct replay_graph *graph;
 };
 
-/* New; free with stream_work_free (NULL is allowed). Needs the moments of work. */
+/* New; to be freed by stream_work_before. Needs the moments of work. */
 struct stream_work *stream_work_open(const struct replay_graph *graph);
-void stream_work_free(struct stream_work *streams);
 
 /* Index of the stream, SIZE_MAX when no work ran there. */
 size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream);
@@ -42,8 +41,8 @@ size_t stream_work_launched_by(const struct stream_work *streams, track_id track
 
 /*
  * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX:
- * none. Of operations that ended together, the last to begin.
+ * none. Of operations that ended together, the last to begin. STREAMS, which is freed, need not take memory beside that.
  */
-uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph);
+uint32_t *stream_work_before(struct stream_work *streams);
 
 #endif

@@ -231,8 +231,10 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
                 add_handover(threads, handovers, link, cut_ns);
         }
     }
-    for (size_t i = 0; i < handovers->count; i++)
-        add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
+    for (size_t i = 0; i < handovers->count;
+         i++) /* else it is the end of a burst, which is a moment anyway */
+        if (handovers->at[i].from_ns == handovers->at[i].to_ns)
+            add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
 }
 
 /* ---- threads that take turns ---- */
@@ -525,15 +527,14 @@ void graph_add_threads(struct graph_maker *maker)
     moment_times_resize(threads.times, threads.moment_count);
     graph->inner = threads.inner.at;
     graph->host_count = threads.moment_count;
-    add_handover_edges(&threads, &handovers);
-    add_turn_edges(&threads, &turns);
-
-    VEC_FREE(&handovers);
-    VEC_FREE(&turns);
     VEC_FREE(&threads.cuts);
     VEC_FREE(&threads.ends);
     VEC_FREE(&threads.open);
     calltree_free(threads.spans);
     free(threads.program);
     free(threads.any_event);
+    add_handover_edges(&threads, &handovers);
+    VEC_FREE(&handovers);
+    add_turn_edges(&threads, &turns);
+    VEC_FREE(&turns);
 }

@@ -8,7 +8,7 @@
 static bool reaches(const struct replay *replay, const struct changes *changes, uint32_t k, moment_id m)
 {
     const struct replay_graph *graph = replay->graph;
-    const struct replay_edge *edge = &graph->edges[k];
+    const struct replay_edge of = replay_edge_at(graph, k), *edge = &of;
     if (edge->from == m || changes_dropped(changes, k))
         return false;
     if (edge->relation == RELATION_QUEUED)
@@ -29,14 +29,14 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
                        : replay_time_of(replay, edge->from) + lag_ns == replay_time_of(replay, m);
 }
 
-const struct replay_edge *view_binding(const struct replay_graph *view, moment_id m)
+struct replay_edge view_binding(const struct replay_graph *view, moment_id m)
 {
     struct edge_range range = replay_edges_of(view, m);
-    const struct replay_edge *chosen = NULL;
+    struct replay_edge chosen = { .from = MOMENT_NONE };
     for (uint32_t k = range.end; k-- > range.first;)
         if (reaches(view->view_of, view->view_with, k, m) &&
-            (!chosen || !chosen->binds || view->edges[k].binds))
-            chosen = &view->edges[k];
+            (!chosen.binds || view->edges.kind[k] & EDGE_BINDS))
+            chosen = replay_edge_at(view, k);
     return chosen;
 }
 
@@ -44,7 +44,7 @@ struct replay_graph *view_open(const struct replay *replay, const struct changes
 {
     struct replay_graph *view = mem_alloc(sizeof *view);
     *view = *replay->graph;
-    view->times = replay->times;
+    view->shifts = &replay->shifts;
     view->view_of = replay;
     view->view_with = changes;
     return view;

@@ -18,8 +18,8 @@
 struct replay_graph *view_open(const struct replay *replay, const struct changes *changes);
 void view_free(struct replay_graph *view);
 
-/* The edge by which M comes so late in VIEW; NULL: none, it is the moment before. It is found when requested: a path asks of few
- * moments. replay_binding calls this. */
-const struct replay_edge *view_binding(const struct replay_graph *view, moment_id m);
+/* The edge by which M comes so late in VIEW; from MOMENT_NONE: none, it is the moment before. It is found when requested: a path asks
+ * of few moments. replay_binding calls this. */
+struct replay_edge view_binding(const struct replay_graph *view, moment_id m);
 
 #endif

@@ -31,11 +31,11 @@ static const struct step_time *typical_step(const struct step_times *times)
 }
 
 /* What the path of STEP is made of in GRAPH, a recording or a view of a replay. Without moments of its own, from what ended last. */
-static void find_parts(const struct replay_graph *graph, const struct step_time *step, int64_t length_ns,
-                       int64_t *parts_ns)
+static void find_parts(const struct replay_graph *graph, const struct step_time *step, int64_t start_ns,
+                       int64_t length_ns, int64_t *parts_ns)
 {
     struct path_window window = { .file = step->file, .thread = UINT32_MAX, .event = EVENT_NONE };
-    window.start_ns = step->start == MOMENT_NONE ? step->start_ns : replay_moment_ns(graph, step->start);
+    window.start_ns = step->start == MOMENT_NONE ? start_ns : replay_moment_ns(graph, step->start);
     window.end_ns =
         step->end == MOMENT_NONE ? window.start_ns + length_ns : replay_moment_ns(graph, step->end);
     struct path *path = path_open_at(graph, &window, step->end);
@@ -43,7 +43,7 @@ static void find_parts(const struct replay_graph *graph, const struct step_time 
     path_free(path);
 }
 
-/* Are all edits of what somebody named, or that is known, so that the gaps they take away are no riddle? */
+/* Are all edits of what somebody named, or that is known, so that the gaps they take away are explained? */
 static bool name_their_gaps(const struct edit *edits, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -60,9 +60,9 @@ static void compare_paths(struct whatif *whatif, const struct edit *edits, const
     const struct step_time *step = typical_step(whatif->steps);
     if (!step)
         return;
-    find_parts(whatif->graph, step, step->now_ns, whatif->now_parts_ns);
+    find_parts(whatif->graph, step, step->start_ns, step->now_ns, whatif->now_parts_ns);
     struct replay_graph *view = view_open(whatif->replay, changes);
-    find_parts(view, step, step->then_ns, whatif->then_parts_ns);
+    find_parts(view, step, step->begin_then_ns, step->then_ns, whatif->then_parts_ns);
     view_free(view);
     int64_t length_ns = 0;
     for (int part = 0; part < PATH_PARTS; part++)

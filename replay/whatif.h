@@ -33,7 +33,7 @@ struct whatif {
     struct edit_gain *gains;          /* of each edit, as many as were given */
     size_t edit_count;
     /* How sure: of the critical path of the median step, the share of time that the recording does not explain and the replay
-     * keeps as it was: gaps of the host, but for those of the loading of data, of modules and annotations that edits shorten; pauses
+     * keeps as it was: gaps of the host, except those of the loading of data, of modules and annotations that edits shorten; pauses
      * of streams, what is unknown. */
     double unexplained_share;
     /* The critical path of that step, from its begin to the next on the host: what it is made of, now and then. All 0 where no

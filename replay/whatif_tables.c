@@ -98,7 +98,7 @@ static bool has_steps(const struct whatif *whatif)
     return whatif->steps->count > 0 && whatif->steps->at[0].number != INT64_MIN;
 }
 
-/* A path with a larger share that the recording has no reason for is no ground for a promise. */
+/* A path with a larger share that the recording has no reason for is not a ground for a promise. */
 static const double most_unexplained = 0.5;
 
 /*

@@ -15,7 +15,7 @@
  *     elementwise_kernel [AddFunctor]
  *     elementwise_kernel [MulFunctor]
  *
- * Where even that is too long or says nothing, they are numbered: "gemm... #2".
+ * If even that is too long or does not help, they are numbered: "gemm... #2".
  */
 #ifndef TPA_REPORT_APART_H
 #define TPA_REPORT_APART_H

@@ -51,10 +51,10 @@ struct arrow_field {
 /* Texts of more bytes need offsets of 64 bits. What is not UTF-8 grows to three times its size. */
 #define ARROW_TEXTS_MOST ((size_t)INT32_MAX / 3)
 
-/* Add TEXT to OUT with U+FFFD where it is no UTF-8. Names of a dictionary are to be distinct after that. */
+/* Add TEXT to OUT with U+FFFD where it is not UTF-8. Names of a dictionary are to be distinct after that. */
 void arrow_add_utf8(struct buffer *out, const char *text, size_t len);
 
-/* The values of one field in one batch. Zero-initialise it but for its type; release with arrow_release. */
+/* The values of one field in one batch. Zero-initialise it except its type; release with arrow_release. */
 struct arrow_column {
     enum arrow_type type;
     bool wide_texts; /* as the field has it */
@@ -67,7 +67,7 @@ void arrow_add_double(struct arrow_column *column, double value);
 void arrow_add_bool(struct arrow_column *column, bool value);
 void arrow_add_index(struct arrow_column *column, uint32_t index); /* NAME */
 void arrow_add_text(struct arrow_column *column, const char *text,
-                    size_t len); /* TEXT; U+FFFD for what is no UTF-8 */
+                    size_t len); /* TEXT; U+FFFD for what is not UTF-8 */
 void arrow_add_missing(struct arrow_column *column);
 
 /* Empty it and keep the memory; free it. */

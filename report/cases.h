@@ -34,7 +34,7 @@ struct case_columns {
     size_t number, gate, name, outcome, fails, message;
 };
 
-/* Where the columns of TABLE are; false when it is none of checks. */
+/* Where the columns of TABLE are; false if it is not a table of checks. */
 bool cases_find(const struct table *table, struct case_columns *at);
 
 /* The rows from FIRST on that belong to one check: the index behind the last. */

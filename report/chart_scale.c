@@ -364,6 +364,7 @@ void chart_scale_add_tick(struct buffer *out, const struct chart_scale *scale, d
     static const char *const sizes[] = { "B", "KB", "MB", "GB", "TB", "PB" };
     static const char *const times[] = { "ns", "us", "ms", "s" };
     static const char *const operations[] = { "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP" };
+    static const char *const rates[] = { "B/s", "KB/s", "MB/s", "GB/s", "TB/s" };
     int unit = 0;
     double shown = tick / scale->divisor;
     if (scale->log && scale->kind == TABLE_BYTES) {
@@ -378,6 +379,10 @@ void chart_scale_add_tick(struct buffer *out, const struct chart_scale *scale, d
         for (; shown >= 999.5 && unit < 5; unit++)
             shown /= 1000;
         buffer_printf(out, "%.6g %s", shown, operations[unit]);
+    } else if (scale->log && scale->kind == TABLE_RATE) {
+        for (shown *= 1e9; shown >= 999.5 && unit < 4; unit++)
+            shown /= 1000;
+        buffer_printf(out, "%.6g %s", shown, rates[unit]);
     } else {
         buffer_printf(out, fabs(shown) < 1e7 ? "%.7g" : "%.3g", fabs(shown) < 1e-12 ? 0.0 : shown);
     }

@@ -47,13 +47,15 @@ static void add_in_thousands(struct buffer *out, int64_t value, const char *cons
     buffer_puts(out, units[i]);
 }
 
-/* NS in UNIT, with three decimals but for ns themselves. */
+/* NS in UNIT, with three decimals except ns themselves. */
 static void add_time_in(struct buffer *out, int64_t ns, enum time_unit unit)
 {
     static const struct {
         uint64_t thousandth_ns;
         const char *word;
-    } units[] = { [TIME_S] = { 1000000, "s" }, [TIME_MS] = { 1000, "ms" }, [TIME_US] = { 1, "us" } };
+    } units[] = {
+        /* others: as such */ [TIME_S] = { 1000000, "s" }, [TIME_MS] = { 1000, "ms" }, [TIME_US] = { 1, "us" }
+    };
     uint64_t size = size_of(out, ns);
     if (unit == TIME_NS) {
         buffer_printf(out, "%lluns", (unsigned long long)size);

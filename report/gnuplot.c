@@ -1,7 +1,7 @@
 /*
  * gnuplot.c - see gnuplot.h: pictures in pixels. Text for terminals is in plain_text.c.
  *
- * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are worked out here
+ * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are computed here
  * and not left to gnuplot, so that a picture depends on its version as little as possible.
  */
 #include "report/gnuplot.h"
@@ -522,6 +522,48 @@ static size_t legend_height(const struct script *parts, const struct chart *char
     return LEGEND_HEIGHT * legend_lines(parts, chart);
 }
 
+enum { NOTE_LINE = 16, NOTE_LETTER = 8 };
+
+/* Bytes of the first line of NOTE: as many words as fit, of a word that is longer than the line a part. */
+static size_t note_line(const struct script *parts, const char *note)
+{
+    size_t len = strlen(note), most = width_of(parts) / NOTE_LETTER, end = most;
+    if (len <= most)
+        return len;
+    while (end > 0 && note[end] != ' ')
+        end--;
+    for (end = end ? end : most; end > 1 && ((unsigned char)note[end] & 0xc0) == 0x80;)
+        end--; /* not within a letter */
+    return end;
+}
+
+static const char *behind_line(const struct script *parts, const char *note)
+{
+    note += note_line(parts, note);
+    return note + strspn(note, " ");
+}
+
+/* In pixels; 0 without a note. */
+static size_t note_height(const struct script *parts, const struct chart *chart)
+{
+    size_t lines = 0;
+    for (const char *at = chart->note; at && *at; at = behind_line(parts, at))
+        lines++;
+    return lines ? 20 + (lines - 1) * NOTE_LINE : 0;
+}
+
+/* Its first line ABOVE pixels from the bottom of WHOLE. */
+static void add_note(struct script *parts, const char *note, double above, double whole)
+{
+    for (; *note; note = behind_line(parts, note), above -= NOTE_LINE) {
+        size_t len = note_line(parts, note);
+        begin_label(parts, plain_text(parts, note, len, len));
+        buffer_printf(&parts->commands,
+                      "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
+                      above / whole);
+    }
+}
+
 /* TOP and HEIGHT in pixels, of ALL. */
 static void add_chart(struct script *parts, const struct picture *picture, size_t top, size_t height,
                       size_t all)
@@ -536,17 +578,14 @@ static void add_chart(struct script *parts, const struct picture *picture, size_
     size_t room = width_of(parts) / 8;
     begin_label(parts, title_text(parts, picture, room < LONGEST_TITLE ? room : LONGEST_TITLE));
     buffer_printf(commands, "screen 0.012, screen %.6g left font \",14\" noenhanced\n", (above - 18) / whole);
-    if (chart->note) {
-        begin_label(parts, plain_text(parts, chart->note, strlen(chart->note), width_of(parts) / 6));
-        buffer_printf(commands,
-                      "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
-                      (above - 40) / whole);
-    }
+    if (chart->note)
+        add_note(parts, chart->note, above - 40, whole);
     if (parts->horizontal)
         add_bar_figures(parts);
     add_labels(parts);
     add_axes(parts);
-    buffer_printf(commands, "set tmargin at screen %.6g\n", (above - (chart->note ? 60 : 40)) / whole);
+    buffer_printf(commands, "set tmargin at screen %.6g\n",
+                  (above - 40 - (double)note_height(parts, chart)) / whole);
     buffer_puts(commands, "set rmargin at screen 0.975\n");
     size_t below = BELOW_AXIS + legend_height(parts, chart);
     buffer_printf(commands, "set bmargin at screen %.6g\n", (above - (double)height + (double)below) / whole);
@@ -566,7 +605,7 @@ static void add_chart(struct script *parts, const struct picture *picture, size_
 
 static size_t natural_height(const struct script *parts, const struct chart *chart)
 {
-    size_t note = chart->note ? 20 : 0, legend = legend_height(parts, chart);
+    size_t note = note_height(parts, chart), legend = legend_height(parts, chart);
     if (chart->horizontal)
         return FRAME_HEIGHT + note + legend + BAR_HEIGHT * chart_category_count(chart);
     if (chart_box_lines(chart))

@@ -69,7 +69,7 @@ static bool print_rows(const struct table *table, const struct print_options *op
     return true;
 }
 
-/* Nothing may stand directly under a table: it would be taken for a row. */
+/* Nothing may stand directly under a table: it would be treated as a row. */
 static bool print_table(const struct table *table, const struct print_options *options, struct buffer *text,
                         FILE *out, struct tpa_error *err)
 {

@@ -101,25 +101,61 @@ static void put_bar(struct buffer *out, const struct answer_bar *bar)
     buffer_puts(out, "</svg>\n");
 }
 
-/* What the colours are, with the figures of BAR. */
-static void put_parts(struct buffer *out, const struct answer_bar *bar, const struct page *page)
+/* What a colour is, and its figures; OF the bar that has it, NULL: the one that the legend is of. */
+static void put_part(struct buffer *out, const struct answer_part *part, const char *of,
+                     const struct page *page)
 {
+    bool links = find_section(page, part->section) != NULL;
+    buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
+    if (links)
+        buffer_printf(out, "<a href=\"#%s\">", part->section);
+    buffer_puts(out, "<span class=\"what\" title=\"");
+    put_text(out, part->title); /* which the page may cut */
+    buffer_puts(out, "\">");
+    put_text(out, part->title);
+    buffer_puts(out, links ? "</span></a> <b>" : "</span> <b>");
+    put_share(out, part->share);
+    buffer_puts(out, "</b> <span class=\"faint\">");
+    put_text(out, part->figure);
+    if (of) {
+        buffer_puts(out, ", ");
+        put_text(out, of);
+    }
+    buffer_puts(out, "</span></li>\n");
+}
+
+/* The part of BAR that is called TITLE; NULL when there is none. */
+static const struct answer_part *find_part(const struct answer_bar *bar, const char *title)
+{
+    for (size_t i = 0; i < bar->parts.count; i++)
+        if (strcmp(bar->parts.at[i].title, title) == 0)
+            return &bar->parts.at[i];
+    return NULL;
+}
+
+/* Of the parts that are called as PART, of bar B, is it the largest, and of equals the first? */
+static bool is_largest(const struct answer *answer, size_t b, const struct answer_part *part)
+{
+    for (size_t i = 0; i < answer->bars.count; i++) {
+        const struct answer_part *other = find_part(&answer->bars.at[i], part->title);
+        if (other && (i < b ? other->share >= part->share : other->share > part->share))
+            return false;
+    }
+    return true;
+}
+
+/* What the colours are: of the bar that the legend is of, then what only others have, where it is largest. */
+static void put_parts(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    const struct answer_bar *legend = &answer->bars.at[answer->legend];
     buffer_puts(out, "<ul class=\"parts\">\n");
-    for (size_t i = 0; i < bar->parts.count; i++) {
-        const struct answer_part *part = &bar->parts.at[i];
-        bool links = find_section(page, part->section) != NULL;
-        buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
-        if (links)
-            buffer_printf(out, "<a href=\"#%s\">", part->section);
-        buffer_puts(out, "<span class=\"what\" title=\"");
-        put_text(out, part->title); /* which the page may cut */
-        buffer_puts(out, "\">");
-        put_text(out, part->title);
-        buffer_puts(out, links ? "</span></a> <b>" : "</span> <b>");
-        put_share(out, part->share);
-        buffer_puts(out, "</b> ");
-        put_element(out, "span", "faint", part->figure);
-        buffer_puts(out, "</li>\n");
+    for (size_t i = 0; i < legend->parts.count; i++)
+        put_part(out, &legend->parts.at[i], NULL, page);
+    for (size_t b = 0; b < answer->bars.count; b++) {
+        const struct answer_bar *bar = &answer->bars.at[b];
+        for (size_t i = 0; i < bar->parts.count; i++)
+            if (!find_part(legend, bar->parts.at[i].title) && is_largest(answer, b, &bar->parts.at[i]))
+                put_part(out, &bar->parts.at[i], bar->title, page);
     }
     buffer_puts(out, "</ul>\n");
 }
@@ -135,7 +171,7 @@ static void put_bars(struct buffer *out, const struct answer *answer, const stru
     for (size_t i = 0; i < answer->bars.count; i++)
         put_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
-    put_parts(out, &answer->bars.at[answer->legend], page);
+    put_parts(out, answer, page);
     buffer_puts(out, "</figure>\n");
 }
 
@@ -180,7 +216,7 @@ static void put_columns(struct buffer *out, const struct answer *answer, const s
         double tall = height * (double)step->ns / (double)slowest->ns;
         buffer_printf(
             out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>%s ",
-            stands_out && step == slowest ? (int)CHART_VERMILION : (int)CHART_COLOR_OF_OTHER,
+            step->worse || (stands_out && step == slowest) ? (int)CHART_VERMILION : (int)CHART_COLOR_OF_OTHER,
             (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall, step_word(answer));
         put_text(out, step->label);
         buffer_puts(out, ": ");
@@ -200,7 +236,8 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
     if (count < 2 || slowest->ns <= 0)
         return;
     int64_t median = median_of(answer);
-    bool links = find_section(page, "steps") != NULL, stands_out = slowest->ns - median > median / 10;
+    bool links = find_section(page, "steps") != NULL,
+         stands_out = slowest->worse || slowest->ns - median > median / 10;
     buffer_printf(out, "<figure class=\"over-time\"><figcaption>%s", links ? "<a href=\"#steps\">" : "");
     put_text(out, answer->steps_title);
     buffer_printf(out,

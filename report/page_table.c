@@ -58,8 +58,8 @@ static bool says_anything(const struct table *table, size_t c, size_t rows)
     return false;
 }
 
-/* The column that names a row: the first of names, else of texts, else the first. */
-static size_t naming_column(const struct table *table)
+/* The column that names a row: the first of names, else of texts with a value in any of ROWS, else the first. */
+static size_t naming_column(const struct table *table, size_t rows)
 {
     size_t text = TABLE_NO_COLUMN, first = TABLE_NO_COLUMN;
     for (size_t c = 0; c < table->column_count; c++) {
@@ -68,7 +68,7 @@ static size_t naming_column(const struct table *table)
         first = first == TABLE_NO_COLUMN ? c : first;
         if (table->columns[c].kind == TABLE_NAME)
             return c;
-        if (table->columns[c].kind == TABLE_TEXT && text == TABLE_NO_COLUMN)
+        if (table->columns[c].kind == TABLE_TEXT && text == TABLE_NO_COLUMN && says_anything(table, c, rows))
             text = c;
     }
     return text != TABLE_NO_COLUMN && text < 3 ? text : first;
@@ -80,8 +80,9 @@ static size_t origin_column(const struct table *table, size_t rows)
     int c = table_find_column(table, "operators", strlen("operators"));
     bool known = c >= 0 && table->columns[c].kind == TABLE_TEXT &&
                  table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
-    return known && (size_t)c != naming_column(table) && (size_t)c != table->sort_column ? (size_t)c
-                                                                                         : TABLE_NO_COLUMN;
+    return known && (size_t)c != naming_column(table, rows) && (size_t)c != table->sort_column
+               ? (size_t)c
+               : TABLE_NO_COLUMN;
 }
 
 static void add_column(struct page_columns *columns, size_t c, bool folded)
@@ -127,7 +128,7 @@ static bool gives_way(const struct table *table, size_t c, size_t rows, size_t r
 static struct page_columns choose_columns(const struct table *table, size_t rows)
 {
     struct page_columns columns = { 0 };
-    size_t name = naming_column(table), sort = table->sort_column, room = FIRST_COLUMNS - 1;
+    size_t name = naming_column(table, rows), sort = table->sort_column, room = FIRST_COLUMNS - 1;
     bool sorts = sort != TABLE_NO_COLUMN && sort != name && table_shows(table, sort, TABLE_FOR_PROGRAMS);
     for (size_t c = 0; c < table->column_count; c++)
         if (c != name && c != sort && is_place(&table->columns[c]) && table_shows(table, c, TABLE_FOR_PEOPLE))

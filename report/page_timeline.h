@@ -7,8 +7,8 @@
 
 /*
  * Append TIMELINE as the element NUMBER of the page that is drawn by a script, with its data: at most ROOM
- * bytes of data, but for what is no span. Of the spans those that come first are kept, as they are ranked, and
- * how many are not is said.
+ * bytes of data, except what is not a span. Of the spans those that come first are kept, as they are ranked, and
+ * the number of the others is shown.
  */
 void page_add_timeline(struct buffer *out, const struct timeline *timeline, size_t number, size_t room);
 

@@ -26,6 +26,7 @@
 struct print_options {
     size_t width;             /* columns of the terminal; 0: no limit */
     bool color;               /* escape sequences are welcome */
+    bool unicode;             /* so are block characters in UTF-8, of which pictures are made */
     bool wide;                /* show names in full and all columns, however wide that gets */
     bool all_notes;           /* however many there are */
     enum time_unit time_unit; /* for people; programs get integer nanoseconds */
@@ -39,7 +40,7 @@ struct printer {
     bool rows_only;    /* shows no notices: whoever prints must tell them on stderr */
     bool for_programs; /* who reads it wants every row and every column, and no figure rounded */
     bool joins_tables; /* several tables become one text, which no reader of that format takes apart */
-    bool binary;       /* no text: a terminal is no place for it */
+    bool binary;       /* no text: a terminal is not a place for it */
     const char *
         ending; /* of the files of a folder that gets a file for each table: ".csv"; NULL: it is not for folders */
 };

@@ -1,5 +1,5 @@
 /*
- * readable.h - names demangled and shortened as shorten_readable does, each worked out once.
+ * readable.h - names demangled and shortened as shorten_readable does, each computed once.
  *
  *     struct readable *names = readable_open(40);
  *     const struct readable_name *name = readable_of(names, text, len);
@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 struct readable_name {
-    struct text full, shown; /* NUL-terminated; shown is empty where full is no wider than allowed */
+    struct text full, shown; /* NUL-terminated; shown is empty where full is not wider than allowed */
     bool shorter;
 };
 

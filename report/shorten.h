@@ -27,7 +27,7 @@
 size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max);
 
 /*
- * The same for texts that are no names: the middle goes, for "...". A path loses its directories, from the left, and keeps its
+ * The same for texts that are not names: the middle goes, for "...". A path loses its directories, from the left, and keeps its
  * file and line: ".../modules/module.py(276): forward", "module.py(276): forw...".
  */
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max);

@@ -48,6 +48,7 @@ struct page {
     struct buffer scratch; /* one cell */
     size_t width;          /* of the terminal, or SIZE_MAX */
     bool color;
+    bool unicode;
     enum time_unit time_unit;
 };
 
@@ -60,10 +61,30 @@ static void add_styled(struct page *page, const char *style, const char *s, size
         buffer_puts(&page->text, PLAIN);
 }
 
-/* Put the cell into page->scratch; returns its width. */
-static size_t show_cell(struct page *page, enum table_kind kind, const union table_cell *cell)
+/* The signs of a picture, of which there are these and blanks, as ASCII. */
+static void add_drawn(struct buffer *out, const char *s)
 {
+    static const char *const signs[][2] = { { "\u2588", "#" }, { "\u2593", "*" }, { "\u2592", "+" },
+                                            { "\u2591", ":" }, { "\u2584", "=" }, { "\u00b7", "." } };
+    enum { SIGNS = sizeof signs / sizeof *signs };
+    while (*s) {
+        size_t i = 0;
+        while (i < SIGNS && strncmp(s, signs[i][0], strlen(signs[i][0])) != 0)
+            i++;
+        buffer_putc(out, i < SIGNS ? *signs[i][1] : *s == ' ' ? ' ' : '?');
+        s += i < SIGNS ? strlen(signs[i][0]) : 1;
+    }
+}
+
+/* Put the cell of COLUMN into page->scratch; returns its width. */
+static size_t show_cell(struct page *page, const struct table_column *column, const union table_cell *cell)
+{
+    enum table_kind kind = column->kind;
     buffer_clear(&page->scratch);
+    if (column->flags & TABLE_PICTURE && !page->unicode && cell->text.at) {
+        add_drawn(&page->scratch, cell->text.at);
+        return page->scratch.count;
+    }
     if (kind == TABLE_NAME && cell->text.at && strncmp(cell->text.at, "_Z", 2) == 0) {
         struct buffer readable = { 0 };
         bool ok = demangle_name(&readable, cell->text.at);
@@ -160,7 +181,7 @@ static size_t measure(struct page *page, const struct table *table, struct shown
             continue;
         size_t widest = show_text(page, column->title);
         for (size_t row = 0; row < table->row_count; row++) {
-            size_t width = show_cell(page, column->kind, table_cell(table, row, i));
+            size_t width = show_cell(page, column, table_cell(table, row, i));
             if (width > widest)
                 widest = width;
         }
@@ -206,7 +227,7 @@ static void narrow_texts(struct shown *shown, size_t count, const size_t *least,
                 widest = i;
         if (widest == count)
             return;
-        /* Down to the next widest at once, so that a name of a megabyte is no million steps. */
+        /* Down to the next widest at once, so that a name of a megabyte is not a million steps. */
         size_t down_to = least[widest];
         for (size_t i = 0; i < count; i++)
             if (i != widest && shown[i].is_text && shown[i].width > least[i] && shown[i].width > down_to)
@@ -250,7 +271,8 @@ static size_t fit(struct page *page, const struct table *table, struct shown *sh
     if (total > page->width)
         narrow_texts(shown, kept, least, total - page->width);
     total = total_width(shown, kept);
-    if (total > page->width) { /* a very narrow terminal: texts shrink to what is left, be it dots */
+    if (total >
+        page->width) { /* a very narrow terminal: texts shrink to the remaining width, possibly to dots */
         for (size_t i = 0; i < kept; i++)
             least[i] = 1;
         narrow_texts(shown, kept, least, total - page->width);
@@ -324,12 +346,12 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
                     size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        enum table_kind kind = table->columns[shown[i].column].kind;
-        size_t width = show_cell(page, kind, table_cell(table, row, shown[i].column));
+        const struct table_column *column = &table->columns[shown[i].column];
+        size_t width = show_cell(page, column, table_cell(table, row, shown[i].column));
         if (shown[i].apart) {
             width = add_name_among(page, shown[i].apart, table_cell(table, row, shown[i].column));
         } else if (shown[i].is_text) {
-            width = add_shortened(page, &table->columns[shown[i].column], shown[i].width);
+            width = add_shortened(page, column, shown[i].width);
         } else {
             buffer_pad(&page->text, ' ', width < shown[i].width ? shown[i].width - width : 0);
             buffer_add(&page->text, page->scratch.at, page->scratch.count);
@@ -363,7 +385,7 @@ static void add_lines(struct page *page, const struct table *table, size_t row)
             buffer_add(&page->text, page->scratch.at, page->scratch.count);
             buffer_putc(&page->text, ':');
             buffer_pad(&page->text, ' ', widest - title + 1);
-            show_cell(page, TABLE_TEXT, table_cell(table, row, i));
+            show_cell(page, column, table_cell(table, row, i));
             add_wrapped_from(page, INDENT + widest + 2, INDENT + widest + 2);
         }
 }
@@ -375,7 +397,7 @@ static void add_item(struct page *page, const struct table_column *column, const
     show_text(page, column->title);
     size_t used = shorten_middle(&page->text, page->scratch.at, page->scratch.count, title_width - 1) + 1;
     buffer_putc(&page->text, ':');
-    show_cell(page, column->kind, cell);
+    show_cell(page, column, cell);
     buffer_pad(&page->text, ' ', title_width - used + 1);
     size_t room = page->width > title_width + 1 ? page->width - title_width - 1 : 1;
     add_shortened(page, column, room);
@@ -534,6 +556,7 @@ static bool print_text(const struct result *result, const struct print_options *
                        struct tpa_error *err)
 {
     struct page page = { .color = options->color,
+                         .unicode = options->unicode,
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The arguments of .table(), and what the profiler was told. */
+/* The arguments of .table(), and the settings of the profiler. */
 struct torch_options {
     const char *time_unit;   /* "s", "ms" or "us"; NULL: each figure its own */
     int64_t row_limit;       /* rows to print; -1: all */

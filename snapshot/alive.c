@@ -26,13 +26,25 @@ static uint32_t add_text(struct life_names *names, const char *text)
     return names_add(names->names, text, strlen(text));
 }
 
+bool *life_stacks(const struct memory_replay *replay)
+{
+    bool *has = mem_zalloc(replay->snapshot->stacks.count + 1, sizeof *has);
+    for (size_t i = 0; i < replay->lives.count; i++)
+        if (replay->lives.at[i].stack != STACK_NONE)
+            has[replay->lives.at[i].stack] = true;
+    return has;
+}
+
 static void name_stacks(struct life_names *names)
 {
     const struct snapshot *snapshot = names->replay->snapshot;
     names->of_stack = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *names->of_stack));
+    bool *has = life_stacks(names->replay);
     struct arena arena = { 0 };
     struct buffer text = { 0 };
     for (size_t s = 0; s < snapshot->stacks.count; s++) {
+        if (!has[s])
+            continue;
         buffer_clear(&text);
         if (names->by == ALIVE_BY_STACK) {
             snapshot_stack_text(snapshot, (stack_id)s, &text);
@@ -45,6 +57,7 @@ static void name_stacks(struct life_names *names)
             arena_clear(&arena);
         }
     }
+    free(has);
     buffer_release(&text);
     arena_release(&arena);
 }

@@ -64,6 +64,10 @@ struct life_names {
 };
 void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names);
 void life_names_release(struct life_names *names);
+
+/* New: by stack, does a life of REPLAY have it? A device has few of all stacks. Free it. */
+bool *life_stacks(const struct memory_replay *replay);
+
 uint32_t life_name(const struct life_names *names, size_t life);
 
 /* "a:1:f <- b:2:g": the frames of STACK, innermost first, added to OUT. */

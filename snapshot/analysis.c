@@ -12,7 +12,9 @@
 
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err)
 {
-    static const char *const words[] = { [MOMENT_PEAK] = "peak", [MOMENT_END] = "end", [MOMENT_OOM] = "oom" };
+    static const char *const words[] = {
+        /* others: a number */ [MOMENT_PEAK] = "peak", [MOMENT_END] = "end", [MOMENT_OOM] = "oom"
+    };
     *moment = (struct snapshot_moment){ MOMENT_PEAK };
     for (int i = 0; text && i <= MOMENT_OOM; i++)
         if (strcmp(text, words[i]) == 0)

@@ -27,7 +27,7 @@ struct snapshot_moment {
     int64_t entry, time_ns; /* MOMENT_ENTRY; MOMENT_TIME: from the first entry of the device */
 };
 
-/* "peak", "end", "oom", "1200", "1.5s". False and ERR when TEXT is none of them. */
+/* "peak", "end", "oom", "1200", "1.5s". False and ERR for any other TEXT. */
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err);
 
 struct snapshot_question {
@@ -73,7 +73,7 @@ struct snapshot_answers {
     struct scope_rows scopes;
     struct leaks leaks;
     struct churn churn;
-    enum moment_kind moment; /* that was asked for */
+    enum moment_kind moment; /* the selected one */
     enum alive_by by;
     int64_t moments_missing; /* devices with a history that has no such moment */
     struct arena arena;

@@ -78,7 +78,7 @@ static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_
         *quantiles[i] = 1000 * (few ? sorted[ranks[i]] : value_of_rank(lifetimes, first, count, ranks[i]));
 }
 
-/* How long life I lasted; false when that is not known, or it goes on. */
+/* How long life I lasted; false when that is unknown, or it goes on. */
 static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *us)
 {
     const struct life *life = &replay->lives.at[i];

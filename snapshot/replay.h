@@ -8,7 +8,7 @@
  *             ... this was in use then ...
  *     memory_replay_free(replay);
  *
- * History tells what changed, and not what there was before. So what was in use when it begins is worked out from both
+ * History tells what changed, and not what there was before. So what was in use when it begins is computed from both
  * ends: addresses that are freed before they are allocated, and blocks in use at the end of which history has no
  * allocation. Every use of memory is a life: from an allocation, or from before the first entry, to its free.
  *

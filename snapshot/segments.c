@@ -6,7 +6,7 @@
 
 /*
  * Bytes of the free BLOCK of an expandable segment that lie in whole pages. PyTorch maps 2 MiB at a time for small requests and
- * 20 MiB for large ones; a range that is no multiple of it was mapped in pages of another size, which is one of 2 MiB.
+ * 20 MiB for large ones; a range that is not a multiple of it was mapped in pages of another size, which is one of 2 MiB.
  */
 static int64_t whole_pages(const struct snapshot_segment *segment, const struct snapshot_block *block)
 {

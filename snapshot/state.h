@@ -10,7 +10,7 @@
  * The segments of the snapshot, from which the later entries are taken back. Into them the blocks are put that were
  * active at the moment; between them memory is free. History tells what was requested: a block is that, rounded up to
  * 512 bytes. In a segment for large requests the allocator leaves a rest of up to 1 MiB with the block that is cut from
- * it, so such a gap behind a block belongs to the block here. What was free can therefore be larger than is said, by up
+ * it, so such a gap behind a block belongs to the block here. Free memory can therefore be larger than reported, by up
  * to 1 MiB a block.
  */
 #ifndef TPA_SNAPSHOT_STATE_H

@@ -7,7 +7,7 @@
 
 /*
  * The largest blocks, each from its allocation to its free, named by size and line of code: what is above each other was in use
- * at the same time. New; free with timeline_free. NULL: the history tells no times, or has no blocks. Blocks beyond the
+ * at the same time. New; free with timeline_free. NULL: the history has no times or no blocks. Blocks beyond the
  * largest ones, and those that no row is free for, are counted in left_out.
  */
 struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay);

@@ -456,7 +456,6 @@ void sql_source_release(struct sql_source *source)
         free(source->rows[i].by_name);
         free(source->rows[i].first);
     }
-    memory_records_free(source->memory);
     calltree_free(source->nesting.tree);
     free(source->nesting.nodes);
     free(source->nesting.depth);

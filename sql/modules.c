@@ -199,7 +199,7 @@ static int choose_events(sqlite3_vtab *base, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* VALUE as a limit of integers: the nearest integer on the side that keeps more. What is no number limits nothing. */
+/* VALUE as a limit of integers: the nearest integer on the side that keeps more. What is not a number limits nothing. */
 static int64_t limit_of(sqlite3_value *value, bool lower)
 {
     int type = sqlite3_value_type(value);

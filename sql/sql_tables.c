@@ -166,10 +166,10 @@ static const struct sql_column memory_columns[] = {
     { "category", TABLE_TEXT, "of the block, where recorded" },
 };
 
-static struct memory_records *memory_of(struct sql_source *source)
+static const struct memory_records *memory_of(struct sql_source *source)
 {
     if (!source->memory)
-        source->memory = memory_records_open(source->trace, MEMORY_LEVELS);
+        source->memory = memory_records_of(source->trace, MEMORY_LEVELS);
     return source->memory;
 }
 

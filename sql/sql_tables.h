@@ -40,7 +40,7 @@ struct sql_source {
     int64_t *origin_ns, *rank; /* by file */
     uint32_t *name_rank;       /* by name: its place in the order of their bytes; NULL: not made yet */
     struct event_rows rows[SQL_TABLES_MOST];
-    struct memory_records *memory; /* NULL: not made yet */
+    const struct memory_records *memory; /* NULL: not requested yet */
     struct sql_nesting nesting;
     struct trace_wants wants; /* what the statements that were prepared read */
 };

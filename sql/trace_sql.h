@@ -45,7 +45,7 @@ void trace_sql_free(struct trace_sql *sql);
  */
 void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants *wants);
 
-/* From now on TRACE is asked. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
+/* From now on TRACE is queried. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
 void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64_t *shift_ns);
 
 /* No statement may run longer than LIMIT_NS; 0: as long as it likes. INTERRUPTED, when not 0, ends one, too; may be NULL. */

@@ -21,7 +21,7 @@ static void put_number(struct buffer *out, uint64_t value)
     buffer_putc(out, (char)value);
 }
 
-/* Whole numbers beyond 2^53 are no figures of ours; they would not come back as they were. */
+/* Whole numbers beyond 2^53 are not figures of ours; they would not come back as they were. */
 static bool is_whole(double value)
 {
     return fabs(value) < 0x1p53;

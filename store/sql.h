@@ -27,7 +27,7 @@ enum sql_mode {
 };
 
 /*
- * New; free with sql_close. The file may be anybody's: its schema can run nothing, statements that are none of ours are
+ * New; free with sql_close. The file may be anybody's: its schema can run nothing, statements other than ours are
  * refused, values and the work of a statement are limited, and a journal beside it that would delete other files is an
  * error. A name that SQLite would take for no file is one, too. Whoever else is writing is waited for up to WAIT_MS.
  * NULL and ERR when that fails.

@@ -36,7 +36,7 @@ void store_close(struct store *store);
 
 struct store_about {
     const char *label, *gpu;
-    const char *commit, *host; /* NULL: not known */
+    const char *commit, *host; /* NULL: unknown */
     struct night_hash hash;
     int64_t time_ns, added_ns;
 };

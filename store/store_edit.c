@@ -93,7 +93,7 @@ bool store_prune(struct store *store, const struct store_prune *what, int64_t *c
     }
     if (!sql_commit(store->sql, err))
         return false;
-    /* The runs are gone; that the file could not be made smaller, because that takes room, is no failure. */
+    /* The runs are gone; that the file could not be made smaller, because that takes room, is not a failure. */
     struct tpa_error ignored = { 0 };
     if (*count > 0)
         sql_exec(store->sql, "VACUUM", &ignored);

@@ -5,6 +5,7 @@
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "facts/features.h"
+#include "trace/step_name.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +240,8 @@ static struct overview_row overview_row_of(const struct summary *summary, const 
 /* Show what the trace can tell of. */
 static void show_overview(const struct summary *summary, struct table *table)
 {
-    if (summary->by == SUMMARY_BY_DEVICE && summary->gpu) { /* what threads wait for is no device's alone */
+    if (summary->by == SUMMARY_BY_DEVICE &&
+        summary->gpu) { /* what threads wait for is not a device's alone */
         TABLE_FLAG(table, struct overview_row, device, 0);
         TABLE_FLAG(table, struct overview_row, devices, TABLE_HIDDEN);
         TABLE_FLAG(table, struct overview_row, blocked_ns, TABLE_HIDDEN);
@@ -400,7 +402,7 @@ struct cost {
 struct costs {
     VEC_OF(struct cost);
     struct summary *summary; /* its arena is for names that live no longer than their row */
-    bool has_others;         /* than works of devices themselves */
+    bool has_others;         /* than operations of devices themselves */
 };
 
 static int compare_places(const struct cost *a, const struct cost *b)
@@ -479,7 +481,7 @@ static void give_costs(struct tally *tally, const struct gpu_device *device, str
 /*
  * What I of the work of GPU is counted by: its operator; without one its call in PyTorch's traces (EVENT_NONE: not recorded), which
  * a graph's launch is, too, and in others the work itself, as most calls tell nothing of it. XLA's own functions, which launch
- * whole programs, are no operators.
+ * whole programs, are not operators.
  */
 static event_id counted_by(const struct trace *trace, enum trace_framework framework,
                            const struct gpu_events *gpu, size_t i)
@@ -568,8 +570,8 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 
 static bool is_named(const struct cost *cost)
 {
-    static const char step[] = "ProfilerStep*";
-    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
+    return cost->is_operator && strcmp(cost->name, launch_unknown) != 0 &&
+           !step_name_is_mark(cost->name, cost->name_length);
 }
 
 /* The costliest of the first group, which is all of them unless ranks are apart. */

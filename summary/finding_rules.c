@@ -133,7 +133,11 @@ static void look_at_data_loading(struct pricing *pricing)
             .title = as_text("the loop waits for the next batch"),
             .where = pricing_keep(pricing, &where),
             .advice = as_text(
-                waits.long_ones
+                trace_framework(pricing->trace) == FRAMEWORK_XLA
+                    ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
+                      "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
+                      "cache, preprocess once)"
+                : waits.long_ones
                     ? "the workers are too slow: more of them (num_workers), or less work for each "
                       "sample (decode smaller images, cache, preprocess once)"
                     : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
@@ -286,9 +290,11 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
 }
 
 static const char *const pinning_advice[FRAMEWORKS] = {
-    "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
-    "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
-    "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+    [FRAMEWORK_TORCH] = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+    [FRAMEWORK_XLA] =
+        "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
+    [FRAMEWORK_NONE] =
+        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
 };
 
 static void look_at_copies(struct pricing *pricing)
@@ -369,7 +375,7 @@ static const struct idle_rule idle_rules[] = {
 
 /* What to do about slow launches in a PyTorch program, by what it does. */
 static const char *const launch_advice[JOBS] = {
-    /* of others: as the rule says, or that of ranks */
+    /* others: as the rule says, or that of ranks */
     [JOB_VLLM] =
         "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
         "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
@@ -449,10 +455,12 @@ static size_t steps_of_rank(const struct trace *trace, int64_t rank)
 static struct text advise_overlap(const struct pricing *pricing)
 {
     static const char *const advice[FRAMEWORKS] = {
-        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
-        ("let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
-         "shard otherwise"),
-        "start it earlier, on a stream of its own, and wait later, or send less",
+        [FRAMEWORK_TORCH] =
+            "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
+        [FRAMEWORK_XLA] =
+            ("let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+             "shard otherwise"),
+        [FRAMEWORK_NONE] = "start it earlier, on a stream of its own, and wait later, or send less",
     };
     static const char *const of_one_rank =
         "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
@@ -532,14 +540,15 @@ static void look_at_communication(struct pricing *pricing)
 }
 
 static const char *const matrix_advice[FRAMEWORKS] = {
-    "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
-    "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
-    "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+    [FRAMEWORK_TORCH] =
+        "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
+    [FRAMEWORK_XLA] = "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
+    [FRAMEWORK_NONE] = "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
 };
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
- * not known. */
+ * unknown. */
 static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
 {
     uint8_t *use = &known[trace->name[e]];

@@ -16,7 +16,7 @@ static bool saves_less(const void *context, const void *a, const void *b)
 
 static void price_together(struct pricing *pricing)
 {
-    struct step_gain gain = pricing_gain(pricing, NULL);
+    struct step_gain gain = pricing_gain_together(pricing);
     pricing->findings->step_ns = gain.now_ns;
     pricing->findings->together_ns = gain.then_ns;
     int64_t rest_ns = gain.now_ns;
@@ -42,10 +42,8 @@ struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
     struct slow_operators slow = slow_operators_find(summary);
-    struct pricing pricing = { .summary = summary,
-                               .trace = summary->trace,
-                               .graph = replay_graph_of(summary->trace),
-                               .findings = findings };
+    struct pricing pricing;
+    pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
@@ -56,6 +54,7 @@ struct findings *findings_analyze(struct summary *summary)
         findings->ran_step_ns =
             findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     }
+    pricing_release(&pricing);
     slow_operators_release(&slow);
     return findings;
 }
@@ -109,16 +108,16 @@ static void tell_answer(const struct findings *findings, struct result *result)
         return;
     }
     const struct priced_finding *first = &findings->at[0];
-    struct buffer saves = { 0 }, step = { 0 };
-    quantity_show_rounded_time(&saves, (double)first->saves_ns);
-    quantity_show_rounded_time(&step, (double)findings->step_ns);
-    result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
-                      "what pays most: %s; without that, %s of %s would take %.1f %% less (%s at best): %s",
-                      first->title.at, step.at, of, quantity_percent(first->saves_share), saves.at,
-                      first->advice.at);
+    struct buffer then = { 0 }, now = { 0 };
+    quantity_show_rounded_time(&then, (double)(findings->step_ns - first->saves_ns));
+    quantity_show_rounded_time(&now, (double)findings->step_ns);
+    result_add_notice(
+        result, "answer", 1, NULL, TPA_NOWHERE,
+        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less): %s",
+        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), first->advice.at);
     on_top(result);
-    buffer_release(&saves);
-    buffer_release(&step);
+    buffer_release(&then);
+    buffer_release(&now);
 }
 
 /* Two lengths of a step on one page need a word. */

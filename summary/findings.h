@@ -7,8 +7,8 @@
  *     findings_free(findings);
  *
  * A rule names a change that a user can make, finds where in the trace it would help, and has an edit of replay/edits.h. What it
- * saves is the step time now less that of the replay with the edit alone; below FINDINGS_LEAST_SHARE of a step it is no
- * finding. So a wait that ends the recording saves nothing, and neither does a copy that nothing waited for. The edits of all
+ * saves is the step time now less that of the replay with the edit alone; below FINDINGS_LEAST_SHARE of a step it is not
+ * a finding. So a wait that ends the recording saves nothing, and neither does a copy that nothing waited for. The edits of all
  * findings are replayed together, too: their savings do not add up.
  */
 #ifndef TPA_SUMMARY_FINDINGS_H

@@ -132,7 +132,7 @@ static void add_facts(struct headline *headline)
 
 /* ---- where the time went ---- */
 
-enum { USES = 3 };
+enum { USE_COMMUNICATION = 1, USES = 3 };
 
 /* What devices did with their time; double, as times may be absurd. */
 struct use {
@@ -150,23 +150,6 @@ static const struct {
     { offsetof(struct gpu_row, exposed_communication_ns), "exposed communication", "communication",
       CHART_COLOR_OF_COMMUNICATION },
     { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
-};
-
-/* Idleness by cause: what the verdict says of it. */
-static const char *const idle_says[GAP_CAUSES] = {
-    [GAP_HOST] = "the host is in Python or in operators and launches too late",
-    [GAP_DATA_LOADING] = "the host waits for the next batch",
-    [GAP_SYNCHRONIZATION] = "the host waits for the GPU or for a blocking copy",
-    [GAP_ALLOCATION] = "the host allocates or frees memory",
-    [GAP_COMMUNICATION] = "the host is in a communication operator",
-    [GAP_LAUNCH_CALL] = "the launch call itself takes long",
-    [GAP_FIRST_USE] = "code of kernels is loaded at their first launch",
-    [GAP_LAUNCH_LATENCY] = "work that is launched starts late",
-    [GAP_STREAM_WAIT] = "a stream waits for an event of another",
-    [GAP_GRAPH] = "the time passes between the nodes of a graph",
-    [GAP_QUEUED] = "work is queued, and the trace does not record why",
-    [GAP_PROFILER] = "the profiler itself is at work",
-    [GAP_UNKNOWN] = "the launch of the next work is not in the file",
 };
 
 static void add_use(struct use *use, const struct gpu_row *row)
@@ -193,6 +176,12 @@ static struct use use_of(const struct summary *summary, int64_t rank)
             use.longest_ns[row->cause] = row->longest_ns;
     }
     return use;
+}
+
+/* The share of its time in which a rank does nothing but communicate, which mostly is to wait for others. */
+static double waiting_share(const struct use *use)
+{
+    return use->used_ns[USE_COMMUNICATION] / use->span_ns;
 }
 
 static void add_part(struct headline *headline, struct answer_bar *bar, struct answer_part part,
@@ -230,7 +219,7 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
         rest_ns -= use->cause_ns[order[i]];
         add_part(headline, bar,
                  (struct answer_part){
-                     .title = arena_printf(headline->texts, "idle: %s", gap_cause_name(order[i])),
+                     .title = arena_printf(headline->texts, "idle: %s", gap_causes[order[i]].name),
                      .share = use->cause_ns[order[i]] / use->span_ns,
                      .color = colors[order[i]],
                      .section = "gaps" },
@@ -274,10 +263,33 @@ static const char *bars_title(struct headline *headline, double whole_ns)
                         whole, headline->summary->steps->summaries.at[0].complete > 1 ? ", on average" : "");
 }
 
-/* A bar for all, and, where there are several ranks, for the first of them: the chart of devices has the others. */
+enum { MOST_RANKS = 6 };
+
+/* What each rank did that is shown: of more than MOST_RANKS those that wait least for the others, in order. Their count. */
+static size_t choose_ranks(const struct summary *summary, struct use chosen[MOST_RANKS])
+{
+    size_t count = 0;
+    for (size_t r = 0; r < summary->rank_count; r++) {
+        struct use one = use_of(summary, summary->ranks[r].rank);
+        size_t most = 0; /* which of the chosen waits most; of equals the last */
+        if (!(one.span_ns > 0))
+            continue;
+        for (size_t i = 1; i < count; i++)
+            most = waiting_share(&chosen[i]) >= waiting_share(&chosen[most]) ? i : most;
+        if (count == MOST_RANKS) {
+            if (waiting_share(&one) >= waiting_share(&chosen[most]))
+                continue;
+            memmove(&chosen[most], &chosen[most + 1], (--count - most) * sizeof *chosen);
+        }
+        chosen[count++] = one;
+    }
+    return count;
+}
+
+/* A bar for all, and, where there are several ranks, for some of them: the chart of devices has the others. */
 static void add_device_bars(struct headline *headline)
 {
-    enum { MOST_RANKS = 6 };
+    struct use chosen[MOST_RANKS];
     const struct summary *summary = headline->summary;
     struct use all = use_of(summary, TABLE_INT_MISSING);
     if (!(all.span_ns > 0))
@@ -286,13 +298,10 @@ static void add_device_bars(struct headline *headline)
     bool several = summary->rank_count > 1;
     headline->answer->bars_title = bars_title(headline, whole_ns);
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
-    for (size_t r = 0; several && r < summary->rank_count && r < MOST_RANKS; r++) {
-        struct use one = use_of(summary, summary->ranks[r].rank);
-        if (one.span_ns > 0)
-            add_device_bar(headline, &one,
-                           arena_printf(headline->texts, "rank %" PRId64, summary->ranks[r].rank), 1,
-                           whole_ns);
-    }
+    size_t count = several ? choose_ranks(summary, chosen) : 0;
+    for (size_t i = 0; i < count; i++)
+        add_device_bar(headline, &chosen[i], arena_printf(headline->texts, "rank %" PRId64, chosen[i].rank),
+                       1, whole_ns);
 }
 
 /* NAME for the label of a bar, which stays on a line: built-in functions are named by their addresses. */
@@ -354,7 +363,7 @@ static void add_steps(struct headline *headline)
         const char *label = step_number(row->name.at, &number)
                                 ? arena_printf(headline->texts, "%" PRId64, number)
                                 : copy(headline, row->name);
-        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){ label, row->duration_ns };
+        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){ label, row->duration_ns, false };
     }
     headline->answer->steps_title =
         others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)
@@ -363,7 +372,7 @@ static void add_steps(struct headline *headline)
 
 /* ---- the verdict ---- */
 
-/* A shorter gap is no pause of the program. */
+/* A shorter gap is not a pause of the program. */
 #define ONE_GAP_LEAST_NS 1000000
 
 /* "; aten::mm takes 64.0 % of the work"; nothing where the launches of most are not recorded. */
@@ -376,7 +385,7 @@ static const char *say_top_operator(struct headline *headline)
                         quantity_percent(summary->top[0].share));
 }
 
-/* Where the finding of RULE is; NULL when there is none, or it is not known. */
+/* Where the finding of RULE is; NULL when there is none, or it is unknown. */
 static const char *where_of(struct headline *headline, const char *rule)
 {
     const struct findings *findings = headline->findings;
@@ -409,7 +418,7 @@ static double time_of_captures(const struct trace *trace)
     return time_ns;
 }
 
-/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is no framework's in which there are operators, or
+/* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is not a framework's in which there are operators, or
  * mostly captured a graph. */
 static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
@@ -417,7 +426,7 @@ static const char *say_cause(const struct summary *summary, enum gap_cause cause
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
         return "the host captures a graph, which is done once, or launches too late";
     return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
-                                               : idle_says[cause];
+                                               : gap_causes[cause].verdict;
 }
 
 static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
@@ -509,7 +518,7 @@ static const char *say_devices(struct headline *headline)
         time_text(headline, recorded_ns), said);
 }
 
-/* Without devices: a part of the steps that is no computation, where it is the largest. NULL: none is. */
+/* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
 static const char *say_steps(struct headline *headline)
 {
     static const struct {
@@ -627,7 +636,7 @@ static const char *place_of(struct headline *headline, const char *rule)
         enum gap_cause most = rules[i].causes[0];
         for (size_t k = 1; k < 3; k++)
             most = gaps->part_ns[rules[i].causes[k]] > gaps->part_ns[most] ? rules[i].causes[k] : most;
-        return arena_printf(headline->texts, "idle: %s", gap_cause_name(most));
+        return arena_printf(headline->texts, "idle: %s", gap_causes[most].name);
     }
     return NULL;
 }

@@ -5,6 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+void pricing_init(struct pricing *pricing, struct summary *summary, struct findings *findings)
+{
+    *pricing = (struct pricing){ .summary = summary,
+                                 .trace = summary->trace,
+                                 .graph = replay_graph_of(summary->trace),
+                                 .findings = findings };
+    pricing->together = changes_open(pricing->graph);
+}
+
+void pricing_release(struct pricing *pricing)
+{
+    changes_free(pricing->together);
+}
+
 struct text pricing_keep(struct pricing *pricing, struct buffer *text)
 {
     struct text copy = { NULL, text->count };
@@ -35,7 +49,7 @@ void pricing_add_option(struct buffer *command, const struct edit *edit)
     buffer_release(&words);
 }
 
-/* What prices go by. */
+/* The basis of prices. */
 static struct step_gain figure_of(const struct pricing *pricing, struct step_gain gain)
 {
     if (pricing->findings->by_mean) {
@@ -47,17 +61,36 @@ static struct step_gain figure_of(const struct pricing *pricing, struct step_gai
 
 struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit)
 {
-    const struct findings *findings = pricing->findings;
-    struct edit *edits = mem_alloc(mem_times(findings->count + 1, sizeof *edits));
     struct step_gain gain = { 0 };
     struct tpa_error ignored = { 0 };
-    for (size_t i = 0; i < findings->count; i++)
-        edits[i] = findings->at[i].edit;
-    if (edit)
-        edits[findings->count] = *edit;
-    whatif_gain(pricing->graph, edits, findings->count + (edit != NULL), &gain, &ignored);
-    free(edits);
+    whatif_gain(pricing->graph, edit, 1, &gain, &ignored);
     return figure_of(pricing, gain);
+}
+
+struct step_gain pricing_gain_together(struct pricing *pricing)
+{
+    if (!pricing->is_replayed)
+        pricing->gain = whatif_gain_of(pricing->together);
+    pricing->is_replayed = true;
+    return figure_of(pricing, pricing->gain);
+}
+
+/* Make EDIT beside those of all findings so far. */
+static void add_edit(struct pricing *pricing, const struct edit *edit)
+{
+    struct edit_effect effect;
+    struct tpa_error ignored = { 0 };
+    edit_apply(edit, pricing->together, &effect, &ignored);
+    pricing->is_replayed = false;
+}
+
+/* Take back edits that are of none of the findings. */
+static void make_anew(struct pricing *pricing)
+{
+    changes_clear(pricing->together);
+    for (size_t i = 0; i < pricing->findings->count; i++)
+        add_edit(pricing, &pricing->findings->at[i].edit);
+    pricing->is_replayed = false;
 }
 
 static bool find_rule(const struct findings *findings, const char *rule)
@@ -72,10 +105,12 @@ static bool find_rule(const struct findings *findings, const char *rule)
  * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name,
  * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
  */
-static int64_t saves_on_top(const struct pricing *pricing, const struct edit *edit)
+static int64_t saves_on_top(struct pricing *pricing, const struct edit *edit)
 {
-    struct step_gain with = pricing_gain(pricing, edit);
-    return with.now_ns > 0 ? pricing_gain(pricing, NULL).then_ns - with.then_ns : 0;
+    struct step_gain without = pricing_gain_together(pricing);
+    add_edit(pricing, edit);
+    struct step_gain with = pricing_gain_together(pricing);
+    return with.now_ns > 0 ? without.then_ns - with.then_ns : 0;
 }
 
 bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject)
@@ -90,8 +125,9 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
     finding.saves_ns = gain.now_ns - gain.then_ns;
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");
-    if (fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
-                 (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")))) {
+    bool on_top = fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
+                           (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")));
+    if (on_top) {
         int64_t on_top_ns = saves_on_top(pricing, &finding.edit), alone_ns = finding.saves_ns;
         finding.saves_ns = on_top_ns < finding.saves_ns ? on_top_ns : finding.saves_ns;
         if (finding.edit.kind == EDIT_NO_ALLOC)
@@ -110,10 +146,14 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
     finding.time_ns = effect.time_ns;
     finding.count = (int64_t)effect.count;
     if (!fine || finding.saves_share < FINDINGS_LEAST_SHARE) {
+        if (on_top)
+            make_anew(pricing);
         if (subject)
             pricing_add_quiet(pricing, subject);
         return false;
     }
+    if (!on_top)
+        add_edit(pricing, &finding.edit);
     *VEC_PUSH(findings) = finding;
     return true;
 }

@@ -2,7 +2,7 @@
  * question.h - what the parts of summary share: the answers of the analyses it asks, its findings, and the ranks.
  *
  *     summary.c     asks, and shows what was found
- *     rules.c       what is worth a remark
+ *     rules.c       remarks without a price
  *     findings.c    what to change, with a price: finding_rules.c looks, finding_places.c says where, pricing.c replays
  *     figures.c     the figures of one screen
  */

@@ -1,5 +1,5 @@
 /*
- * rules.h - what is worth a remark, but has no price (findings.h has those that do).
+ * rules.h - findings without a price (findings.h has those with a price).
  *
  *     summary_look(&summary);       // summary.findings
  *

@@ -152,6 +152,7 @@ const struct trace_wants summary_wants = {
     .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
             COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID) |
             WANT(FLOPS) | WANT(BYTES_ACCESSED),
+    .work_bytes = 30,
 };
 
 /* Ask what the rules look at; false and ERR when the selection does not fit. */

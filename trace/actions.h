@@ -23,7 +23,7 @@ struct action_report {
     const char *stage; /* "FIT", "TEST" ...; "" when not recorded */
     VEC_OF(struct action) actions;
     int64_t total_calls, total_ns; /* of the row "Total"; -1: there was none */
-    uint64_t odd_lines;            /* lines that are no row, and were passed over */
+    uint64_t odd_lines;            /* lines that are not rows, and were skipped */
     int64_t odd_offset;            /* of the first one */
     struct sums_origin origin;
     struct arena arena;

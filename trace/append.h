@@ -3,7 +3,7 @@
  *
  *     struct trace *all = trace_open();
  *     for each file:
- *         trace_append(all, trace, keep);     // the events of TRACE that are needed, with its tracks and what it says of itself
+ *         trace_append(all, trace, keep);     // the events of TRACE that are needed, with its tracks and metadata
  *         trace_free(trace);
  *
  * So memory holds one file and what is kept of the others.

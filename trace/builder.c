@@ -99,6 +99,7 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
     *VEC_PUSH(&storage->files) =
         unknown_file(trace_builder_strndup(builder, path, strlen(path)),
                      trace_builder_strndup(builder, format, strlen(format)), storage->count);
+    trace_builder_progress(builder, 0, 0);
     return (uint32_t)storage->files.count - 1;
 }
 
@@ -265,7 +266,7 @@ name_id builder_category(struct trace_builder *builder, const char *text, size_t
         if (!trace_builder_find_notice(builder, "many_categories"))
             trace_builder_notice(
                 builder, "many_categories",
-                "there are more than 65000 categories: all others are taken for one without a name", 1,
+                "there are more than 65000 categories: all others count as one without a name", 1,
                 TPA_NOWHERE);
         text = "";
         len = 0;
@@ -341,6 +342,9 @@ static void map_tracks(struct trace_storage *storage, struct trace_chunk *chunk)
 
 /* ---- columns ---- */
 
+/* From so many events on columns grow by a quarter: they are not copied for it, and addresses count where `ulimit -v` is set. */
+enum { GROW_GENTLY = 512 << 10 };
+
 static void *grow(void *column, size_t size, size_t old_count, size_t new_count)
 {
     return column_resize(column, old_count * size, new_count * size);
@@ -353,7 +357,7 @@ void builder_reserve_events(struct trace_storage *storage, size_t more)
         return;
     size_t old = storage->capacity, next = old ? old : 4096;
     while (next < wanted)
-        next *= 2;
+        next += next < GROW_GENTLY ? next : next / 4;
     storage->start_ns = grow(storage->start_ns, sizeof *storage->start_ns, old, next);
     storage->dur_ns = grow(storage->dur_ns, sizeof *storage->dur_ns, old, next);
     storage->name = grow(storage->name, sizeof *storage->name, old, next);
@@ -506,14 +510,14 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
         trace_builder_notice(builder, notice->kind, notice->text, notice->count, notice->offset);
     }
     trace_chunk_clear(chunk);
-    return builder_check_ceiling(builder, 0, 0, err);
+    return builder_check_ceiling(builder, 0, 0, err) && builder_check_room(builder, err);
 }
 
 /* ---- finishing ---- */
 
 /*
  * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
- * or a stranger made some up, and those that could not be repeated by every event count as not known.
+ * or a stranger made some up, and those that could not be repeated by every event count as unknown.
  */
 static void bound_durations(struct trace_builder *builder)
 {

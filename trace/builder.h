@@ -37,7 +37,7 @@ struct track_key {
 
 /*
  * All moments of a trace are no further from 0 than this, 73 years, so that no two are further apart than 64 bits tell.
- * Readers refuse what is, or call it not known.
+ * Readers refuse what is, or call it unknown.
  */
 #define TRACE_LATEST_NS ((INT64_C(1) << 61) - 1)
 
@@ -82,7 +82,7 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
 struct trace_file *trace_builder_current_file(struct trace_builder *builder);
 char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t len);
 
-/* Take back the file that was begun last: it is none of the trace's. False, and nothing done, when it has events. */
+/* Take back the file that was begun last: it is not part of the trace. False, without an effect, if it has events. */
 bool trace_builder_drop_file(struct trace_builder *builder);
 
 /* Add a property to every file that was begun; KEY is a literal, VALUE is copied. */
@@ -110,7 +110,13 @@ struct trace_parts {
 bool trace_builder_split(struct trace_builder *builder, const struct trace_parts *parts,
                          event_id *first_events);
 
-/* Let the current file be as it was begun, but for its events. */
+/*
+ * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. A trace that would take more memory than
+ * there is thus fails as soon as that is foreseeable.
+ */
+void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size);
+
+/* Let the current file be as it was begun, except its events. */
 void trace_builder_reset_file(struct trace_builder *builder);
 
 /* Count COUNT cases of something odd in the current file; KIND and TEXT are literals. */
@@ -132,7 +138,7 @@ bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg
 /*
  * Add the events of CHUNK after those already there, and empty it. Not thread-safe: the caller
  * brings chunks one at a time, in file order, so that the trace is the same however the file was cut.
- * False and ERR when the trace would pass what an event_id can count.
+ * False and ERR when the trace would pass what an event_id can count, or take more memory than there is.
  */
 bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err);
 

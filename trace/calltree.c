@@ -357,7 +357,7 @@ struct folding {
 
 /*
  * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
- * node is looked at, its parent has taken its final shape but for this child. The number of children
+ * node is looked at, its parent has taken its final shape except this child. The number of children
  * (0, 1, many) is kept in two bits of the state until the pass is over.
  */
 static void fold_thread(void *context, size_t thread)

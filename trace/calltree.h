@@ -1,7 +1,7 @@
 /*
  * calltree.h - who called whom: the events of each host thread, nested by time.
  *
- * A node is an event that takes part. Nodes lie thread after thread; within a thread by start, the
+ * A node is an event that counts as a call. Nodes are ordered by thread; within a thread by start, the
  * longer first, then in order of the file: so a parent always comes before its children, one pass
  * forwards sees callers first and one pass backwards sees callees first.
  *
@@ -14,7 +14,7 @@
  *
  * Nesting is torch's (EventList._populate_cpu_children): the stack of open calls is popped while the
  * next event starts at or after the end of the top one, or ends after it; what is then on top is its
- * parent. So an event that only partly overlaps a call is no child of it and closes it for good; an
+ * parent. So an event that only partly overlaps a call is not a child of it and closes it for good; an
  * event may end with its parent but not start at its end; of equal events the first is the parent.
  */
 #ifndef TPA_TRACE_CALLTREE_H
@@ -41,7 +41,7 @@ struct calltree {
     size_t overlaps; /* events that begin within a call and end after it, so that they are not its children */
 };
 
-/* Does the event take part? Points and device events usually do not. */
+/* Does the event count as a call? Points and device events usually do not. */
 typedef bool calltree_takes(const void *context, event_id e);
 
 /* New: the events that TAKES says, in order; not nested yet. Free with calltree_free (NULL is allowed). */
@@ -72,7 +72,7 @@ node_id *calltree_nodes(const struct calltree *tree);
  */
 node_id *calltree_skips(const struct calltree *tree);
 
-/* The innermost of NODE and what is around it that ends after MOMENT_NS. NODE may be NODE_NONE, and so is what is not there. */
+/* The innermost of NODE and its ancestors that ends after MOMENT_NS. NODE_NONE if there is none; NODE may be NODE_NONE. */
 node_id calltree_around(const struct calltree *tree, const node_id *skips, node_id node, int64_t moment_ns);
 
 /* The innermost node of THREAD that is open at MOMENT_NS, its start included and its end not; NODE_NONE when none is. */

@@ -288,7 +288,7 @@ static bool is_typed_operator(const char *name)
     return *type == '\0';
 }
 
-/* The kind of an event of TensorFlow or JAX by its name; EVENT_OTHER if the name is not known. */
+/* The kind of an event of TensorFlow or JAX by its name; EVENT_OTHER if the name is unknown. */
 static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_track)
 {
     static const struct {
@@ -302,10 +302,12 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
     for (size_t i = 0; i < sizeof calls / sizeof *calls && kind_of_track == EVENT_OTHER; i++) {
         size_t len = strlen(calls[i].prefix);
         if (strncmp(name, calls[i].prefix, len) == 0 && isupper((unsigned char)name[len]) &&
-            islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is no call */
+            islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is not a call */
             return calls[i].kind;
     }
-    return kind_of_track == EVENT_OTHER && is_typed_operator(name) ? EVENT_OP : kind_of_track;
+    bool is_op =
+        is_typed_operator(name) || strncmp(name, "IteratorGetNext", 15) == 0; /* tf.data's, by its function */
+    return kind_of_track == EVENT_OTHER && is_op ? EVENT_OP : kind_of_track;
 }
 
 /* A track by its process. */
@@ -396,17 +398,15 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
         return;
     const struct trace_storage *storage = builder->storage;
     uint64_t written =
-        file->event_count; /* steps and operators around calls are ours, ends of operators were left out */
+        file->event_count; /* operators around calls are ours, ends of operators were left out */
     for (size_t i = 0; i < storage->notices.count; i++)
         if (storage->notices.at[i].file == index && strcmp(storage->notices.at[i].kind, "operator_ends") == 0)
             written += storage->notices.at[i].count;
     for (event_id e = file->first_event; e < (size_t)file->first_event + file->event_count; e++) {
         const char *name = names_text(storage->names, storage->name[e]);
-        bool is_op = storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
-                     storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
-                     storage->dur_ns[e] == storage->dur_ns[e + 1] &&
-                     storage->track[e] == storage->track[e + 1];
-        written -= is_op || (storage->kind[e] == EVENT_ANNOTATION && strncmp(name, "ProfilerStep#", 13) == 0);
+        written -= storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
+                   storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
+                   storage->dur_ns[e] == storage->dur_ns[e + 1] && storage->track[e] == storage->track[e + 1];
     }
     if (written == MOST_EVENTS)
         builder_notice(

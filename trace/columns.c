@@ -97,7 +97,7 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (columns->args[arg].count && trace_builder_wants(builder, (enum trace_arg)arg))
             add_arg(&storage->args[arg], base, columns->count, &columns->args[arg]);
-    return true;
+    return builder_check_room(builder, err);
 }
 
 void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow)

@@ -19,7 +19,7 @@ static void *find(const struct trace_storage *storage, const struct derivation *
     return NULL;
 }
 
-/* The place of DERIVATION among those that are being worked out; their count: it is none of them. */
+/* The place of DERIVATION among those that are being computed; their count: it is none of them. */
 static size_t find_unfinished(const struct trace_storage *storage, const struct derivation *derivation)
 {
     size_t i = 0;
@@ -46,7 +46,7 @@ static void *find_or_begin(struct trace_storage *storage, const struct derivatio
 static void finish(struct trace_storage *storage, const struct derivation *derivation, void *value)
 {
     pthread_mutex_lock(&lock);
-    if (value) /* else it cannot be worked out, and is requested again */
+    if (value) /* else it cannot be computed, and is requested again */
         *VEC_PUSH(&storage->derived) = (struct trace_derived){ derivation, value };
     size_t place = find_unfinished(storage, derivation);
     storage->deriving.at[place] = storage->deriving.at[--storage->deriving.count];

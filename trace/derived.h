@@ -1,5 +1,5 @@
 /*
- * derived.h - what several questions derive from a trace: worked out once, when first requested, and kept with it.
+ * derived.h - what several questions derive from a trace: computed once, when first requested, and kept with it.
  *
  *     static void *derive(const struct trace *trace) { return attribution_open(trace); }
  *     static void release(void *launches) { attribution_free(launches); }
@@ -26,7 +26,7 @@ struct derivation {
 /* Borrowed; lives as long as TRACE. Several threads may ask: the first works it out, the others wait for it. */
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
 
-/* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be worked out from TRACE alone. Once, before anyone asks. */
+/* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be computed from TRACE alone. Once, before anyone asks. */
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
 
 #endif

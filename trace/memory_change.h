@@ -1,5 +1,5 @@
 /*
- * memory_change.h - the names of memory records: instants that tell of a change in what is allocated.
+ * memory_change.h - the names of memory records: instants that mark a change in allocated memory.
  *
  * "[memory]" is the framework's own word, and stands for a block that was allocated (its bytes are positive) or freed
  * (negative). Memory timelines know two more changes, which no allocator made.
@@ -24,7 +24,7 @@ struct memory_change_ids {
 };
 struct memory_change_ids memory_change_ids(const struct trace *trace);
 
-/* Is E a memory record, and which? MEMORY_CHANGES: it is none. */
+/* The kind of memory record E; MEMORY_CHANGES if it is not one. */
 static inline enum memory_change memory_change_of(const struct memory_change_ids *ids,
                                                   const struct trace *trace, event_id e)
 {

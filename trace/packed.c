@@ -2,6 +2,7 @@
 #include "trace/packed.h"
 
 #include "base/memory.h"
+#include <string.h>
 
 struct packed_block *packed_plain(size_t count)
 {
@@ -27,6 +28,34 @@ static void write_values(void *at, unsigned width, const int64_t *values, size_t
 #undef WRITE
 }
 
+/*
+ * Write which of the words behind them the COUNT values are, and these words. How many words that takes; 0, and nothing is
+ * written, where it saves less than half. The three doubles that a kernel has are 1.5 bytes each for it.
+ */
+static size_t write_chosen(uint64_t *to, const int64_t *values, size_t count)
+{
+    enum { MOST = PACKED_VALUES / 2 - PACKED_CHOICE_WORDS, SLOTS = PACKED_VALUES };
+    uint64_t words[MOST];
+    uint8_t choice[PACKED_VALUES] = { 0 }, slots[SLOTS] = { 0 }; /* of a word: its place and 1; 0: free */
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = (uint64_t)values[i];
+        size_t slot = value * UINT64_C(0x9e3779b97f4a7c15) >> 55;
+        while (slots[slot] && words[slots[slot] - 1] != value)
+            slot = (slot + 1) % SLOTS;
+        if (!slots[slot]) {
+            if (PACKED_CHOICE_WORDS + found >= count / 2)
+                return 0;
+            words[found++] = value;
+            slots[slot] = (uint8_t)found;
+        }
+        choice[i] = (uint8_t)(slots[slot] - 1);
+    }
+    memcpy(to, choice, sizeof choice);
+    memcpy(to + PACKED_CHOICE_WORDS, words, found * sizeof *words);
+    return PACKED_CHOICE_WORDS + found;
+}
+
 static unsigned width_of(uint64_t most)
 {
     return most == 0 ? 0 : most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
@@ -41,6 +70,13 @@ struct packed_block packed_write(uint64_t *to, size_t *words, const int64_t *val
     }
     unsigned width = width_of((uint64_t)most - (uint64_t)least);
     struct packed_block block = { least, (uint32_t)*words, (uint8_t)width };
+    size_t chosen = width == sizeof *to ? write_chosen(to + *words, values, count) : 0;
+    if (chosen) {
+        block.base = 0;
+        block.width = PACKED_CHOSEN;
+        *words += chosen;
+        return block;
+    }
     write_values(to + *words, width, values, count, least);
     *words += (count * width + sizeof *to - 1) / sizeof *to;
     return block;

@@ -2,7 +2,8 @@
  * packed.h - a column of 64-bit numbers in few bytes, each still a few instructions away.
  *
  * Numbers that lie near one another are near in value: times ascend, streams repeat, numbers of calls count up. So a block of
- * 512 is kept as its least value and, for each, how much more it is, in 0, 1, 2, 4 or 8 bytes.
+ * 512 is kept as its least value and, for each, how much more it is, in 0, 1, 2, 4 or 8 bytes. Those that would take 8, which
+ * are mostly doubles, are kept once each where they are few, and which it is in a byte.
  */
 #ifndef TPA_TRACE_PACKED_H
 #define TPA_TRACE_PACKED_H
@@ -10,11 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PACKED_VALUES = 512 }; /* of a block; the last has fewer */
+enum {
+    PACKED_VALUES = 512, /* of a block; the last has fewer */
+    /* As a width: a byte for each of 512 values says which of the words behind these it is. */
+    PACKED_CHOSEN = 3,
+    PACKED_CHOICE_WORDS = PACKED_VALUES / sizeof(uint64_t),
+};
 struct packed_block {
-    int64_t base;  /* the least */
-    uint32_t at;   /* where the others are, in 8 bytes from packed.values */
-    uint8_t width; /* bytes that each takes: how much more than the base it is; 0: nothing */
+    int64_t base; /* the least */
+    uint32_t at;  /* where the others are, in 8 bytes from packed.values */
+    uint8_t
+        width; /* bytes that each takes: how much more than the base it is; 0: nothing; or PACKED_CHOSEN */
 };
 
 struct packed {
@@ -32,6 +39,7 @@ static inline int64_t packed_value(const struct packed *packed, size_t i)
     switch (block->width) {
     case 1: more = ((const uint8_t *)at)[i]; break;
     case 2: more = ((const uint16_t *)at)[i]; break;
+    case PACKED_CHOSEN: more = at[PACKED_CHOICE_WORDS + ((const uint8_t *)at)[i]]; break;
     case 4: more = ((const uint32_t *)at)[i]; break;
     case 8: more = at[i]; break;
     default: break;

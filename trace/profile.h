@@ -60,10 +60,10 @@ struct profile_edge {
 /* A file that was added in. */
 struct profile_file {
     const char *path;
-    int64_t modified_s; /* when the file was last written, seconds since 1970; INT64_MIN when not known */
+    int64_t modified_s; /* when the file was last written, seconds since 1970; INT64_MIN when unknown */
 };
 
-/* What times stand for. What is no time is kept as if a unit of it were a nanosecond. */
+/* What times stand for. What is not a time is kept as if a unit of it were a nanosecond. */
 enum profile_figures { PROFILE_TIME, PROFILE_COUNT, PROFILE_BYTES };
 
 struct profile {
@@ -80,8 +80,8 @@ struct profile {
         total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
     bool sampled; /* CPython's sampling profiler: calls are samples on the stack, primitive calls on top */
     enum profile_figures figures;
-    bool counts_swapped;     /* yappi: calls and primitive calls of functions stand in each other's place */
-    uint64_t odd_entries;    /* entries of the file that are no function, and were passed over */
+    bool counts_swapped;     /* yappi: calls and primitive calls of functions are swapped */
+    uint64_t odd_entries;    /* entries of the file that are not functions, and were skipped */
     int64_t odd_offset;      /* of the first one */
     uint64_t merged_edges;   /* callers that became one when directories were stripped */
     uint64_t trailing_bytes; /* behind the end of the profile, not looked at */
@@ -141,7 +141,7 @@ void profile_add(struct profile *profile, struct profile *other);
  */
 struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins);
 
-/* The line, in the file "~", of what is a name and no function of Python: "<forward op>" is no built-in one. */
+/* The line, in the file "~", of what is a name and no function of Python: "<forward op>" is not a built-in one. */
 #define PROFILE_NAME_LINE INT64_C(-1)
 
 /* Add FUNCTION as pstats writes it: "train.py:12(step)", "{built-in method len}", "<...>" without line for "~". */
@@ -150,7 +150,7 @@ void profile_function_text(const struct profile_function *function, struct buffe
 /* As pstats sorts keys: by file, line, name. Below, at or above 0. */
 int profile_function_compare(const struct profile_function *a, const struct profile_function *b);
 
-/* SECONDS in nanoseconds, to the nearest. 0 for what is no number, infinite or beyond 292 years: no file means that. */
+/* SECONDS in nanoseconds, to the nearest. 0 for what is not a number, infinite or beyond 292 years: no file means that. */
 int64_t profile_ns(double seconds);
 
 #endif

@@ -127,54 +127,7 @@ const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame,
                         names_text(snapshot->names, at->function));
 }
 
-static bool ends_in(const char *text, size_t len, const char *ending)
-{
-    size_t end = strlen(ending);
-    return len >= end && memcmp(text + len - end, ending, end) == 0;
-}
-
-/* Does PATH lie in a folder called NAME, with any slashes? */
-static bool lies_in(const char *path, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *at = strpbrk(path, "/\\"); at; at = strpbrk(at + 1, "/\\"))
-        if (strncmp(at + 1, name, len) == 0 && (at[1 + len] == '/' || at[1 + len] == '\\'))
-            return true;
-    return false;
-}
-
-static bool is_library(const char *file)
-{
-    return lies_in(file, "site-packages") || lies_in(file, "dist-packages") || lies_in(file, "torch");
-}
-
-/* Is this a C++ frame with a place that tells something, and not of those that gather the stack? */
-static bool tells_something(const char *file, const char *function)
-{
-    return file[0] && strcmp(file, "??") != 0 && strcmp(file, ":0") != 0 &&
-           strncmp(function, "torch::unwind", 13) != 0 && !strstr(function, "CapturedTraceback") &&
-           !ends_in(file, strlen(file), "memory_snapshot.cpp");
-}
-
 frame_id snapshot_user_frame(const struct snapshot *snapshot, stack_id stack)
 {
-    if (stack == STACK_NONE || snapshot->stacks.at[stack].count == 0)
-        return FRAME_NONE;
-    const struct snapshot_stack *at = &snapshot->stacks.at[stack];
-    const frame_id *frames = snapshot->stack_frames.at + at->first;
-    frame_id python = FRAME_NONE, other = FRAME_NONE;
-    for (uint32_t i = 0; i < at->count; i++) {
-        const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
-        const char *file = names_text(snapshot->names, frame->file);
-        if (ends_in(file, names_length(snapshot->names, frame->file), ".py")) {
-            if (!is_library(file))
-                return frames[i];
-            if (python == FRAME_NONE)
-                python = frames[i];
-        } else if (other == FRAME_NONE &&
-                   tells_something(file, names_text(snapshot->names, frame->function))) {
-            other = frames[i];
-        }
-    }
-    return python != FRAME_NONE ? python : other != FRAME_NONE ? other : frames[0];
+    return stack == STACK_NONE ? FRAME_NONE : snapshot->stacks.at[stack].user_frame;
 }

@@ -36,20 +36,20 @@ enum entry_action {
     ENTRY_OOM,            /* size could not be allocated; addr is what the device had free */
     ENTRY_SNAPSHOT,       /* a snapshot was taken: size is the active bytes, rounded */
     ENTRY_ANNOTATE,       /* a text about a block in use */
-    ENTRY_UNKNOWN,        /* none of these; counted and passed over */
+    ENTRY_UNKNOWN,        /* none of these; counted and skipped */
     ENTRY_ACTIONS
 };
 
-/* "alloc", "free_requested" ...; ENTRY_UNKNOWN for what is none of them. */
+/* "alloc", "free_requested" ...; ENTRY_UNKNOWN for any other. */
 extern const char *const entry_action_names[ENTRY_ACTIONS];
 
 typedef uint32_t stack_id;
 typedef uint32_t frame_id;
-#define STACK_NONE UINT32_MAX          /* none was recorded */
-#define SNAPSHOT_NO_TIME INT64_MIN     /* entries of PyTorch 2.0 and 2.1 tell no time */
-#define SNAPSHOT_NO_SIZE INT64_MIN     /* not recorded */
-#define SNAPSHOT_HOST ((uint32_t)-1)   /* the device of pinned host memory */
-#define SNAPSHOT_DEVICES_MOST 1048576u /* numbers of devices are below it */
+#define STACK_NONE UINT32_MAX        /* none was recorded */
+#define SNAPSHOT_NO_TIME INT64_MIN   /* entries of PyTorch 2.0 and 2.1 have no time */
+#define SNAPSHOT_NO_SIZE INT64_MIN   /* not recorded */
+#define SNAPSHOT_HOST ((uint32_t)-1) /* the device of pinned host memory */
+#define SNAPSHOT_DEVICES_MOST 1024u  /* numbers of devices are below it; PyTorch knows 128 */
 
 /* A column that mostly says the same of all entries, and takes room only when it does not: read it with column_at. */
 struct snapshot_column {
@@ -89,6 +89,7 @@ struct snapshot_frame {
 struct snapshot_stack {
     uint64_t first; /* in stack_frames */
     uint32_t count;
+    frame_id user_frame; /* see snapshot_user_frame */
 };
 
 struct snapshot_pool {
@@ -219,5 +220,11 @@ const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame,
  * the innermost frame with a name behind those that gathered the stack. FRAME_NONE for STACK_NONE and an empty stack.
  */
 frame_id snapshot_user_frame(const struct snapshot *snapshot, stack_id stack);
+
+/*
+ * Once all is read, and devices and segments are in order: find the user frames. False and ERR where the stacks, those of
+ * each device by themselves, come to more than 64 MiB and 16 times what the file holds: real ones come to 3 times.
+ */
+bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err);
 
 #endif

@@ -62,6 +62,8 @@ struct trace_builder {
     struct trace_storage *storage; /* == trace->storage */
     struct names *notice_keys;     /* of the trace's notices, with the same indices: file and kind */
     struct buffer notice_key;      /* for the next look */
+    int64_t read, read_of;         /* bytes on disk of the current file; 0: not known */
+    size_t next_room_check;        /* at so many events */
     /* Open ends, with the trace's ids; `event` and `after` count from the trace's first event. */
     VEC_OF(struct chunk_mark) marks;
     VEC_OF(struct chunk_end) ends;
@@ -85,6 +87,12 @@ void arg_storage_release(struct arg_storage *arg);
 /* False and ERR when the trace has more than it may of anything, with EVENTS and ENDS still to come. builder.c */
 bool builder_check_ceiling(const struct trace_builder *builder, size_t events, size_t ends,
                            struct tpa_error *err);
+
+/*
+ * False and ERR when what comes of the trace, and of the analysis behind it, takes more memory than there is. Looked at now
+ * and then. room.c
+ */
+bool builder_check_room(struct trace_builder *builder, struct tpa_error *err);
 
 /* Room for MORE events in every column. builder.c */
 void builder_reserve_events(struct trace_storage *storage, size_t more);

@@ -8,7 +8,7 @@
  *     block    head (40 bytes), then a payload of columns
  *     column   head (24 bytes + 4 a plane), then its planes
  *
- * A block holds records of one kind, a column per field. It is complete in itself but for texts, which
+ * A block holds records of one kind, a column per field. It is complete in itself except texts, which
  * it names by numbers that blocks of kind TPAFILE_STRINGS give, always before they are used. Nothing is ever
  * rewritten: a file grows by whole blocks, and what a reader does not know (a kind, a field) it skips.
  *
@@ -36,8 +36,8 @@
  *   8  2  major version: a reader refuses a larger one
  *  10  2  minor version: kinds and fields were added
  *  12  4  size of this header; blocks begin there
- *  16  8  CLOCK_REALTIME in ns when the file was begun; 0 when not known
- *  24  8  CLOCK_MONOTONIC in ns at the same moment; 0 when not known
+ *  16  8  CLOCK_REALTIME in ns when the file was begun; 0 when unknown
+ *  24  8  CLOCK_MONOTONIC in ns at the same moment; 0 when unknown
  *  32  8  process id of the writer; 0 when the file was converted
  *  40 16  zero
  *  56  8  XXH3-64 of the 56 bytes before
@@ -99,7 +99,7 @@ enum tpafile_form {
 
 /* ---- texts ----
  *
- * A text has a number, from 1; 0 is no text. A number is given once; a text may have several.
+ * A text has a number, from 1; 0 is not a text. A number is given once; a text may have several.
  */
 enum tpafile_strings_field {
     TPAFILE_STRINGS_FIRST,  /* one value: the number of the first text of the block; the others follow */

@@ -1,5 +1,5 @@
 /*
- * tpafile_decode.h - columns of numbers out of a block of a .tpa file, whatever its bytes are.
+ * tpafile_decode.h - columns of numbers from a block of a .tpa file, safe for any bytes.
  *
  *     struct tpafile_head head;
  *     if (tpafile_decode_head(bytes, &head))              // 40 bytes
@@ -43,7 +43,7 @@ struct tpafile_column {
 /* Do the TPAFILE_HEADER_SIZE bytes at HEADER begin a .tpa file whose checksum is right? */
 bool tpafile_check_header(const unsigned char *header);
 
-/* Take a head from its 40 bytes. False: these are none, or damaged, or pass the limits of the format. */
+/* Take a head from its 40 bytes. False: not a head, damaged, or beyond the limits of the format. */
 bool tpafile_decode_head(const unsigned char *bytes, struct tpafile_head *head);
 
 /* Do the head->packed bytes of PAYLOAD have the checksum that HEAD tells? */

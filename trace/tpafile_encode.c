@@ -3,7 +3,8 @@
  *
  * Numbers become planes of bytes: the low bytes of times are noise and are stored as they are, which costs
  * nothing to read; the bytes above them, and whatever repeats from step to step, pack well by themselves. A column is
- * tried in up to three forms (its values, their differences, places in a dictionary) and the smallest is kept.
+ * tried in up to three forms (its values, their differences, places in a dictionary) and the smallest is kept. They are compared as
+ * zstd packs them at its quickest: to pack each as well as it could be was a quarter of the time of tpa convert.
  */
 #define XXH_INLINE_ALL
 #include "trace/tpafile_encode.h"
@@ -19,6 +20,7 @@ enum {
     SMALL_PAYLOAD = 64 << 10, /* ... but together, when the payload is smaller than this */
     MOST_DISTINCT = 4096,     /* entries of a dictionary */
     SLOTS = 4 * MOST_DISTINCT,
+    TRIAL_LEVEL = 2, /* of zstd: to compare forms */
 };
 
 struct bytes {
@@ -29,6 +31,7 @@ struct bytes {
 struct tpafile_encoder {
     ZSTD_CCtx *zstd;
     int level;
+    bool comparing; /* forms of a column, which takes no more than the quickest level */
     bool failed;
     unsigned kind;
     uint32_t rows, number;
@@ -138,6 +141,8 @@ static bool all_zero(const unsigned char *bytes, size_t count)
  */
 static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
 {
+    if (encoder->comparing)
+        return count / 8 * 3; /* what packs so well at the quickest level is below a quarter at others */
     return encoder->level >= TPAFILE_SMALL_RATHER_THAN_FAST ? count - count / 16 : count / 4;
 }
 
@@ -151,7 +156,8 @@ static size_t pack(struct tpafile_encoder *encoder, struct bytes *out, const voi
     unsigned char *to = reserve(encoder, out, room);
     if (!to)
         return 0;
-    size_t packed = ZSTD_compressCCtx(encoder->zstd, to, room, from, count, encoder->level);
+    size_t packed = ZSTD_compressCCtx(encoder->zstd, to, room, from, count,
+                                      encoder->comparing ? TRIAL_LEVEL : encoder->level);
     if (ZSTD_isError(packed)) {
         encoder->failed = true;
         return 0;
@@ -309,16 +315,6 @@ static void put_index(struct tpafile_encoder *encoder, struct bytes *out, unsign
     put_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count, 0);
 }
 
-static void keep_smaller(struct tpafile_encoder *encoder)
-{
-    if (!encoder->failed && encoder->trial.count < encoder->best.count) {
-        struct bytes swap = encoder->best;
-        encoder->best = encoder->trial;
-        encoder->trial = swap;
-    }
-    encoder->trial.count = 0;
-}
-
 /* How far apart the smallest and the largest difference of neighbours are. */
 static uint64_t delta_span(const int64_t *values, size_t count)
 {
@@ -329,6 +325,59 @@ static uint64_t delta_span(const int64_t *values, size_t count)
         high = delta > high ? delta : high;
     }
     return count > 1 ? (uint64_t)high - (uint64_t)low : 0;
+}
+
+enum form { AS_VALUES, AS_DELTAS, AS_PLACES, FORMS };
+
+/* Append the column to OUT in FORM. */
+static void put_form(struct tpafile_encoder *encoder, struct bytes *out, enum form form, unsigned field,
+                     const int64_t *values, size_t count, size_t distinct)
+{
+    if (form == AS_PLACES)
+        put_index(encoder, out, field, values, count, distinct);
+    else if (form == AS_DELTAS)
+        put_delta(encoder, out, field, 0, values, count);
+    else
+        put_plain(encoder, out, field, values, count);
+}
+
+/* In which of the forms that fit is the column smallest? In that form it is encoder->best then. */
+static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[FORMS], unsigned field,
+                               const int64_t *values, size_t count, size_t distinct)
+{
+    enum form best = AS_VALUES;
+    encoder->best.count = 0;
+    for (enum form form = AS_VALUES; form < FORMS; form++) {
+        if (!fits[form])
+            continue;
+        encoder->trial.count = 0;
+        put_form(encoder, &encoder->trial, form, field, values, count, distinct);
+        if (encoder->failed || (form != AS_VALUES && encoder->trial.count >= encoder->best.count))
+            continue;
+        struct bytes swap = encoder->best;
+        encoder->best = encoder->trial;
+        encoder->trial = swap;
+        best = form;
+    }
+    return best;
+}
+
+/* The column in the form that is smallest, or nearly: forms are compared at the level that is quickest. */
+static void put_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS], unsigned field,
+                         const int64_t *values, size_t count, size_t distinct)
+{
+    int level = encoder->level;
+    bool one_by_one = level <= TRIAL_LEVEL || level >= TPAFILE_SMALL_RATHER_THAN_FAST || count < SMALL_COLUMN;
+    enum form form = AS_VALUES;
+    if (one_by_one || fits[AS_DELTAS] || fits[AS_PLACES]) {
+        encoder->comparing = !one_by_one;
+        form = smallest_form(encoder, fits, field, values, count, distinct);
+        encoder->comparing = false;
+    }
+    if (one_by_one)
+        return;
+    encoder->best.count = 0;
+    put_form(encoder, &encoder->best, form, field, values, count, distinct);
 }
 
 /* ---- blocks ---- */
@@ -359,21 +408,17 @@ void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, cons
     find_range(values, count, &least, &most);
     unsigned planes = count_planes((uint64_t)most - (uint64_t)least);
 
-    encoder->best.count = encoder->trial.count = 0;
-    put_plain(encoder, &encoder->best, field, values, count);
-    if (planes > 0 && count_planes(delta_span(values, count)) <= planes) {
-        put_delta(encoder, &encoder->trial, field, 0, values, count);
-        keep_smaller(encoder);
-    }
-    if (planes > 1 && count >= 64) {
-        size_t at_most = count / 4 < MOST_DISTINCT ? count / 4 : MOST_DISTINCT;
-        size_t distinct = collect_distinct(encoder, values, count, at_most);
-        if (distinct) {
-            put_index(encoder, &encoder->trial, field, values, count, distinct);
-            keep_smaller(encoder);
-        }
+    size_t at_most = count / 4 < MOST_DISTINCT ? count / 4 : MOST_DISTINCT;
+    bool may_repeat = planes > 1 && count >= 64;
+    size_t distinct = may_repeat ? collect_distinct(encoder, values, count, at_most) : 0;
+    const bool fits[FORMS] = {
+        [AS_VALUES] = true,
+        [AS_DELTAS] = planes > 0 && count_planes(delta_span(values, count)) <= planes,
+        [AS_PLACES] = distinct > 0,
+    };
+    put_smallest(encoder, fits, field, values, count, distinct);
+    if (may_repeat)
         forget_distinct(encoder);
-    }
     append(encoder, &encoder->block, encoder->best.at, encoder->best.count);
 }
 

@@ -46,7 +46,7 @@ void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const
  */
 const void *tpafile_encode_end(struct tpafile_encoder *encoder, size_t *size);
 
-/* The header of a file that begins at these moments (ns; 0: not known), written by process PID. */
+/* The header of a file that begins at these moments (ns; 0: unknown), written by process PID. */
 void tpafile_encode_header(unsigned char header[TPAFILE_HEADER_SIZE], int64_t wall_ns, int64_t monotonic_ns,
                            int64_t pid);
 

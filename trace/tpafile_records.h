@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* A value that is not known. A column in which none is known is left out. */
+/* A value that is unknown. A column in which none is known is left out. */
 #define TPAFILE_NONE INT64_MIN
 
 /* The number of a file where a row is of none of them. */
@@ -28,7 +28,7 @@
 
 /*
  * The kinds of records and their fields: kind, constant, type, meaning. The types, and what readers take of each; a value
- * outside is not known:
+ * outside is unknown:
  *
  *     INT      any number: ids, numbers that CUPTI or a user made up
  *     BITS     any number: the 64 bits of a double
@@ -56,7 +56,7 @@
     F(PROCESS, DRIVER_VERSION, INT, "CUDA version of the driver, 12040 for 12.4")                            \
     F(PROCESS, RUNTIME_VERSION, INT, "CUDA version of the runtime")                                          \
     F(PROCESS, CUPTI_VERSION, INT, "CUPTI's API version")                                                    \
-    F(PROCESS, KINDS, TEXT, "what was asked to be recorded")                                                 \
+    F(PROCESS, KINDS, TEXT, "kinds requested for recording")                                                 \
     F(PROCESS, DRIVER_NAME, TEXT, "version of the kernel driver, 550.54.14")                                 \
     F(PROCESS, SUBSCRIBED_BY, TEXT, "how CUPTI was taken: cuptiSubscribe or cuptiSubscribe_v2")              \
     F(PROCESS, HARDWARE_TIMES, INT, "1: kernel times are by the device's own event system")
@@ -270,12 +270,12 @@
     F(OVERHEAD, THREAD, INT, "thread that it held up")                                                       \
     F(OVERHEAD, NAME, TEXT, "its name, where KIND is unknown")
 
-/* Records that do not stand in the file, though they happened. */
+/* Records that are missing from the file although they happened. */
 #define TPAFILE_DROPPED_FIELDS(F)                                                                            \
     F(DROPPED, TIME, TIME, "when noticed")                                                                   \
     F(DROPPED, COUNT, SIZE, "records")                                                                       \
     F(DROPPED, WHY, INT, "enum tpafile_dropped_why")                                                         \
-    F(DROPPED, KIND, INT, "kind of block they would stand in; not known: any")
+    F(DROPPED, KIND, INT, "kind of block they would be in; unknown: any")
 
 /* Something a person should know: one sentence. */
 #define TPAFILE_NOTE_FIELDS(F)                                                                               \
@@ -409,8 +409,7 @@
     F(PROFILE, PRIMITIVE, INT, "those not from within the function itself")                                  \
     F(PROFILE, SELF, BITS, "seconds in all functions, the bits of a double: added up file by file")          \
     F(PROFILE, SAMPLED, INT, "1: calls are samples on the stack, primitive calls on top of it")              \
-    F(PROFILE, SWAPPED, INT,                                                                                 \
-      "1: calls and primitive calls of functions stand in each other's place (yappi)")                       \
+    F(PROFILE, SWAPPED, INT, "1: calls and primitive calls of functions are swapped (yappi)")                \
     F(PROFILE, ODD_ENTRIES, SIZE, "entries that are not functions")                                          \
     F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
     F(PROFILE, MERGED, SIZE, "callers that became one when directories were stripped")                       \

@@ -7,6 +7,7 @@
  */
 #include "trace/tpafile_save.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -240,14 +241,18 @@ static void save_tables(struct saver *saver)
 static void collect_masks(struct block *block)
 {
     const struct saver *saver = block->saver;
-    event_id first = block->first;
+    event_id first = block->first, end = (event_id)(first + block->count);
     memset(block->masks, 0, block->count * sizeof *block->masks);
     for (unsigned a = 0; a < saver->arg_count; a++) {
         const uint64_t *present = saver->trace->args[saver->args[a]].present;
         uint64_t bit = UINT64_C(1) << a;
-        for (size_t i = 0; i < block->count; i++)
-            if (present[(first + i) / 64] >> (first + i) % 64 & 1)
-                block->masks[i] |= bit;
+        for (event_id from = first; from < end; from = (from / 64 + 1) * 64) {
+            uint64_t bits = present[from / 64] >> from % 64;
+            if (end - from < 64)
+                bits &= (UINT64_C(1) << (end - from)) - 1;
+            for (; bits; bits &= bits - 1)
+                block->masks[from - first + (event_id)__builtin_ctzll(bits)] |= bit;
+        }
     }
 }
 
@@ -301,24 +306,23 @@ static void save_shapes(struct block *block)
 static size_t count_before(const struct trace_arg_column *column, event_id event)
 {
     size_t before = column->rank[event / 512];
-    for (event_id e = event / 512 * 512; e < event; e++)
-        before += column->present[e / 64] >> e % 64 & 1;
-    return before;
+    for (event_id word = event / 512 * 8; word < event / 64; word++)
+        before += bits_count(column->present[word]);
+    return before + bits_count(column->present[event / 64] & ((UINT64_C(1) << event % 64) - 1));
 }
 
 static void save_argument(struct block *block, unsigned place)
 {
     const struct saver *saver = block->saver;
     const struct trace_arg_column *column = &saver->trace->args[saver->args[place]];
-    enum tpafile_argument_type type = arguments[saver->args[place]].type;
-    size_t at = count_before(column, block->first), values = 0;
-    for (size_t i = 0; i < block->count; i++) {
-        if (!(block->masks[i] >> place & 1))
-            continue;
-        int64_t value = trace_arg_value(column, at++);
-        block->numbers[values++] = type == TPAFILE_ARGUMENT_TEXT ? text_number(saver, (name_id)value) : value;
+    bool is_text = arguments[saver->args[place]].type == TPAFILE_ARGUMENT_TEXT;
+    size_t at = count_before(column, block->first);
+    size_t count = count_before(column, (event_id)(block->first + block->count)) - at;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = trace_arg_value(column, at + i);
+        block->numbers[i] = is_text ? text_number(saver, (name_id)value) : value;
     }
-    tpafile_encode_column(block->encoder, TPAFILE_EVENTS_ARG + place, block->numbers, values);
+    tpafile_encode_column(block->encoder, TPAFILE_EVENTS_ARG + place, block->numbers, count);
 }
 
 /* A task of parallel_run. */

@@ -2,7 +2,7 @@
  * tpafile_seconds.h - times of a profile, which are doubles of seconds, as the two numbers that .tpa files keep of each.
  *
  * Profilers count ns or us and write the quotient, so the nearest ns is a small number and the difference of the bits
- * is 0, or 1 where times were added up. Any double comes back to its last bit, be it no number at all.
+ * is 0, or 1 where times were added up. Any double is restored to its last bit, even NaN.
  */
 #ifndef TPA_TRACE_TPAFILE_SECONDS_H
 #define TPA_TRACE_TPAFILE_SECONDS_H
@@ -38,7 +38,7 @@ static inline void tpafile_split_seconds(double seconds, int64_t *ns, int64_t *b
     double exact = seconds * 1e9;
     *ns = exact > -0x1p62 && exact < 0x1p62 ? llrint(exact) : 0;
     uint64_t whole = (uint64_t)tpafile_bits_of(seconds);
-    *ns += whole - tpafile_bits_of_ns(*ns) == UINT64_C(1) << 63; /* of -0: in a file, that is "not known" */
+    *ns += whole - tpafile_bits_of_ns(*ns) == UINT64_C(1) << 63; /* of -0: in a file, that is "unknown" */
     *bits = (int64_t)(whole - tpafile_bits_of_ns(*ns));
 }
 

@@ -26,8 +26,8 @@ struct tpafile_writer_options {
     void *context;
     int level;            /* of zstd; 0: the default */
     uint32_t rows;        /* records of a block; 0: the default. Memory is at most 256 bytes a row and kind */
-    int64_t wall_ns;      /* CLOCK_REALTIME now; 0: not known */
-    int64_t monotonic_ns; /* CLOCK_MONOTONIC now; 0: not known */
+    int64_t wall_ns;      /* CLOCK_REALTIME now; 0: unknown */
+    int64_t monotonic_ns; /* CLOCK_MONOTONIC now; 0: unknown */
     int64_t pid;          /* 0: none, the file is converted */
 };
 
@@ -61,7 +61,7 @@ struct tpafile_message {
 };
 struct tpafile_message tpafile_writer_message(struct tpafile_writer *writer, const char *text, size_t len);
 
-/* Add a record: VALUES has a number for each field of KIND, TPAFILE_NONE where it is not known. */
+/* Add a record: VALUES has a number for each field of KIND, TPAFILE_NONE where it is unknown. */
 bool tpafile_writer_add(struct tpafile_writer *writer, enum tpafile_kind kind, const int64_t *values);
 
 /* Write what was added. Blocks pack better when this is not done too often: once a second is right. */
@@ -74,7 +74,7 @@ bool tpafile_writer_close(struct tpafile_writer *writer, int64_t time, int64_t w
 const struct tpafile_written *tpafile_writer_written(const struct tpafile_writer *writer);
 
 /*
- * Blocks that are no rows: flush the texts that it names, fill the encoder (begin, columns), then put. RECORDS counts
+ * Blocks that are not rows: flush the texts that it names, fill the encoder (begin, columns), then put. RECORDS counts
  * for the sum in END.
  */
 struct tpafile_encoder *tpafile_writer_encoder(struct tpafile_writer *writer);

@@ -36,9 +36,9 @@ typedef uint32_t track_id;
 #define EVENT_NONE UINT32_MAX
 #define TRACK_NONE UINT32_MAX
 
-/* What an event is, whatever its producer called the category. */
+/* The kind of an event, independent of the producer's name of the category. */
 enum event_kind {
-    EVENT_OTHER,      /* anything on the host that is none of the below */
+    EVENT_OTHER,      /* anything else on the host */
     EVENT_OP,         /* framework operator: cpu_op */
     EVENT_ANNOTATION, /* record_function, ProfilerStep#N, NVTX range: user_annotation */
     EVENT_PYTHON,     /* python_function */
@@ -171,11 +171,17 @@ struct trace_wants {
     bool counters; /* counter samples (C) */
     bool
         only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
+    /* Memory that the command takes beside the trace, per event, rather too low; 0: TRACE_WORK_BYTES. See trace/room.c. */
+    uint16_t work_bytes;
 };
+
+/* What most commands take beside a trace, at least. */
+enum { TRACE_WORK_BYTES = 12 };
 
 /* Add to ALL what MORE decodes of events; only_count stays. */
 static inline void trace_wants_join(struct trace_wants *all, const struct trace_wants *more)
 {
+    all->work_bytes = all->work_bytes > more->work_bytes ? all->work_bytes : more->work_bytes;
     all->args |= more->args;
     all->flows |= more->flows;
     all->counters |= more->counters;
@@ -226,14 +232,14 @@ struct trace_category {
 struct trace_device {
     int32_t id;
     const char *name;     /* "NVIDIA H100 80GB HBM3" */
-    int64_t total_memory; /* bytes; 0 when not known, as below */
+    int64_t total_memory; /* bytes; 0 when unknown, as below */
     int compute_major, compute_minor;
     int sm_count, warp_size;
     int max_threads_per_sm, max_threads_per_block, regs_per_sm;
     int64_t shared_memory_per_sm;
 };
 
-/* A top-level key of the file that is none of the fields below: kept as text. */
+/* A top-level key of the file other than the fields below: kept as text. */
 struct trace_property {
     const char *key;
     const char *value; /* JSON text; a string's without quotes and escapes */
@@ -265,7 +271,7 @@ struct trace_file {
     const char *path;
     const char *format;        /* "Chrome JSON" ... */
     int packing;               /* enum source_packing */
-    int64_t packed_size, size; /* bytes on disk (-1: not known), bytes of text */
+    int64_t packed_size, size; /* bytes on disk (-1: unknown), bytes of text */
     enum trace_producer producer;
     event_id first_event, event_count;
     bool has_base;
@@ -296,7 +302,7 @@ struct trace_notice {
     uint64_t count;
     int64_t offset;    /* byte offset (decoded) of the first, or TPA_NOWHERE */
     bool of_container; /* it is about the .tpa file that FILE lies in */
-    bool of_all;       /* it is about the files as a whole, or what is none of them; FILE is 0 */
+    bool of_all;       /* it is about the files as a whole, or about no single file; FILE is 0 */
 };
 
 struct trace_flow {
@@ -363,7 +369,7 @@ void trace_free(struct trace *trace);
 /* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);
 
-/* What FILE says of device ID, which it may say twice; NULL when nothing. */
+/* The description of device ID in FILE, the first if there are two; NULL if there is none. */
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id);
 
 /* Value I of COLUMN, of those that there are. */

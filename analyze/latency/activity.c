@@ -11,13 +11,16 @@
 #include "base/search.h"
 #include "facts/device_use.h"
 #include "facts/host_state.h"
+#include <assert.h>
 #include <stdlib.h>
+
+static_assert(LATENCY_HOST - LATENCY_WAITING == (int)HOST_ACTIVITIES, "a part for each activity of a thread");
+static_assert(LATENCY_WAITING == (int)DEVICE_USES, "a part for each use of a device");
 
 const char *latency_part_name(enum latency_part part)
 {
-    static const char *const names[LATENCY_PARTS] = { "computation", "communication", "copies",
-                                                      "waiting",     "allocation",    "data loading",
-                                                      "collectives", "host" };
+#define PART_NAME(id, word, ...) word,
+    static const char *const names[LATENCY_PARTS] = { LATENCY_PART_ROWS(PART_NAME) };
     return names[part];
 }
 
@@ -218,7 +221,7 @@ void activity_free(struct activity *activity)
     free(activity);
 }
 
-/* What THREAD does while the devices are idle, worked out when first requested. */
+/* What THREAD does while the devices are idle, computed when first requested. */
 static const struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
 {
     if (!activity->of_thread[thread]) {

@@ -14,18 +14,26 @@
 #include "facts/gpu_events.h"
 #include "trace/intervals.h"
 
-/* What a moment of a range goes to: the first that was going on. They add up to the range. */
-enum latency_part {
-    LATENCY_COMPUTATION, /* on any device of its file */
-    LATENCY_COMMUNICATION,
-    LATENCY_COPIES,
-    LATENCY_WAITING, /* from here on the devices are idle, and this is what the thread of the range does */
-    LATENCY_ALLOCATION,
-    LATENCY_DATA_LOADING,
-    LATENCY_HOST_COMMUNICATION,
-    LATENCY_HOST, /* none of these: Python, operators, launches */
-    LATENCY_PARTS
-};
+/*
+ * What a moment of a range goes to: the first that was going on. They add up to the range. A row holds all that is known of a
+ * part; from WAITING on the devices are idle and it is what the thread of the range does, an enum host_activity each:
+ *
+ *     id, word in sentences, key, title and help of its column
+ */
+/* clang-format off */
+#define LATENCY_PART_ROWS(ROW) \
+    ROW(COMPUTATION, "computation", "computation", "Computation", "of busy: a device computed") \
+    ROW(COMMUNICATION, "communication", "communication", "Comm.", "of busy: else a device communicated") \
+    ROW(COPIES, "copies", "copies", "Copies", "of busy: else a device copied") \
+    ROW(WAITING, "waiting", "waiting", "Waiting", "of idle: the thread was in a synchronisation or a blocking copy") \
+    ROW(ALLOCATION, "allocation", "allocation", "Allocation", "of idle: it allocated or freed memory") \
+    ROW(DATA_LOADING, "data loading", "data_loading", "Data loading", "of idle: it waited for the next batch") \
+    ROW(HOST_COMMUNICATION, "collectives", "collectives", "Collectives", "of idle: it was in an operator that communicates") \
+    ROW(HOST, "host", "host", "Host", "of idle: anything else, such as Python, operators, launches")
+/* clang-format on */
+
+#define LATENCY_PART_ID(id, ...) LATENCY_##id,
+enum latency_part { LATENCY_PART_ROWS(LATENCY_PART_ID) LATENCY_PARTS };
 
 /* "computation", "waiting" ...: as in tables. */
 const char *latency_part_name(enum latency_part part);

@@ -7,6 +7,9 @@
 #include <math.h>
 
 /* clang-format off */
+#define PART_COLUMN(id, word, key_, title_, help_) \
+    COLUMN(struct latency_row, part_ns[LATENCY_##id], key_, title_, TABLE_NS, help_, .flags = TABLE_OPTIONAL),
+
 static const struct table_column range_columns[] = {
     GROUP_COLUMNS(struct latency_row, key),
     COLUMN(struct latency_row, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
@@ -25,14 +28,7 @@ static const struct table_column range_columns[] = {
     COLUMN(struct latency_row, outliers, "outliers", "Outliers", TABLE_TALLY, "those that took far longer than the others"),
     COLUMN(struct latency_row, works, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_row, work_ns, "work", "Work", TABLE_NS, "durations of these added up", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_COMPUTATION], "computation", "Computation", TABLE_NS, "of busy: a device computed", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_COMMUNICATION], "communication", "Comm.", TABLE_NS, "of busy: else a device communicated", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_COPIES], "copies", "Copies", TABLE_NS, "of busy: else a device copied", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_WAITING], "waiting", "Waiting", TABLE_NS, "of idle: the thread was in a synchronisation or a blocking copy", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_ALLOCATION], "allocation", "Allocation", TABLE_NS, "of idle: it allocated or freed memory", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_DATA_LOADING], "data_loading", "Data loading", TABLE_NS, "of idle: it waited for the next batch", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_HOST_COMMUNICATION], "collectives", "Collectives", TABLE_NS, "of idle: it was in an operator that communicates", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_row, part_ns[LATENCY_HOST], "host", "Host", TABLE_NS, "of idle: anything else, such as Python, operators, launches", .flags = TABLE_OPTIONAL),
+    LATENCY_PART_ROWS(PART_COLUMN)
 };
 
 static const struct table_column phase_columns[] = {

@@ -2,7 +2,7 @@
  * latency.c - see latency.h.
  *
  * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers
- * are at its end. What a range went to is worked out range by range; medians of the parts only for rows that have
+ * are at its end. What a range went to is computed range by range; medians of the parts only for rows that have
  * outliers.
  */
 #include "analyze/latency/latency.h"
@@ -460,7 +460,7 @@ static void release(void *value)
     free(latency);
 }
 
-/* What a table and its chart ask alike: worked out once. */
+/* What a table and its chart ask alike: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct tpa_error none = { 0 }; /* without a name nothing fails */

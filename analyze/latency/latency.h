@@ -79,8 +79,8 @@ struct latency {
 };
 
 /*
- * NULL and ERR when the name is no regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
- * result. Give back with latency_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is worked out
+ * NULL and ERR when the name is not a regular expression. BY is a set of dimensions. Texts are borrowed from TRACE and the
+ * result. Give back with latency_free (NULL is allowed): of all of TRACE, by nothing and with latency_defaults, it is computed
  * once and kept with TRACE.
  */
 const struct latency *latency_analyze(const struct trace *trace, const struct selection *selection,

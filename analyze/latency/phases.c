@@ -1,7 +1,7 @@
 /*
  * phases.c - steps of serving engines: prefill, decode, mixed.
  *
- * The outermost annotation that tells of a step is the step; those within it on its thread only say what it leaves out. The
+ * The outermost annotation that marks a step is the step; those within it on its thread only supply what it lacks. The
  * host runs ahead: a step lasts until the last work that it launched has ended, and begins no earlier than the one before
  * it on its thread ended.
  */
@@ -42,7 +42,7 @@ static bool begins_later(const void *context, const void *left, const void *righ
     return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
-/* Every annotation that tells of a step; names are asked once. */
+/* Every annotation that marks a step; each name is examined once. */
 static void find_annotations(struct phase_query *query)
 {
     enum { UNASKED, NONE, KNOWN };

@@ -21,7 +21,7 @@ struct phase_row {
     int64_t steps, batch;                 /* batch: requests of a step; missing in rows of all */
     int64_t requests, tokens;             /* missing where the name of a step lacks them */
     int64_t wall_ns, busy_ns, idle_ns;    /* busy and idle are missing where the file has no work */
-    double tokens_per_second, mean_batch; /* NaN: not known */
+    double tokens_per_second, mean_batch; /* NaN: unknown */
     int64_t least_batch, most_batch;
     int64_t step_ns, token_ns; /* wall time of a step, and of a token */
 };
@@ -30,7 +30,7 @@ struct phases {
     VEC_OF(struct phase_row) all, batches; /* a row for each phase; for each phase and batch size */
 };
 
-/* Add the rows of the annotations in SELECTION that tell of steps, by GROUP. Texts are borrowed from GROUP. */
+/* Add the rows of the annotations in SELECTION that mark steps, by GROUP. Texts are borrowed from GROUP. */
 void phases_find(struct phases *phases, const struct activity *activity, const struct selection *selection,
                  struct group *group);
 void phases_release(struct phases *phases);

@@ -1,4 +1,4 @@
-/* memory.c - see memory.h. Everything is worked out device by device; question.h lists the parts. */
+/* memory.c - see memory.h. Everything is computed device by device; question.h lists the parts. */
 #include "analyze/memory/memory.h"
 
 #include "analyze/many_rows.h"
@@ -69,8 +69,8 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->by = options->by;
     memory->several_files = trace->file_count > 1;
     memory->texts = names_open();
-    struct memory_records *records =
-        memory_records_open(trace, options->brief ? MEMORY_LEVELS : MEMORY_OWNERS);
+    const struct memory_records *records =
+        memory_records_of(trace, options->brief ? MEMORY_LEVELS : MEMORY_OWNERS);
     struct memory_question question;
     memory_question_open(&question, trace, selection, options, records, memory);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
@@ -81,7 +81,6 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     count_notices(&question);
     memory_board_free(board);
     memory_question_release(&question);
-    memory_records_free(records);
     return memory;
 }
 
@@ -96,7 +95,6 @@ void memory_free(struct memory *memory)
     VEC_FREE(&memory->steps);
     VEC_FREE(&memory->unfreed);
     names_free(memory->texts);
-    code_paths_free(memory->paths);
     free(memory);
 }
 

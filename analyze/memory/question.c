@@ -121,7 +121,7 @@ static uint32_t key_of(const struct memory_question *question, event_id e)
     return step ? (uint32_t)(step - question->steps->at) : question->key_count;
 }
 
-/* What tells rows apart, worked out for each record. */
+/* What tells rows apart, computed for each record. */
 static void find_keys(struct memory_question *question)
 {
     const struct trace *trace = question->trace;
@@ -133,7 +133,7 @@ static void find_keys(struct memory_question *question)
     case MEMORY_BY_MODULE:
     case MEMORY_BY_LINE:
         question->memory->paths =
-            code_paths_open(trace, question->options->by == MEMORY_BY_LINE ? CODE_LINES : CODE_MODULES);
+            code_paths_of(trace, question->options->by == MEMORY_BY_LINE ? CODE_LINES : CODE_MODULES);
         question->key_count = (uint32_t)names_count(question->memory->paths->labels);
         break;
     }

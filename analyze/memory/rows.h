@@ -24,7 +24,8 @@ enum memory_by {
 
 struct memory_options {
     enum memory_by by;
-    bool filtered; /* only operators with certain names were requested: what is in none is none of them */
+    bool
+        filtered; /* only operators with certain names were requested: records outside of operators are excluded */
     struct ranges devices; /* only these, and the host; zero-initialised: all */
     bool brief;            /* only peaks and steps, and no operator in them */
 };
@@ -101,7 +102,7 @@ struct memory {
     int64_t lost_frees, left_out;              /* left_out: devices, of tables that are full */
     bool lacks_stacks, lacks_steps;            /* which BY needs */
     struct names *texts;                       /* owns what is not borrowed from the trace */
-    struct code_paths *paths;                  /* or from here; NULL: rows are no places in code */
+    const struct code_paths *paths;            /* or from here; NULL: rows are not places in code */
 };
 
 #endif

@@ -115,6 +115,7 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
         [MEMORY_BY_THREAD] = { "thread", "Thread", "number and name of the host thread that allocated",
                                TABLE_TEXT, 0 },
         [MEMORY_BY_DEVICE] = { "key", "Key", "nothing", TABLE_TEXT, TABLE_HIDDEN },
+        [MEMORY_BY_OPERATOR] = { 0 }, /* stays as it is */
     };
     struct table_column *column = &table->columns[table_column_at(table, offset)];
     if (memory->by == MEMORY_BY_OPERATOR)
@@ -127,7 +128,7 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
     column->aliases = NULL;
 }
 
-/* Put TABLE into RESULT; without rows it says nothing. Where there are several files, their ranks are shown. */
+/* Put TABLE into RESULT, unless it has no rows. If there are several files, their ranks are shown. */
 static void give(const struct memory *memory, struct table *table, struct result *result)
 {
     if (memory->several_files)

@@ -22,7 +22,7 @@
 
 enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
-/* What the arguments of two operators say of a tensor between them. */
+/* The tensor between two operators, by their arguments. */
 struct between {
     int64_t bytes;
     bool sized;
@@ -33,8 +33,8 @@ struct fusion_query {
     struct names *pairs;         /* of arguments, as bytes: they are few */
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
-    struct code_paths *modules; /* NULL where no module was recorded */
-    uint8_t *of_work, *of_op;   /* by name_id: may operations of this name, may those of operators of it? */
+    const struct code_paths *modules; /* NULL where no module was recorded */
+    uint8_t *of_work, *of_op; /* by name_id: may operations of this name, may those of operators of it? */
 };
 
 /* What a join of two neighbours is known to save. */
@@ -49,21 +49,23 @@ struct join {
 static bool is_fusable(struct fusion_query *query, const struct stream_work *work)
 {
     const struct trace *trace = query->works->trace;
-    name_id name = trace->name[work->event];
-    if (gpu_work_communicates(work->work))
+    name_id name = trace->name[work_event(query->works, work)];
+    enum gpu_work kind = (enum gpu_work)query->works->gpu->work[work->position];
+    event_id op = work_op(query->works, work);
+    if (gpu_work_communicates(kind))
         return false;
     if (query->of_work[name] == UNASKED) {
         const char *text = names_text(trace->names, name);
-        bool good = work->work == GPU_MEMCPY   ? copy_kind_of(text).direction == COPY_DTOD
-                    : work->work == GPU_MEMSET ? true
-                                               : !kernel_is_product(text);
+        bool good = kind == GPU_MEMCPY   ? copy_kind_of(text).direction == COPY_DTOD
+                    : kind == GPU_MEMSET ? true
+                                         : !kernel_is_product(text);
         query->of_work[name] = good ? FUSABLE : NOT_FUSABLE;
     }
-    if (query->of_work[name] == NOT_FUSABLE || work->op == EVENT_NONE)
+    if (query->of_work[name] == NOT_FUSABLE || op == EVENT_NONE)
         return query->of_work[name] == FUSABLE;
-    uint8_t *of_op = &query->of_op[trace->name[work->op]];
+    uint8_t *of_op = &query->of_op[trace->name[op]];
     if (*of_op == UNASKED)
-        *of_op = operator_is_product(trace_name(trace, work->op)) ? NOT_FUSABLE : FUSABLE;
+        *of_op = operator_is_product(trace_name(trace, op)) ? NOT_FUSABLE : FUSABLE;
     return *of_op == FUSABLE;
 }
 
@@ -132,7 +134,7 @@ static bool tensor_written(const struct trace *trace, const struct inputs *input
     return any;
 }
 
-/* Bytes of TENSOR; 0 when its type is not known or it is impossibly large. */
+/* Bytes of TENSOR; 0 when its type is unknown or it is impossibly large. */
 static int64_t tensor_bytes(const struct tensor *tensor)
 {
     const struct tensor_type *type = tensor_type_named(tensor->type, tensor->type_len);
@@ -175,9 +177,10 @@ static struct between bytes_between(struct fusion_query *query, const struct str
                                     const struct stream_work *b)
 {
     const struct trace *trace = query->works->trace;
-    if (a->op == EVENT_NONE || b->op == EVENT_NONE || a->op == b->op)
+    event_id op_a = work_op(query->works, a), op_b = work_op(query->works, b);
+    if (op_a == EVENT_NONE || op_b == EVENT_NONE || op_a == op_b)
         return (struct between){ 0, false };
-    const struct inputs of[] = { inputs_of(trace, a->op), inputs_of(trace, b->op) };
+    const struct inputs of[] = { inputs_of(trace, op_a), inputs_of(trace, op_b) };
     for (int i = 0; i < 2; i++)
         if (of[i].dims == NAME_NONE || of[i].types == NAME_NONE)
             return (struct between){ 0, false };
@@ -201,11 +204,12 @@ static struct join join_of(struct fusion_query *query, const struct stream_work 
     const struct trace *trace = query->works->trace;
     struct between between = bytes_between(query, a, b);
     struct join join = { .sized = between.sized, .bytes = between.bytes };
-    size_t outer = outer_operator_of(&query->outer, trace, a->call);
-    uint32_t module = module_of(query, a->call);
+    event_id call_a = work_call(query->works, a), call_b = work_call(query->works, b);
+    size_t outer = outer_operator_of(&query->outer, trace, call_a);
+    uint32_t module = module_of(query, call_a);
     join.together = join.bytes > 0 ||
-                    (outer != SIZE_MAX && outer == outer_operator_of(&query->outer, trace, b->call)) ||
-                    (module != CODE_OUTSIDE && module == module_of(query, b->call));
+                    (outer != SIZE_MAX && outer == outer_operator_of(&query->outer, trace, call_b)) ||
+                    (module != CODE_OUTSIDE && module == module_of(query, call_b));
     return join;
 }
 
@@ -213,7 +217,7 @@ static struct join join_of(struct fusion_query *query, const struct stream_work 
 
 /* What chains of the same operator and operations come to. */
 struct fusion {
-    name_id op; /* NAME_NONE: not known */
+    name_id op; /* NAME_NONE: unknown */
     size_t first, length;
     bool sized;
     int64_t count, work_ns, gaps_ns, host_ns, bytes, gain_ns;
@@ -231,31 +235,32 @@ struct grown {
     bool sized;
 };
 
-static void add_work(struct grown *grown, const struct stream_work *work)
+static void add_work(struct grown *grown, int64_t work_ns)
 {
-    int64_t work_ns = work->end_ns - work->start_ns;
     grown->work_ns += work_ns;
     grown->longest_ns = work_ns > grown->longest_ns ? work_ns : grown->longest_ns;
 }
 
-/* The most that A and B save by not writing and reading what lies between: BANDWIDTH in bytes per nanosecond, 0: not known. */
-static int64_t saved_ns(const struct join *join, const struct stream_work *a, const struct stream_work *b,
-                        double bandwidth)
+/*
+ * The most that two operations, the shorter of MOST_NS, save by not writing and reading what lies between: BANDWIDTH in bytes
+ * per nanosecond, 0: unknown.
+ */
+static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwidth)
 {
-    int64_t of_a = a->end_ns - a->start_ns, of_b = b->end_ns - b->start_ns;
-    int64_t most_ns = of_a < of_b ? of_a : of_b;
     if (!join->sized || bandwidth <= 0)
         return most_ns;
     double ns = 2 * (double)join->bytes / bandwidth;
     return ns < (double)most_ns ? (int64_t)ns : most_ns;
 }
 
-static int64_t add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
+/* Of B with the work before it. */
+static int64_t add_join(struct grown *grown, const struct join *join, const struct stream_works *works,
                         const struct stream_work *b, double bandwidth)
 {
-    int64_t own_ns = saved_ns(join, a, b, bandwidth);
-    grown->gaps_ns += b->gap_ns;
-    grown->host_ns += b->because == LATE_HOST ? b->gap_ns : 0;
+    int64_t of_a = work_dur_ns(works, b - 1), of_b = work_dur_ns(works, b), gap_ns = work_gap_ns(works, b);
+    int64_t own_ns = saved_ns(join, of_a < of_b ? of_a : of_b, bandwidth);
+    grown->gaps_ns += gap_ns;
+    grown->host_ns += b->because == LATE_HOST ? gap_ns : 0;
     grown->sized = grown->sized || join->sized;
     sum_add(&grown->bytes, join->bytes);
     grown->saved_ns += own_ns;
@@ -265,12 +270,14 @@ static int64_t add_join(struct grown *grown, const struct join *join, const stru
 static void keep_chain(struct fusions *fusions, const struct fusion_query *query,
                        const struct stream_work *first, size_t count, const struct grown *grown)
 {
-    const struct trace *trace = query->works->trace;
-    size_t outer = outer_operator_of(&query->outer, trace, first->call), begin = fusions->names.count;
+    const struct stream_works *works = query->works;
+    const struct trace *trace = works->trace;
+    size_t outer = outer_operator_of(&query->outer, trace, work_call(works, first));
+    size_t begin = fusions->names.count;
     name_id op = outer == SIZE_MAX ? NAME_NONE : trace->name[query->outer.at[outer]];
     *VEC_PUSH(&fusions->names) = op;
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&fusions->names) = trace->name[first[i].event];
+        *VEC_PUSH(&fusions->names) = trace->name[work_event(works, &first[i])];
     uint32_t id = names_add(fusions->keys, (const char *)&fusions->names.at[begin],
                             (count + 1) * sizeof *fusions->names.at);
     if (id == fusions->at.count)
@@ -292,23 +299,25 @@ static void keep_chain(struct fusions *fusions, const struct fusion_query *query
 static void find_chains(struct sequences *sequences, struct fusion_query *query, struct fusions *fusions,
                         const struct works_of_stream *stream)
 {
-    const struct trace_device *device = query->works->gpu->devices[stream->device].properties;
+    const struct stream_works *works = query->works;
+    const struct trace_device *device = works->gpu->devices[stream->device].properties;
     struct device_peaks peaks;
     double bandwidth = device && device_peaks_find(device->name, &peaks) ? peaks.bandwidth / 1e9 : 0;
-    const struct stream_work *at = &query->works->at[stream->first];
+    const struct stream_work *at = &works->at[stream->first];
     for (size_t first = 0, end; first < stream->count; first = end) {
         struct grown grown = { 0 };
         end = first + 1;
         if (!is_fusable(query, &at[first]))
             continue;
-        add_work(&grown, &at[first]);
+        add_work(&grown, work_dur_ns(works, &at[first]));
         for (; end < stream->count && !at[end].paused && is_fusable(query, &at[end]); end++) {
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            int64_t own_ns = add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
-            *VEC_PUSH(&sequences->fused) = (struct fused_work){ at[end].event, at[end].call, own_ns };
-            add_work(&grown, &at[end]);
+            int64_t own_ns = add_join(&grown, &join, works, &at[end], bandwidth);
+            *VEC_PUSH(&sequences->fused) =
+                (struct fused_work){ work_event(works, &at[end]), work_call(works, &at[end]), own_ns };
+            add_work(&grown, work_dur_ns(works, &at[end]));
         }
         if (end - first > 1)
             keep_chain(fusions, query, &at[first], end - first, &grown);
@@ -365,7 +374,7 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
     struct fusion_query query = { .works = works,
                                   .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL),
-                                  .modules = has_modules(trace) ? code_paths_open(trace, CODE_MODULES) : NULL,
+                                  .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
                                   .of_work = mem_zalloc(names + 1, 1),
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
@@ -375,7 +384,6 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);
     VEC_FREE(&fusions.names);
-    code_paths_free(query.modules);
     names_free(query.pairs);
     VEC_FREE(&query.pair);
     outer_operators_release(&query.outer);

@@ -22,13 +22,10 @@ enum late_because {
     LATE_CAUSES
 };
 
+/* Of each operation only what is not the trace's: they are most of the memory of a large one. */
 struct stream_work {
-    event_id event, call, op;
-    int64_t start_ns, end_ns;
-    int64_t gap_ns; /* from the end of the work before to its start; 0 when that is later, and where ALONE */
-    int64_t empty_ns; /* when all operations before it on the stream had ended; its start where ALONE */
-    uint8_t because;  /* enum late_because */
-    uint8_t work;     /* enum gpu_work */
+    uint32_t position; /* in gpu_events */
+    uint8_t because;   /* enum late_because */
     bool alone;  /* does not follow the work before it: that is of another stream, step, or not selected */
     bool paused; /* no chain reaches over the gap before it: ALONE, or too long */
 };
@@ -39,20 +36,12 @@ struct works_of_stream {
     size_t first, count; /* of stream_works.at */
 };
 
-/* When a device was busy: disjoint, by start, with the time that it had been busy before. */
-struct busy_time {
-    struct interval *at;
-    int64_t *before_ns;
-    size_t count;
-};
-
 struct stream_works {
     const struct trace *trace;
     const struct gpu_events *gpu;
     struct stream_work *at; /* stream after stream, by start */
     size_t count;
     VEC_OF(struct works_of_stream) streams;
-    struct busy_time *busy; /* by device */
 };
 
 /* The operations of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
@@ -60,9 +49,53 @@ struct stream_works stream_works_open(const struct trace *trace, const struct se
                                       bool by_steps);
 void stream_works_release(struct stream_works *works);
 
-/* Time within [START, END) in which DEVICE had no work. */
-int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, int64_t start_ns,
-                             int64_t end_ns);
+static inline event_id work_event(const struct stream_works *works, const struct stream_work *work)
+{
+    return works->gpu->event[work->position];
+}
+
+/* The call that launched it; EVENT_NONE: it is not in the file. */
+static inline event_id work_call(const struct stream_works *works, const struct stream_work *work)
+{
+    return works->gpu->call[work->position];
+}
+
+/* The operator that did; EVENT_NONE: none is known. */
+static inline event_id work_op(const struct stream_works *works, const struct stream_work *work)
+{
+    return works->gpu->op[work->position];
+}
+
+static inline int64_t work_start_ns(const struct stream_works *works, const struct stream_work *work)
+{
+    return trace_start_ns(works->trace, work_event(works, work));
+}
+
+static inline int64_t work_end_ns(const struct stream_works *works, const struct stream_work *work)
+{
+    return trace_end_ns(works->trace, work_event(works, work));
+}
+
+static inline int64_t work_dur_ns(const struct stream_works *works, const struct stream_work *work)
+{
+    return trace_dur_ns(works->trace, work_event(works, work));
+}
+
+/* From the end of the work before to its start; 0 when that is later, and where ALONE. */
+static inline int64_t work_gap_ns(const struct stream_works *works, const struct stream_work *work)
+{
+    if (work->alone)
+        return 0;
+    int64_t gap_ns = work_start_ns(works, work) - work_end_ns(works, work - 1);
+    return gap_ns > 0 ? gap_ns : 0;
+}
+
+/* When each device was busy; free with busy_times_free. */
+struct busy_time *busy_times_open(const struct stream_works *works);
+void busy_times_free(struct busy_time *busy, const struct stream_works *works);
+
+/* Time within [START, END) in which DEVICE of BUSY had no work. */
+int64_t busy_times_idle_ns(const struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
 
 /* Rank of the file, and numbers of device and stream, of the operations of STREAM. */
 void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
@@ -84,7 +117,7 @@ void outer_operators_release(struct outer_operators *outer);
 /* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. */
 size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call);
 
-/* Names of works as people read them, each worked out once. */
+/* Readable names of operations, each computed once. */
 struct work_words {
     const struct trace *trace;
     struct arena *texts;      /* of what is returned */

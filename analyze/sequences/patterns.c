@@ -145,9 +145,9 @@ bool sequences_add_patterns(struct sequences *sequences, const struct stream_wor
     struct outer_operators outer = outer_operators_open(trace, names);
     VEC_OF(struct launched) all = { 0 };
     for (size_t i = 0; i < works->count; i++) {
-        size_t of = outer_operator_of(&outer, trace, works->at[i].call);
+        size_t of = outer_operator_of(&outer, trace, work_call(works, &works->at[i]));
         if (of != SIZE_MAX)
-            *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, works->at[i].event };
+            *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, work_event(works, &works->at[i]) };
     }
     runs_sort(all.at, all.count, sizeof *all.at, is_later, trace);
     add_patterns(sequences, works, words, &outer, all.at, all.count);

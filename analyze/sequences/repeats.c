@@ -18,7 +18,13 @@
 
 #define NO_CHAIN UINT32_MAX
 
-enum { LENGTHS = SEQUENCE_MOST + 1, MOST_ROWS = 1 << 14 };
+enum { MOST_ROWS = 1 << 14 };
+
+/* Of SEQUENCE_MOST shorter operations the time fits 32 bits. */
+enum { LONG_NS = 1 << 28 };
+_Static_assert(SEQUENCE_MOST *(uint64_t)LONG_NS <= UINT32_MAX + UINT64_C(1) &&
+                   SEQUENCE_MOST * (uint64_t)SEQUENCE_PAUSE_NS <= UINT32_MAX,
+               "sums of a chain fit 32 bits");
 
 struct chain {
     uint32_t first, last; /* places of the first occurrence and of the last one yet */
@@ -27,21 +33,29 @@ struct chain {
     int64_t work_ns, gaps_ns;
 };
 
-/* A chain that is worth a row. */
+/* A chain that gets a row. */
 struct repeat {
     uint32_t stream, first, count, every, length, group;
+    size_t occurrences; /* of repeat_query.occurrences: COUNT from there on */
     bool left_out;
     int64_t work_ns, gaps_ns;
 };
 
 struct repeat_query {
     const struct stream_works *works;
-    const name_id *names;       /* of the operations, beside works->at */
-    const uint32_t *order;      /* by name_id: its place among the names in alphabetical order */
-    uint32_t *next[LENGTHS];    /* by length and place: of the next occurrence; NO_CHAIN: there is none */
-    int64_t *work_ns, *gaps_ns; /* of all operations of the stream before a place */
+    const uint32_t *order; /* by name_id: its place among the names in alphabetical order */
+    /* Of all operations of the stream before a place, modulo 2^32: those of a chain are less, unless works are LONG. */
+    uint32_t *work_ns, *gaps_ns;
+    bool are_long; /* works of the stream */
     VEC_OF(struct repeat) found;
+    VEC_OF(uint32_t) occurrences; /* of the found: where each begins, of works->at */
 };
+
+/* The name of the operation at AT of works->at. */
+static name_id name_at(const struct stream_works *works, size_t at)
+{
+    return works->trace->name[work_event(works, &works->at[at])];
+}
 
 /* ---- the chains of a stream ---- */
 
@@ -105,34 +119,46 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
     return pair->number;
 }
 
-/* What is worked out of one stream at a time: COUNT places. */
+/* What is computed of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
-    uint32_t *reach;                      /* by place: operations from there on up to a pause */
+    uint32_t *next_shorter, *next_longer; /* by place: that of the chain's next occurrence, or NO_CHAIN */
+    uint8_t *reach; /* by place: operations from there on up to a pause, SEQUENCE_MOST at most */
     struct chain *of_shorter, *of_longer; /* by number */
     size_t shorter_count, longer_count;
     struct pairs pairs;
 };
 
-/* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
-static void count_occurrence(struct repeat_query *query, const struct works_of_stream *stream,
-                             struct chain *chain, uint32_t place, uint32_t length)
+/* How long the LENGTH operations from PLACE on took. */
+static int64_t work_of_chain_ns(const struct repeat_query *query, const struct works_of_stream *stream,
+                                uint32_t place, uint32_t length)
 {
-    const size_t at = stream->first + place;
-    query->next[length][at] = NO_CHAIN;
+    if (!query->are_long)
+        return (uint32_t)(query->work_ns[place + length] - query->work_ns[place]);
+    int64_t work_ns = 0;
+    for (uint32_t i = place; i < place + length; i++)
+        work_ns += work_dur_ns(query->works, &query->works->at[stream->first + i]);
+    return work_ns;
+}
+
+/* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
+static void count_occurrence(const struct repeat_query *query, const struct works_of_stream *stream,
+                             uint32_t *next, struct chain *chain, uint32_t place, uint32_t length)
+{
+    next[place] = NO_CHAIN;
     if (chain->count) {
         uint32_t distance = place - chain->last;
         if (distance < length)
             return;
-        query->next[length][stream->first + chain->last] = (uint32_t)at;
+        next[chain->last] = place;
         chain->every = chain->count == 1 || distance < chain->every ? distance : chain->every;
     } else {
         chain->first = place;
     }
     chain->last = place;
     chain->count++;
-    chain->work_ns += query->work_ns[place + length] - query->work_ns[place];
-    chain->gaps_ns += query->gaps_ns[place + length] - query->gaps_ns[place + 1];
+    chain->work_ns += work_of_chain_ns(query, stream, place, length);
+    chain->gaps_ns += (uint32_t)(query->gaps_ns[place + length] - query->gaps_ns[place + 1]);
 }
 
 /* Number the chains of LENGTH operations from those that are shorter by one, and count them. */
@@ -151,7 +177,7 @@ static void lengthen(struct repeat_query *query, const struct works_of_stream *s
         if (number == level->longer_count)
             level->of_longer[level->longer_count++] = (struct chain){ 0 };
         level->longer[place] = number;
-        count_occurrence(query, stream, &level->of_longer[number], place, length);
+        count_occurrence(query, stream, level->next_longer, &level->of_longer[number], place, length);
     }
 }
 
@@ -172,25 +198,34 @@ static void compare_levels(const struct works_of_stream *stream, struct level *l
     }
 }
 
-static void keep_chains(struct repeat_query *query, uint32_t stream, const struct chain *chains, size_t count,
+/* The shorter chains, of LENGTH operations, that get a row. */
+static void keep_chains(struct repeat_query *query, uint32_t stream, const struct level *level,
                         uint32_t length)
 {
+    const struct chain *chains = level->of_shorter;
     uint32_t first = (uint32_t)query->works->streams.at[stream].first;
-    for (size_t i = 0; i < count; i++)
-        if (chains[i].count >= SEQUENCE_LEAST && !chains[i].hidden)
-            *VEC_PUSH(&query->found) = (struct repeat){ .stream = stream,
-                                                        .first = first + chains[i].first,
-                                                        .count = chains[i].count,
-                                                        .every = chains[i].every,
-                                                        .length = length,
-                                                        .work_ns = chains[i].work_ns,
-                                                        .gaps_ns = chains[i].gaps_ns };
+    for (size_t i = 0; i < level->shorter_count; i++) {
+        if (chains[i].count < SEQUENCE_LEAST || chains[i].hidden)
+            continue;
+        *VEC_PUSH(&query->found) = (struct repeat){ .stream = stream,
+                                                    .first = first + chains[i].first,
+                                                    .count = chains[i].count,
+                                                    .every = chains[i].every,
+                                                    .length = length,
+                                                    .occurrences = query->occurrences.count,
+                                                    .work_ns = chains[i].work_ns,
+                                                    .gaps_ns = chains[i].gaps_ns };
+        for (uint32_t place = chains[i].first; place != NO_CHAIN; place = level->next_shorter[place])
+            *VEC_PUSH(&query->occurrences) = first + place;
+    }
 }
 
 static void swap_levels(struct level *level)
 {
-    uint32_t *longer = level->longer;
+    uint32_t *longer = level->longer, *next = level->next_longer;
     struct chain *of_longer = level->of_longer;
+    level->next_longer = level->next_shorter;
+    level->next_shorter = next;
     level->longer = level->shorter;
     level->of_longer = level->of_shorter;
     level->shorter = longer;
@@ -203,10 +238,14 @@ static void swap_levels(struct level *level)
 static void add_up(struct repeat_query *query, const struct works_of_stream *stream)
 {
     query->work_ns[0] = query->gaps_ns[0] = 0;
+    query->are_long = false;
     for (size_t i = 0; i < stream->count; i++) {
         const struct stream_work *work = &query->works->at[stream->first + i];
-        query->work_ns[i + 1] = query->work_ns[i] + (work->end_ns - work->start_ns);
-        query->gaps_ns[i + 1] = query->gaps_ns[i] + (work->paused ? 0 : work->gap_ns);
+        int64_t work_ns = work_dur_ns(query->works, work);
+        query->are_long = query->are_long || work_ns > LONG_NS - 1;
+        query->work_ns[i + 1] = query->work_ns[i] + (uint32_t)work_ns;
+        query->gaps_ns[i + 1] =
+            query->gaps_ns[i] + (uint32_t)(work->paused ? 0 : work_gap_ns(query->works, work));
     }
 }
 
@@ -216,8 +255,9 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
     add_up(query, stream);
     for (size_t i = stream->count; i-- > 0;) {
         bool goes_on = i + 1 < stream->count && !query->works->at[stream->first + i + 1].paused;
-        level->reach[i] = goes_on ? level->reach[i + 1] + 1 : 1;
-        level->shorter[i] = query->names[stream->first + i];
+        uint8_t behind = goes_on ? level->reach[i + 1] : 0;
+        level->reach[i] = (uint8_t)(behind < SEQUENCE_MOST ? behind + 1 : SEQUENCE_MOST);
+        level->shorter[i] = name_at(query->works, stream->first + i);
     }
     level->longer_count = 0;
     lengthen(query, stream, level, SEQUENCE_LEAST);
@@ -228,11 +268,11 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
     for (uint32_t length = SEQUENCE_LEAST + 1; length <= SEQUENCE_MOST && level->shorter_count; length++) {
         lengthen(query, stream, level, length);
         compare_levels(stream, level);
-        keep_chains(query, number, level->of_shorter, level->shorter_count, length - 1);
+        keep_chains(query, number, level, length - 1);
         swap_levels(level);
     }
     if (level->shorter_count)
-        keep_chains(query, number, level->of_shorter, level->shorter_count, SEQUENCE_MOST);
+        keep_chains(query, number, level, SEQUENCE_MOST);
 }
 
 static void find_all(struct repeat_query *query)
@@ -245,6 +285,8 @@ static void find_all(struct repeat_query *query)
         table *= 2;
     struct level level = { .shorter = mem_alloc(mem_times(most + 1, sizeof *level.shorter)),
                            .longer = mem_alloc(mem_times(most + 1, sizeof *level.longer)),
+                           .next_shorter = mem_alloc(mem_times(most + 1, sizeof *level.next_shorter)),
+                           .next_longer = mem_alloc(mem_times(most + 1, sizeof *level.next_longer)),
                            .reach = mem_alloc(mem_times(most + 1, sizeof *level.reach)),
                            .of_shorter = mem_alloc(mem_times(most + 1, sizeof *level.of_shorter)),
                            .of_longer = mem_alloc(mem_times(most + 1, sizeof *level.of_longer)),
@@ -255,6 +297,8 @@ static void find_all(struct repeat_query *query)
         find_chains(query, s, &level);
     free(level.shorter);
     free(level.longer);
+    free(level.next_shorter);
+    free(level.next_longer);
     free(level.reach);
     free(level.of_shorter);
     free(level.of_longer);
@@ -275,15 +319,18 @@ static int compare_named(const void *left, const void *right)
     return strcmp(((const struct named *)left)->text, ((const struct named *)right)->text);
 }
 
-/* By name_id: the place of each name of NAMES in alphabetical order. New; free with free(). */
-static uint32_t *order_names(const struct trace *trace, const name_id *names, size_t count)
+/* By name_id: the place of each name of WORKS in alphabetical order. New; free with free(). */
+static uint32_t *order_names(const struct stream_works *works)
 {
+    const struct trace *trace = works->trace;
     size_t all = names_count(trace->names);
     uint32_t *order = mem_zalloc(all + 1, sizeof *order);
     VEC_OF(struct named) used = { 0 };
-    for (size_t i = 0; i < count; i++)
-        if (order[names[i]]++ == 0)
-            *VEC_PUSH(&used) = (struct named){ names_text(trace->names, names[i]), names[i] };
+    for (size_t i = 0; i < works->count; i++) {
+        name_id name = name_at(works, i);
+        if (order[name]++ == 0)
+            *VEC_PUSH(&used) = (struct named){ names_text(trace->names, name), name };
+    }
     if (used.count)
         qsort(used.at, used.count, sizeof *used.at, compare_named);
     for (size_t i = 0; i < used.count; i++)
@@ -303,8 +350,8 @@ static bool is_behind(const void *context, const void *left, const void *right)
     if (a->length != b->length)
         return a->length < b->length;
     for (uint32_t i = 0; i < a->length; i++) {
-        uint32_t of_a = query->order[query->names[a->first + i]],
-                 of_b = query->order[query->names[b->first + i]];
+        uint32_t of_a = query->order[name_at(query->works, a->first + i)],
+                 of_b = query->order[name_at(query->works, b->first + i)];
         if (of_a != of_b)
             return of_a > of_b;
     }
@@ -320,32 +367,42 @@ static uint32_t majority(const struct repeat_query *query, const struct repeat *
 {
     uint32_t candidate = NO_GROUP;
     uint64_t votes = 0, held = 0;
-    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
-        for (uint32_t i = at; i < at + repeat->length; i++) {
+    const uint32_t *at = &query->occurrences.at[repeat->occurrences];
+    for (uint32_t k = 0; k < repeat->count; k++)
+        for (uint32_t i = at[k]; i < at[k] + repeat->length; i++) {
             if (votes == 0)
                 candidate = owner[i];
             votes = owner[i] == candidate ? votes + 1 : votes - 1;
         }
     if (candidate == NO_GROUP)
         return NO_GROUP;
-    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
-        for (uint32_t i = at; i < at + repeat->length; i++)
+    for (uint32_t k = 0; k < repeat->count; k++)
+        for (uint32_t i = at[k]; i < at[k] + repeat->length; i++)
             held += owner[i] == candidate;
     return 2 * held > (uint64_t)repeat->count * repeat->length ? candidate : NO_GROUP;
 }
 
 static void claim(const struct repeat_query *query, const struct repeat *repeat, uint32_t *owner)
 {
-    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
-        for (uint32_t i = at; i < at + repeat->length; i++)
+    const uint32_t *at = &query->occurrences.at[repeat->occurrences];
+    for (uint32_t k = 0; k < repeat->count; k++)
+        for (uint32_t i = at[k]; i < at[k] + repeat->length; i++)
             if (owner[i] == NO_GROUP)
                 owner[i] = repeat->group;
+}
+
+static void take_names(const struct stream_works *works, const struct repeat *repeat,
+                       name_id names[SEQUENCE_MOST])
+{
+    for (uint32_t i = 0; i < repeat->length; i++)
+        names[i] = name_at(works, repeat->first + i);
 }
 
 /* The operations after which the names of REPEAT come again: its length where they do not, and at least 2. */
 static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
 {
-    const name_id *names = &query->names[repeat->first];
+    name_id names[SEQUENCE_MOST];
+    take_names(query->works, repeat, names);
     for (uint32_t period = 1; 2 * period <= repeat->length; period++)
         if (memcmp(names, names + period, (repeat->length - period) * sizeof *names) == 0)
             return period < SEQUENCE_LEAST ? SEQUENCE_LEAST : period;
@@ -416,10 +473,12 @@ static struct repeat_row row_of(const struct repeat_query *query, struct work_wo
                               .gaps_ns = repeat->gaps_ns,
                               .alike = groups ? groups[repeat->group].members - 1 : TABLE_INT_MISSING };
     stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
-    row.start_ns = works->at[repeat->first].start_ns -
+    row.start_ns = work_start_ns(works, &works->at[repeat->first]) -
                    trace_file_span(works->trace, works->trace->tracks[stream->track].file).start_ns;
-    row.works = works_in_few_words(words, &query->names[repeat->first], repeat->length);
-    row.names = works_in_full(words, &query->names[repeat->first], repeat->length);
+    name_id names[SEQUENCE_MOST];
+    take_names(works, repeat, names);
+    row.works = works_in_few_words(words, names, repeat->length);
+    row.names = works_in_full(words, names, repeat->length);
     return row;
 }
 
@@ -427,14 +486,8 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_work
                            struct work_words *words, bool all)
 {
     struct repeat_query query = { .works = works };
-    name_id *names = mem_alloc(mem_times(works->count + 1, sizeof *names));
-    for (size_t i = 0; i < works->count; i++)
-        names[i] = works->trace->name[works->at[i].event];
-    query.names = names;
-    uint32_t *order = order_names(works->trace, names, works->count);
+    uint32_t *order = order_names(works);
     query.order = order;
-    for (uint32_t length = SEQUENCE_LEAST; length <= SEQUENCE_MOST; length++)
-        query.next[length] = mem_alloc(mem_times(works->count + 1, sizeof *query.next[length]));
     find_all(&query);
     runs_sort(query.found.at, query.found.count, sizeof *query.found.at, is_behind, &query);
     struct repeat_group *groups = all ? NULL : group_rows(&query);
@@ -447,9 +500,7 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_work
             sequences->left_out++;
     }
     free(groups);
-    for (uint32_t length = SEQUENCE_LEAST; length <= SEQUENCE_MOST; length++)
-        free(query.next[length]);
+    VEC_FREE(&query.occurrences);
     free(order);
-    free(names);
     VEC_FREE(&query.found);
 }

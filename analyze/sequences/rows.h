@@ -45,7 +45,7 @@ struct run_row {
 
 /* Chains of operations that could be one, of equal names below one operator. */
 struct fusion_row {
-    struct text op; /* outermost operator that launched the first; missing when it is not known */
+    struct text op; /* outermost operator that launched the first; missing when it is unknown */
     int64_t count, length, work_ns, gaps_ns;
     int64_t host_ns, device_ns; /* of the gaps: the launch was late; all others */
     int64_t bytes;   /* tensors that one wrote and the next read; missing where no sizes were recorded */
@@ -85,8 +85,7 @@ struct sequences {
     VEC_OF(struct fused_work) fused; /* stream after stream, by start */
     int64_t nameless;                /* rows without whole names, which would take too much memory */
     int64_t left_out;                /* chains that repeat beyond those that the rows have room for */
-    int64_t
-        unlinked; /* operations whose call is not in the file: what made the gap before them is not known */
+    int64_t unlinked; /* operations whose call is not in the file: what made the gap before them is unknown */
     unsigned by;
     struct group *group;
     struct arena texts;

@@ -17,6 +17,7 @@
 /* The short rows by group while they are made. */
 struct short_rows {
     struct sequences *sequences;
+    struct busy_time *busy;
     uint64_t *last_run; /* by group: the run that it was counted in last; runs count up from 1 */
     size_t capacity;
     uint64_t run;
@@ -54,12 +55,13 @@ static struct text name_text(const struct trace *trace, event_id e)
 }
 
 /* What WORK is called where there is little room: by its operator. */
-static struct text short_name(const struct trace *trace, const struct stream_work *work)
+static struct text short_name(const struct stream_works *works, const struct stream_work *work)
 {
-    return name_text(trace, work->op != EVENT_NONE ? work->op : work->event);
+    event_id op = work_op(works, work);
+    return name_text(works->trace, op != EVENT_NONE ? op : work_event(works, work));
 }
 
-/* The gain of a graph: the idle time but for what a graph leaves before each operation. */
+/* The gain of a graph: the idle time except what a graph leaves before each operation. */
 static void judge(struct sequences *sequences, struct run_row *row)
 {
     int64_t left_ns = row->works * GRAPH_WORK_NS;
@@ -77,16 +79,17 @@ static void add_run(struct short_rows *rows, const struct stream_works *works,
 {
     struct sequences *sequences = rows->sequences;
     const struct trace *trace = works->trace;
-    struct run_row row = { .first = short_name(trace, first), .last = short_name(trace, &first[count - 1]) };
+    struct run_row row = { .first = short_name(works, first), .last = short_name(works, &first[count - 1]) };
+    int64_t end_ns = work_start_ns(works, first);
     struct short_row whole = { 0 };
     stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
-    row.start_ns = first->start_ns - trace_file_span(trace, trace->tracks[stream->track].file).start_ns;
+    row.start_ns = end_ns - trace_file_span(trace, trace->tracks[stream->track].file).start_ns;
     rows->run++;
-    int64_t end_ns = first->start_ns;
     for (const struct stream_work *work = first; work < first + count; work++) {
-        int64_t idle_ns = stream_works_idle_ns(works, stream->device, end_ns, work->start_ns);
-        int64_t work_ns = work->end_ns - work->start_ns;
-        uint32_t group = group_of(sequences->group, work->event, work->call, work->op);
+        int64_t start_ns = work_start_ns(works, work), work_ns = work_dur_ns(works, work);
+        int64_t idle_ns = busy_times_idle_ns(rows->busy, stream->device, end_ns, start_ns);
+        uint32_t group =
+            group_of(sequences->group, work_event(works, work), work_call(works, work), work_op(works, work));
         struct short_row *of_group = row_of_group(rows, group);
         assert(rows->last_run);
         of_group->runs += rows->last_run[group] != rows->run;
@@ -95,7 +98,7 @@ static void add_run(struct short_rows *rows, const struct stream_works *works,
         add_to_row(&whole, work_ns, idle_ns, work->because);
         add_to_row(&sequences->total, work_ns, idle_ns, work->because);
         row.not_queued += work->because == LATE_HOST;
-        end_ns = work->end_ns > end_ns ? work->end_ns : end_ns;
+        end_ns = start_ns + work_ns > end_ns ? start_ns + work_ns : end_ns;
     }
     sequences->total.runs++;
     row.works = whole.works;
@@ -113,7 +116,7 @@ static void add_runs_of(struct short_rows *rows, const struct stream_works *work
 {
     const struct stream_work *at = &works->at[stream->first];
     for (size_t first = 0, end; first < stream->count; first = end) {
-        for (end = first; end < stream->count && at[end].end_ns - at[end].start_ns < options->short_ns &&
+        for (end = first; end < stream->count && work_dur_ns(works, &at[end]) < options->short_ns &&
                           (end == first || !at[end].alone);)
             end++;
         if (end - first >= (size_t)options->least)
@@ -138,10 +141,11 @@ static bool has_less_idle(const void *context, const void *left, const void *rig
 void sequences_add_runs(struct sequences *sequences, const struct stream_works *works,
                         const struct sequence_options *options)
 {
-    struct short_rows rows = { .sequences = sequences };
+    struct short_rows rows = { .sequences = sequences, .busy = busy_times_open(works) };
     for (size_t s = 0; s < works->streams.count; s++)
         add_runs_of(&rows, works, &works->streams.at[s], options);
     free(rows.last_run);
+    busy_times_free(rows.busy, works);
     for (uint32_t id = 0; id < sequences->shorts.count; id++)
         sequences->shorts.at[id].key = group_key(sequences->group, id);
     runs_sort(sequences->shorts.at, sequences->shorts.count, sizeof *sequences->shorts.at, has_less_idle,

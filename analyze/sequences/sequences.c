@@ -99,7 +99,7 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     sequences->by = by;
     sequences->group = group_open(trace, by);
     for (size_t i = 0; i < works.count; i++)
-        sequences->unlinked += works.at[i].call == EVENT_NONE;
+        sequences->unlinked += work_call(&works, &works.at[i]) == EVENT_NONE;
     if (options->op) {
         good = sequences_add_patterns(sequences, &works, words, options->op, err);
     } else {

@@ -1,5 +1,5 @@
 /*
- * words.c - a chain of works as people read it.
+ * words.c - a chain of operations as readable text.
  *
  * Names of kernels are declarations in C++: "void at::native::vectorized_elementwise_kernel<4, ...>(int, ...)". What tells
  * them apart in few words is the name of the function; where that is only "Kernel", its first template argument.

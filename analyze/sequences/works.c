@@ -9,6 +9,13 @@
 
 /* ---- what a device did ---- */
 
+/* Disjoint, by start, with the time that the device had been busy before. */
+struct busy_time {
+    struct interval *at;
+    int64_t *before_ns;
+    size_t count;
+};
+
 static struct busy_time busy_of(const struct trace *trace, const struct gpu_events *gpu,
                                 const struct gpu_device *device)
 {
@@ -35,13 +42,30 @@ static int64_t busy_until_ns(const struct busy_time *busy, int64_t moment_ns)
     return end_ns <= moment_ns ? busy->before_ns[i] : busy->before_ns[i] - (end_ns - moment_ns);
 }
 
-int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, int64_t start_ns,
-                             int64_t end_ns)
+int64_t busy_times_idle_ns(const struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
-    const struct busy_time *busy = &works->busy[device];
+    busy += device;
     return start_ns >= end_ns
                ? 0
                : end_ns - start_ns - (busy_until_ns(busy, end_ns) - busy_until_ns(busy, start_ns));
+}
+
+struct busy_time *busy_times_open(const struct stream_works *works)
+{
+    const struct gpu_events *gpu = works->gpu;
+    struct busy_time *busy = mem_alloc(mem_times(gpu->device_count + 1, sizeof *busy));
+    for (size_t d = 0; d < gpu->device_count; d++)
+        busy[d] = busy_of(works->trace, gpu, &gpu->devices[d]);
+    return busy;
+}
+
+void busy_times_free(struct busy_time *busy, const struct stream_works *works)
+{
+    for (size_t d = 0; d < works->gpu->device_count; d++) {
+        free(busy[d].at);
+        free(busy[d].before_ns);
+    }
+    free(busy);
 }
 
 /* ---- operations in a row ---- */
@@ -53,40 +77,42 @@ struct row_query {
     const struct step_list *steps; /* NULL: they part no operations */
 };
 
-static const struct step *step_of(const struct row_query *query, const struct stream_work *work)
+/* The step of the work at POSITION of the device events. */
+static const struct step *step_of(const struct row_query *query, uint32_t position)
 {
     const struct trace *trace = query->trace;
-    event_id e = work->call == EVENT_NONE ? work->event : work->call;
+    event_id call = query->gpu->call[position];
+    event_id e = call == EVENT_NONE ? query->gpu->event[position] : call;
     return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace_start_ns(trace, e));
 }
 
-static enum late_because late_because(const struct trace *trace, const struct stream_work *work,
-                                      const struct stream_work *before, int64_t empty_ns)
+static enum late_because late_because(const struct trace *trace, event_id call, event_id call_before,
+                                      int64_t empty_ns)
 {
-    if (work->call == EVENT_NONE)
+    if (call == EVENT_NONE)
         return LATE_UNKNOWN;
-    if (before && before->call == work->call)
+    if (call_before == call)
         return LATE_DEVICE;
-    return !before || trace_start_ns(trace, work->call) > empty_ns ? LATE_HOST : LATE_DEVICE;
+    return trace_start_ns(trace, call) > empty_ns ? LATE_HOST : LATE_DEVICE;
 }
 
-/* The work at POSITION of the device events, which follows BEFORE (NULL: it is the stream's first). */
-static struct stream_work work_at(const struct row_query *query, uint32_t position,
-                                  const struct stream_work *before, int64_t empty_ns, bool adjacent)
+/*
+ * The work at POSITION of the device events, which follows that at BEFORE (NULL: it is the stream's first), where all had
+ * ended at EMPTY_NS.
+ */
+static struct stream_work work_at(const struct row_query *query, uint32_t position, const uint32_t *before,
+                                  int64_t empty_ns, bool adjacent)
 {
     const struct gpu_events *gpu = query->gpu;
-    event_id e = gpu->event[position];
-    struct stream_work work = { .event = e,
-                                .call = gpu->call[position],
-                                .op = gpu->op[position],
-                                .work = gpu->work[position],
-                                .start_ns = trace_start_ns(query->trace, e),
-                                .end_ns = trace_end_ns(query->trace, e) };
-    work.because = late_because(query->trace, &work, before, empty_ns);
-    work.alone = !before || !adjacent || (query->steps && step_of(query, &work) != step_of(query, before));
-    work.empty_ns = work.alone ? work.start_ns : empty_ns;
-    work.gap_ns = !work.alone && work.start_ns > before->end_ns ? work.start_ns - before->end_ns : 0;
-    work.paused = work.alone || work.gap_ns > SEQUENCE_PAUSE_NS;
+    const struct trace *trace = query->trace;
+    struct stream_work work = { .position = position };
+    work.because =
+        (uint8_t)late_because(trace, gpu->call[position], before ? gpu->call[*before] : EVENT_NONE, empty_ns);
+    work.alone =
+        !before || !adjacent || (query->steps && step_of(query, position) != step_of(query, *before));
+    work.paused =
+        work.alone || trace_start_ns(trace, gpu->event[position]) - trace_end_ns(trace, gpu->event[*before]) >
+                          SEQUENCE_PAUSE_NS;
     return work;
 }
 
@@ -94,17 +120,17 @@ static void add_stream(struct stream_works *works, const struct row_query *query
                        const struct gpu_streams *streams, const struct gpu_stream *stream)
 {
     size_t first = works->count;
-    struct stream_work before = { 0 };
     int64_t empty_ns = INT64_MIN;
     bool adjacent = false;
     for (size_t i = stream->first; i < stream->first + stream->count; i++) {
+        const uint32_t *position = &streams->position[i];
         struct stream_work work =
-            work_at(query, streams->position[i], i > stream->first ? &before : NULL, empty_ns, adjacent);
-        adjacent = selection_holds_work(query->selection, work.event, work.call);
+            work_at(query, *position, i > stream->first ? position - 1 : NULL, empty_ns, adjacent);
+        adjacent = selection_holds_work(query->selection, work_event(works, &work), work_call(works, &work));
         if (adjacent)
             works->at[works->count++] = work;
-        empty_ns = work.end_ns > empty_ns ? work.end_ns : empty_ns;
-        before = work;
+        int64_t end_ns = work_end_ns(works, &work);
+        empty_ns = end_ns > empty_ns ? end_ns : empty_ns;
     }
     if (works->count > first)
         *VEC_PUSH(&works->streams) =
@@ -120,9 +146,6 @@ struct stream_works stream_works_open(const struct trace *trace, const struct se
                                .gpu = works.gpu,
                                .steps = by_steps ? step_list_of(trace) : NULL };
     works.at = mem_alloc(mem_times(works.gpu->count + 1, sizeof *works.at));
-    works.busy = mem_alloc(mem_times(works.gpu->device_count + 1, sizeof *works.busy));
-    for (size_t d = 0; d < works.gpu->device_count; d++)
-        works.busy[d] = busy_of(trace, works.gpu, &works.gpu->devices[d]);
     struct gpu_streams *streams = gpu_streams_open(works.gpu);
     for (size_t s = 0; s < streams->count; s++)
         add_stream(&works, &query, streams, &streams->at[s]);
@@ -132,11 +155,6 @@ struct stream_works stream_works_open(const struct trace *trace, const struct se
 
 void stream_works_release(struct stream_works *works)
 {
-    for (size_t d = 0; d < works->gpu->device_count; d++) {
-        free(works->busy[d].at);
-        free(works->busy[d].before_ns);
-    }
-    free(works->busy);
     free(works->at);
     VEC_FREE(&works->streams);
 }

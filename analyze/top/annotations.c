@@ -97,7 +97,7 @@ static bool is_annotation(const struct trace *trace, const bool *wanted, event_i
     return trace->kind[e] == EVENT_GPU_ANNOTATION && wanted[trace->track[e]];
 }
 
-/* Lay the edges of work between the moments. What waits on the stream is no work: annotations span none of it. */
+/* Lay the edges of work between the moments. What waits on the stream is not work: annotations span none of it. */
 static void add_edges(const struct trace *trace, const bool *wanted, struct stream_snaps *streams)
 {
     for (event_id e = 0; e < trace->event_count; e++) {

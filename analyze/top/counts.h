@@ -19,16 +19,16 @@ struct top_work {
     int64_t total_ns;
 };
 
-/* What is said below the table. */
+/* The figures of the notes below the table. */
 struct top_counts {
     struct top_work unlinked, callless, graph; /* without operator, without call, out of graphs */
     struct top_work lost;                      /* of operators that were folded */
     uint64_t moved_calls;                      /* counted on the thread that stopped the profiler */
     uint64_t unfinished;                       /* regions that were open at the end */
-    uint64_t guessed_async;                    /* regions taken for asynchronous by their names */
+    uint64_t guessed_async;                    /* regions treated as asynchronous by their names */
     uint64_t forked;                           /* functions that torch.jit.fork started */
     uint64_t lookalikes;    /* runtime calls that got kernels by their number, as torch up to 2.14 has it */
-    int64_t self_device_ns; /* of all rows on devices that are no annotations */
+    int64_t self_device_ns; /* of all rows on devices that are not annotations */
     bool has_device, has_memory, has_flops;
 };
 
@@ -48,7 +48,7 @@ struct narrowings {
 /* Undo Kineto's widening of annotations on streams. Release with VEC_FREE. */
 struct narrowings top_narrow_annotations(const struct top_events *events);
 
-/* Set *START_NS and *END_NS of E; *NEXT only grows while events are asked about in order. */
+/* Set *START_NS and *END_NS of E; *NEXT only grows if events are queried in order. */
 void top_device_time(const struct trace *trace, const struct narrowings *narrowings, size_t *next, event_id e,
                      int64_t *start_ns, int64_t *end_ns);
 

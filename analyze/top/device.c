@@ -110,7 +110,7 @@ static void find_nodes(struct device_state *state, const struct top_launched *la
     state->launched_ns = mem_zalloc(state->nodes.count + 1, sizeof *state->launched_ns);
 }
 
-/* What is said of work below the table. */
+/* Counts of work for the notes below the table. */
 static void note_work(struct device_state *state, event_id e, event_id call, bool has_operator,
                       int64_t duration_ns)
 {

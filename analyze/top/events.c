@@ -19,7 +19,7 @@ uint64_t top_order(const struct top_events *events, event_id e)
 }
 
 /*
- * torch adds up all calls of a name, those within others of that name too. Elsewhere, and in rows that are no
+ * torch adds up all calls of a name, those within others of that name too. Elsewhere, and in rows that are not
  * operators, time that a caller in the same row has already counts once.
  */
 bool top_counts_once(const struct top_events *events, event_id e)

@@ -1,8 +1,8 @@
 /*
- * events.h - first stage of top: what is asked, and how each event takes part. Later stages read it and change nothing.
+ * events.h - first stage of top: the query, and how each event counts. Later stages read it and change nothing.
  *
  *     names.h    what follows from a name
- *     events.h   how each event takes part
+ *     events.h   how each event counts
  *     links.h    which operator launched what, and on which thread torch counts a call
  *     calls.h    who called whom
  *     rows.h     which row an event belongs to
@@ -15,7 +15,7 @@
 #include "analyze/top/names.h"
 #include "facts/async_regions.h"
 
-/* How an event takes part. */
+/* How an event counts. */
 enum top_role {
     ROLE_NONE,
     ROLE_CALL,          /* a node of the call tree */

@@ -102,7 +102,7 @@ static void count_async(struct top_rows *rows, struct top_counts *counts)
 
 /* ---- floating-point operations ---- */
 
-/* What calls with equal shapes do is worked out once. */
+/* What calls with equal shapes do is computed once. */
 struct flops_cache {
     struct names *keys; /* operator, text of dims, text of concrete inputs */
     VEC_OF(int64_t) counts;

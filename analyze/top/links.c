@@ -22,8 +22,9 @@ static bool *step_names(const struct trace *trace)
 {
     bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     bool any = false;
+    int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
-        any |= is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep#", 13) == 0;
+        any |= is_step[id] = step_number(names_text(trace->names, id), &number);
     if (any)
         return is_step;
     free(is_step);

@@ -2,7 +2,7 @@
  * names.c - see names.h.
  *
  * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
- * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is no part of its name.
+ * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is not a part of its name.
  */
 #include "analyze/top/names.h"
 
@@ -12,6 +12,7 @@
 #include "facts/attribution.h"
 #include "facts/flops.h"
 #include "facts/graph_links.h"
+#include "trace/step_name.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,6 @@ static void add_captured(struct top_names *names, const struct graph_links *link
 
 void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options)
 {
-    static const char step_prefix[] = "ProfilerStep#", steps[] = "ProfilerStep*";
     size_t count = names_count(trace->names);
     names->key_of = mem_alloc(mem_times(count + 1, sizeof *names->key_of));
     names->operator_key_of = mem_alloc(mem_times(count + 1, sizeof *names->operator_key_of));
@@ -90,8 +90,8 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
         buffer_clear(&readable);
         if (demangle_as_torch(&readable, name))
             names->key_of[id] = names_add(names->keys, readable.at, readable.count);
-        else if (strncmp(name, step_prefix, sizeof step_prefix - 1) == 0)
-            names->key_of[id] = names_add(names->keys, steps, sizeof steps - 1);
+        else if (step_name_add_all(&readable, name))
+            names->key_of[id] = names_add(names->keys, readable.at, readable.count);
         else
             names->key_of[id] = names_add(names->keys, name, len);
         size_t plain_len = length_without_overload(name, len);

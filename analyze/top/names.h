@@ -1,4 +1,4 @@
-/* names.h - what follows from an event's name alone, worked out once per name. */
+/* names.h - what follows from an event's name alone, computed once per name. */
 #ifndef TPA_ANALYZE_TOP_NAMES_H
 #define TPA_ANALYZE_TOP_NAMES_H
 

@@ -3,7 +3,7 @@
  *
  *     struct top_nodes nodes;
  *     top_nodes_open(&nodes, trace);
- *     top_nodes_want(&nodes, op);                // of each event that will be asked about
+ *     top_nodes_want(&nodes, op);                // for each event that will be queried
  *     top_nodes_find(&nodes, tree);
  *     node_id n = top_node_of(&nodes, op);
  *     top_nodes_release(&nodes);

@@ -1,4 +1,4 @@
-/* options.h - what is asked of top: what makes a row, and of which events. */
+/* options.h - the options of top: what makes a row, and which events count. */
 #ifndef TPA_ANALYZE_TOP_OPTIONS_H
 #define TPA_ANALYZE_TOP_OPTIONS_H
 

@@ -47,7 +47,7 @@ void top_rows_open(struct top_rows *rows, const struct top_events *events, event
         .launches = attribution_of(events->trace),
         .types = device_types_of(events->trace),
         .stack_event = stack_event,
-        .lines = events->by & TOP_LINE ? code_paths_open(events->trace, CODE_LINES) : NULL,
+        .lines = events->by & TOP_LINE ? code_paths_of(events->trace, CODE_LINES) : NULL,
         .group = open_group(events),
         .texts = names_open(),
         .links = graph_links_of(events->trace),
@@ -80,7 +80,6 @@ void top_rows_release(struct top_rows *rows)
     free(rows->stack_of_text);
     free(rows->stack_event);
     buffer_release(&rows->buffer);
-    code_paths_free(rows->lines);
     group_free(rows->group);
     names_free(rows->texts);
     VEC_FREE(rows);

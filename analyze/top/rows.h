@@ -59,17 +59,17 @@ struct top_rows {
     const struct top_events *events;
     const struct attribution *launches;
     const struct device_types *types;
-    event_id *stack_event;    /* by event: whose stack it is listed under; NULL: its own. Taken */
-    struct code_paths *lines; /* NULL when nobody asks */
-    struct group *group;      /* NULL when no dimension of it is requested */
-    struct names *texts;      /* of shapes, stacks ... */
-    bool several_types;       /* device events of a name may be of several device types */
+    event_id *stack_event;          /* by event: whose stack it is listed under; NULL: its own. Taken */
+    const struct code_paths *lines; /* NULL when nobody asks */
+    struct group *group;            /* NULL when no dimension of it is requested */
+    struct names *texts;            /* of shapes, stacks ... */
+    bool several_types;             /* device events of a name may be of several device types */
     VEC_OF(struct row_sums);
 
     /* How rows are found. */
     uint32_t *row_of_key[4];         /* by host or device, annotation or not; then by key */
     struct names *composites;        /* struct row_key as bytes; ids are rows */
-    uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not worked out yet */
+    uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not computed yet */
     uint32_t *stack_of_text;         /* the same for Call stack */
     const struct graph_links *links; /* NULL: no capture was given */
     uint32_t *shape_of_captured;     /* by text of the capture: as shape_of_text */

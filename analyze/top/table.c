@@ -198,7 +198,7 @@ static void add_notices_about_code(const struct top *top, struct result *result)
         result_add_notice(
             result, "no_call_stacks", 0, NULL, TPA_NOWHERE,
             "Python frames are events of their own in this trace, and no operator carries its stack, "
-            "which is what torch goes by; --by line and --by module go by the events");
+            "which torch uses; --by line and --by module go by the events");
     if (top->no_code || (top->group && group_has_no_modules(top->group)))
         result_add_notice(result, "no_code", 0, NULL, TPA_NOWHERE,
                           "no %s is in the recorded stacks; profile with with_stack=True",
@@ -270,9 +270,9 @@ void top_add_notices(const struct top *top, struct result *result)
         result_add_notice(
             result, "async_guessed", (int64_t)counts->guessed_async, NULL, TPA_NOWHERE,
             counts->guessed_async == 1
-                ? "%llu region is taken for asynchronous by its name (nccl:, gloo: ...), as the file "
+                ? "%llu region is treated as asynchronous by its name (nccl:, gloo: ...), as the file "
                   "does not record it: it has no self time"
-                : "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
+                : "%llu regions are treated as asynchronous by their names (nccl:, gloo: ...), as the file "
                   "does not record it: they have no self time",
             (unsigned long long)counts->guessed_async);
     if (counts->forked)

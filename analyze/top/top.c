@@ -42,7 +42,7 @@ static void add_part(struct buffer *text, const char *part)
     buffer_printf(text, "%s%s", text->count ? ", " : "", part);
 }
 
-/* "cpu_op", "GPU 0 stream 7", "thread 4711": the place that the key tells, but for its rank unless that goes unsaid otherwise. */
+/* "cpu_op", "GPU 0 stream 7", "thread 4711": the place that the key tells, except its rank unless that goes unsaid otherwise. */
 static void show_place(const struct top *top, const struct group_key *key, struct buffer *text)
 {
     char part[64];
@@ -77,10 +77,10 @@ static struct text keep_buffer(struct top *top, struct buffer *text)
 static struct text name_of_place(struct top *top, const struct top_row *row)
 {
     struct buffer text = { 0 };
-    char step[64] = "(outside steps)";
+    const char *step = "(outside steps)";
     buffer_add(&text, row->place.at, row->place.len);
     if (row->key.step != TABLE_INT_MISSING)
-        snprintf(step, sizeof step, "ProfilerStep#%" PRId64, row->key.step);
+        step = step_name_of(top->trace, row->key.step);
     if (top->by & TOP_STEP)
         add_part(&text, step);
     if (row->key.module.at)
@@ -316,7 +316,7 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
 
 struct top *top_analyze(const struct trace *trace, const struct top_options *options)
 {
-    struct top_events events; /* what is asked, and how each event takes part */
+    struct top_events events; /* the query, and how each event counts */
     struct top_calls calls;   /* who called whom */
     struct top_links links;   /* who launched what */
     struct top_rows rows;     /* which row an event belongs to, and the sums */

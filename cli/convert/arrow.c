@@ -77,7 +77,7 @@ static struct output_column *add_names(struct output *output, const char *name, 
     return column;
 }
 
-/* A column of a fact about tracks, which GET tells; INT64_MIN: not known. */
+/* A column of a fact about tracks, which GET tells; INT64_MIN: unknown. */
 static void add_track_numbers(struct output *output, const char *name,
                               int64_t (*get)(const struct trace *trace, const struct track *track))
 {

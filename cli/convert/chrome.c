@@ -459,7 +459,7 @@ static void make_arrows(const struct chrome_output *output, size_t part, struct 
     }
 }
 
-/* The model calls a series "counter series"; what stands behind the last blank is taken for the series. */
+/* The model calls a series "counter series"; what stands behind the last blank is treated as the series. */
 static void make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;

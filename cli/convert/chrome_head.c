@@ -73,7 +73,7 @@ static void put_devices(struct buffer *out, const struct trace_file *file)
     PUT(out, "],\n");
 }
 
-/* What a log of tpa capture tells of the process in its own way: the keys that PyTorch has for it. */
+/* Facts of the process in a log of tpa capture, under PyTorch's keys. */
 static void put_process(struct buffer *out, const struct trace_file *file)
 {
     if (file->rank >= 0 && !find_property(file, "distributedInfo")) {

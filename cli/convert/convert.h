@@ -55,7 +55,7 @@ struct convert_form {
     bool (*write_snapshots)(const struct snapshots *snapshots, const struct convert_args *args, FILE *out,
                             struct buffer *summary, struct tpa_error *err);
     bool marks_path;              /* can add the critical path of a trace */
-    bool no_snapshots;            /* what write_trace makes of them would tell nothing */
+    bool no_snapshots;            /* the output of write_trace for them would be empty */
     bool is_timeline;             /* ranks share one axis of time */
     bool packs;                   /* the output may be packed: the endings may be followed by .gz and .zst */
     const char *next;             /* what to do with the file: a format with one %s, its path */

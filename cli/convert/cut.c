@@ -65,7 +65,7 @@ struct loose_end {
     size_t flow;
     name_id category;
     uint32_t
-        file; /* ids are a file's own, but for arrows between files, which have the category of none of them */
+        file; /* ids are a file's own, except arrows between files, which have the category of none of them */
     int64_t id;
     bool begins;
 };

@@ -21,7 +21,7 @@ struct collectives;
 struct collectives_join;
 struct convert_way;
 
-/* What was found the first time that a file was read, and where it stands in ALL. */
+/* The results of the first reading of a file, and its position in ALL. */
 struct convert_read {
     uint32_t first_file;
     track_id first_track;
@@ -31,7 +31,7 @@ struct convert_read {
 
 struct convert_files {
     struct trace *
-        all; /* all files and tracks, with the few events that clocks are told by; its flows are arrows between ranks */
+        all; /* all files and tracks, with the few events from which clocks are computed; its flows are arrows between ranks */
     struct timeline_numbers numbers;
     int64_t *last_ns;    /* by file of ALL: see timeline_last_moments; on the clock that is written */
     bool *has_samples;   /* by track of ALL: there are samples of counters on it */
@@ -61,13 +61,13 @@ void convert_files_free(struct convert_files *files);
 bool convert_files_can(const struct invocation *call);
 
 /*
- * Read them the first time. What is no trace is in INGESTED then, and FILES is of no use; else INGESTED is empty. SUMMARY says what
+ * Read them the first time. What is not a trace is in INGESTED then, and FILES is of no use; else INGESTED is empty. SUMMARY says what
  * was found of the clocks. False and ERR when reading fails.
  */
 bool convert_files_read(struct convert_files *files, struct ingested *ingested, struct buffer *summary,
                         struct tpa_error *err);
 
-/* Given TRACE, which stands in ALL as READ says, and whose times are by the clock that is written. */
+/* Called with TRACE, whose position in ALL is READ, and whose times are by the clock that is written. */
 typedef bool convert_files_visit(void *context, const struct trace *trace, const struct convert_read *read,
                                  struct tpa_error *err);
 

@@ -205,11 +205,12 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
     const struct trace *trace = stacks->trace;
     if (key->parent != STACK_NONE) {
         const char *name = names_text(trace->names, key->frame);
-        int64_t number;
-        bool is_step = step_number(name, &number);
-        size_t len = is_step ? strcspn(name, "#") : names_length(trace->names, key->frame);
-        escape_folded(line, name, len);
-        buffer_puts(line, is_step ? "*" : "");
+        struct buffer steps = { 0 };
+        if (step_name_add_all(&steps, name))
+            escape_folded(line, steps.at, steps.count);
+        else
+            escape_folded(line, name, names_length(trace->names, key->frame));
+        buffer_release(&steps);
         return;
     }
     struct buffer text = { 0 };

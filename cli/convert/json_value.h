@@ -11,7 +11,7 @@
 bool json_value_is_plain(const char *text, size_t len);
 
 /*
- * Add the JSON value TEXT to OUT: what its strings hold is escaped as base/escape.h does, all else stays. What is no JSON
+ * Add the JSON value TEXT to OUT: what its strings hold is escaped as base/escape.h does, all else stays. What is not a JSON
  * is written as a string: readers of traces take much, but what `tpa` writes can be read by everyone.
  */
 void json_value_put(struct buffer *out, const char *text, size_t len);

@@ -12,7 +12,7 @@
 #include "replay/path.h"
 #include "trace/trace.h"
 
-/* What each piece is given to. LAST: the piece before on another track, whose event ran; NULL: this is no change of tracks. */
+/* What each piece is given to. LAST: the piece before on another track, whose event ran; NULL: this is not a change of tracks. */
 typedef void convert_mark_fn(void *context, const struct replay_graph *graph,
                              const struct path_segment *piece, const struct path_segment *last);
 

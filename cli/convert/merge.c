@@ -114,7 +114,7 @@ static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t f
         buffer_printf(out, "; it gains %.3f us per second", (double)clock->drift / 1e6);
     buffer_puts(out, clock->sure ? "" : "; unsure");
     buffer_puts(out, !is_told(clock)                                  ? ", and left as recorded\n"
-                     : is_same(trace, file, clock) && clock->ahead_ns ? "; one host, so taken for the same\n"
+                     : is_same(trace, file, clock) && clock->ahead_ns ? "; one host, so treated as the same\n"
                                                                       : "\n");
 }
 
@@ -138,7 +138,7 @@ static void tell_clocks(struct buffer *out, const struct trace *trace, const str
     }
     if (trace->file_count <= MOST_SHOWN)
         return;
-    buffer_printf(out, "clocks of %zu of %zu files are set right by the ends of collectives, +- ", sure,
+    buffer_printf(out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- ", sure,
                   trace->file_count);
     quantity_show_rounded_time(out, (double)most_ns);
     buffer_printf(out, " and less%s\n", odd > shown ? "; more are unsure than were told" : "");

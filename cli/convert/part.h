@@ -33,7 +33,7 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
 struct convert_way {
     bool moves; /* false: they stay as they are */
     struct rank_clock clock;
-    int64_t base_ns; /* what they count from; 0: that is not known */
+    int64_t base_ns; /* what they count from; 0: that is unknown */
     bool root_has_base;
     int64_t root_base_ns; /* what they count from then */
 };
@@ -52,7 +52,7 @@ int64_t convert_way_moment(const void *way, int64_t moment_ns);
 struct convert_way *convert_merge(struct trace *trace, const struct collectives *joined,
                                   const struct timeline_numbers *numbers, struct buffer *summary);
 
-/* How many flow arrows of TRACE are none of convert_merge. */
+/* How many flow arrows of TRACE were not added by convert_merge. */
 uint64_t convert_own_flows(const struct trace *trace);
 
 #endif

@@ -6,7 +6,7 @@
  * one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
  *
  * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their file
- * that launches, so that ranks stay apart. Their order is told (explicit ranks, and a root that says so), and none of them
+ * that launches, so that ranks stay apart. Their order is given (explicit ranks, and a root that says so), and none of them
  * merges with one of the same name. Numbers of a process must differ in the file; where they do not fit, or where the file
  * a track is of decides, a description says which pid and tid it has: "tpa pid=7 tid=7". It is for reading back, as is
  * the description of the root, which holds the head of the same trace as JSON.
@@ -77,7 +77,7 @@ struct perfetto_output {
     struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
-    struct memory_records *memory;
+    const struct memory_records *memory;
     uint32_t *memory_uuid; /* by device of memory */
     struct buffer head, path;
 };
@@ -116,7 +116,7 @@ static void number_processes(struct perfetto_output *output)
     free(taken);
 }
 
-/* What a process is told apart by. */
+/* What a process is distinguished by. */
 struct process_key {
     int64_t pid;
     uint32_t file;
@@ -478,7 +478,7 @@ struct scans {
     struct arg_scan of[ARG_COUNT];
 };
 
-/* What a BEGIN or an instant says of its event. */
+/* The fields of a BEGIN or an instant. */
 static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
                       event_id e)
 {
@@ -723,7 +723,6 @@ static void release_part(struct perfetto_output *output)
     free(output->is_used);
     free(output->counter_of);
     free(output->memory_uuid);
-    memory_records_free(output->memory);
     VEC_FREE(&output->counters);
     output->is_used = NULL;
     output->counter_of = output->memory_uuid = NULL;
@@ -746,7 +745,7 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     output->flows.arrows = 0;
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
-    output->memory = memory_records_open(trace, MEMORY_LEVELS);
+    output->memory = memory_records_of(trace, MEMORY_LEVELS);
     output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
     for (size_t d = 0; d < output->memory->device_count; d++)
         output->memory_uuid[d] = output->next_uuid++;

@@ -9,7 +9,7 @@ enum { EVENTS_AT_ONCE = 8192, BYTES_AN_EVENT = 8 << 10, BYTES_AT_ONCE = 256 << 2
 
 struct sizes {
     const struct trace *trace;
-    uint64_t *of_track; /* what an event says of its place */
+    uint64_t *of_track; /* size of the place of an event */
     enum trace_arg args[ARG_COUNT];
     struct arg_scan scans[ARG_COUNT];
     size_t arg_count; /* texts */

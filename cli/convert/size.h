@@ -1,8 +1,8 @@
 /*
  * size.h - forms that repeat the texts of each event: how much would that be?
  *
- * A reader keeps each text once, and so do .tpa files, profiles and databases. A file of a few megabytes may have a text of
- * megabytes stand in a million events.
+ * A reader keeps each text once, like .tpa files, profiles and databases. In a file of a few megabytes a million events may
+ * share a text of megabytes.
  */
 #ifndef TPA_CLI_CONVERT_SIZE_H
 #define TPA_CLI_CONVERT_SIZE_H

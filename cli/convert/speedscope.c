@@ -4,7 +4,7 @@
  *     {"$schema": ..., "shared": {"frames": [{"name": ...}, ...]}, "profiles": [...], "name": ..., "exporter": ...}
  *
  * A trace gives an "evented" profile for each thread and each stream: frames are opened (O) and closed (C) as time goes
- * on, and what is opened last is closed first. Events of a thread nest but for a few (trace/calltree.h): one that the
+ * on, and what is opened last is closed first. Events of a thread nest except a few (trace/calltree.h): one that the
  * next only partly overlaps is closed where that begins. A Python profile gives one "sampled" profile: the stacks that
  * can be inferred (profile/stacks.h) with the time of each as its weight.
  *

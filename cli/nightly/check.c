@@ -311,7 +311,7 @@ void nightly_tell(const struct nightly *nightly, struct result *result)
     buffer_release(&message);
     if (told > MOST_TOLD)
         result_add_notice(result, "more_new", (int64_t)(told - MOST_TOLD), NULL, TPA_NOWHERE,
-                          "further rows are NEW");
+                          "%zu further row%s NEW", told - MOST_TOLD, told - MOST_TOLD == 1 ? " is" : "s are");
     if (told > 0)
         result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
                           "if that is wanted: tpa nightly accept --store STORE --label %s --reason WHY",

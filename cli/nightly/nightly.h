@@ -58,7 +58,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
 /* Add notices to RESULT: what is NEW since when, or why nothing can be judged. */
 void nightly_tell(const struct nightly *nightly, struct result *result);
 
-/* The words that may stand in place of files. Each prints its own result; the exit code. */
+/* The words that are accepted in place of files. Each prints its own result; the exit code. */
 int nightly_list(const struct nightly_args *args, struct tpa_error *err);
 int nightly_accept(const struct nightly_args *args, struct tpa_error *err);
 int nightly_prune(const struct nightly_args *args, struct tpa_error *err);

@@ -19,7 +19,7 @@
 
 enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
-/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is no error of a report. */
+/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is not an error of a report. */
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
@@ -175,7 +175,7 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
 
 static const struct trace_wants no_wants;
 
-/* Sections that are no analysis. What top wants is a function, and so are pictures': report_wants adds them. */
+/* Sections that are not analyses. What top wants is a function, and so are pictures': report_wants adds them. */
 static const struct report_section own_sections[] = {
     { "summary", "Findings", "What to change, what saves most first, and what the rules looked at.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
@@ -186,7 +186,7 @@ static const struct report_section own_sections[] = {
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
     { "fleet", "Ranks of the job",
-      "Who holds the job up and why, slow GPUs, hosts and links, with clocks set right by the ends of collectives.",
+      "Who holds the job up and why, slow GPUs, hosts and links, with clocks corrected by the ends of collectives.",
       "tpa fleet", FEATURE_EVENTS, &gather_wants, fill_fleet },
     { "timeline", "Timeline and call tree",
       "When what ran, and what called what. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
@@ -270,7 +270,7 @@ bool report_fill(const struct report_section *section, const struct trace *trace
 
 struct trace_wants report_wants(uint64_t chosen)
 {
-    struct trace_wants all = { .args = FEATURE_WANTS };
+    struct trace_wants all = { .args = FEATURE_WANTS, .work_bytes = 60 };
     for (size_t i = 0; report_sections()[i].key; i++) {
         const struct report_section *section = &report_sections()[i];
         if (!(chosen >> i & 1))

@@ -1,5 +1,5 @@
 /*
- * sections.h - what `tpa report` says of a trace: one row per section.
+ * sections.h - the sections of `tpa report` for a trace: one row each.
  *
  * The analyses with a heading are sections, which show their tables and charts; a few more are rows in sections.c.
  */
@@ -30,7 +30,7 @@ struct report_section {
     const char *more;  /* the command with more of it; NULL: none */
     unsigned needs;    /* enum trace_feature: without them it is left out */
     const struct trace_wants *wants;
-    /* Fill CONTENT. False and ERR when the selection does not fit the trace. NULL: the analysis is asked as without options. */
+    /* Fill CONTENT. False and ERR when the selection does not fit the trace. NULL: the analysis runs with its default options. */
     bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
                  struct tpa_error *err);
     const struct analysis *analysis; /* NULL: it is about something else */

@@ -159,7 +159,7 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
 size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, const char *text, size_t len,
                     int64_t offset, bool final);
 
-/* The fields of an event, as they stand in the text. */
+/* The fields of an event, as in the text. */
 enum chrome_field {
     FIELD_PHASE,
     FIELD_CATEGORY,

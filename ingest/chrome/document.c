@@ -203,7 +203,7 @@ static bool recover(struct parser *parser, size_t at)
     struct buffer fixed = { 0 };
     bool mended = mend(reader, at, event_end, &fixed);
     if (!mended) {
-        /* If its end is missing, the next event lies within what was taken for this one. */
+        /* If its end is missing, the next event lies within what was treated as this one. */
         const char *inner_end, *inner = chrome_inner_event(start + 1, event_end, &inner_end);
         if (inner) {
             next = inner;
@@ -211,7 +211,7 @@ static bool recover(struct parser *parser, size_t at)
             mended = mend(reader, at, event_end, &fixed);
         }
     }
-    /* Without a next event its end is not known: it is at one of the last brackets. */
+    /* Without a next event its end is unknown: it is at one of the last brackets. */
     for (int tries = 0; tries < 3 && !next && !mended && event_end > start + 1; tries++) {
         do
             event_end--;

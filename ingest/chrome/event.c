@@ -12,6 +12,7 @@
 
 #include "ingest/json_text.h"
 #include "ingest/xla_details.h"
+#include "trace/step_name.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -367,7 +368,7 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
             continue;
         }
         if (field == FIELD_ARGS)
-            value = &ignored; /* args that are no object are no args */
+            value = &ignored; /* args that are not an object are not args */
         enum chrome_outcome outcome = read_value(index, at, &i, value);
         if (outcome != CHROME_READ)
             return outcome;
@@ -508,7 +509,7 @@ static bool read_async_id(struct chrome_reader *reader, const struct fields *fie
     return true;
 }
 
-/* The marks of `tpa convert --critical-path` repeat what the events say, and are no events. */
+/* The marks of `tpa convert --critical-path` repeat what the events say, and are not events. */
 static bool is_path_mark(const struct fields *fields)
 {
     const struct value *category = &fields->at[FIELD_CATEGORY], *pid = &fields->at[FIELD_PID],
@@ -658,7 +659,7 @@ static bool is_operator_without_kineto(const struct fields *fields)
            is_word(pid->start, pid->end, "CPU functions");
 }
 
-/* ---- what XLA tells of its events, where there are no categories ---- */
+/* ---- events of XLA without categories ---- */
 
 /* "end: dot.1" marks the end of dot.1 once more. */
 static bool is_xla_twin(const struct fields *fields)
@@ -724,8 +725,7 @@ static void add_xla_operator(struct chrome_reader *reader, const struct chunk_ev
 }
 
 /*
- * What an event without a category, a span, tells of XLA's work: its step, which becomes a span around it; that it is
- * an operator; or the operator that it launches for.
+ * What an event without a category, a span, tells of XLA's work: its step, whose name it then has; that it is an operator; or the operator that it launches for.
  */
 static void add_xla(struct chrome_reader *reader, const struct fields *fields, struct chunk_event *event)
 {
@@ -733,12 +733,13 @@ static void add_xla(struct chrome_reader *reader, const struct fields *fields, s
                                   *operation = find_found(reader, CHROME_XLA_OP, NULL);
     int64_t number;
     if (step && json_integer(step->start, step->end, &number) && number >= 0) {
-        char text[48];
-        int len = snprintf(text, sizeof text, "ProfilerStep#%lld", (long long)number);
-        struct chunk_event span = *event;
-        span.name = trace_chunk_name(reader->chunk, text, (size_t)len);
-        span.category = trace_chunk_category(reader->chunk, "user_annotation", 15);
-        trace_chunk_event(reader->chunk, &span);
+        size_t len;
+        const struct value *name = &fields->at[FIELD_NAME];
+        const char *text = string_text(reader, name->start, name->end, &reader->text_a, &len);
+        buffer_clear(&reader->text_b);
+        step_name_add(&reader->text_b, text, len, number);
+        event->name = trace_chunk_name(reader->chunk, reader->text_b.at, reader->text_b.count);
+        event->category = trace_chunk_category(reader->chunk, "user_annotation", 15);
     }
     if (!operation || operation->start == operation->end)
         return;
@@ -750,7 +751,7 @@ static void add_xla(struct chrome_reader *reader, const struct fields *fields, s
 
 static void add_event(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
-    struct chunk_event event = { .phase = phase, .dur_ns = -1 };
+    struct chunk_event event = { .phase = phase, .dur_ns = -1, .name = NAME_NONE };
     if (phase == 'X' && fields->at[FIELD_PID].kind == VALUE_STRING && is_path_mark(fields))
         return;
     if (!read_time(&fields->at[FIELD_TS], &event.start_ns)) {
@@ -793,7 +794,8 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
         add_xla(reader, fields, &event);
     bool may_lack_name = phase == 'E' && (fields->at[FIELD_NAME].kind != VALUE_STRING ||
                                           fields->at[FIELD_NAME].start == fields->at[FIELD_NAME].end);
-    event.name = may_lack_name ? NAME_NONE : read_name(reader, &fields->at[FIELD_NAME]);
+    if (event.name == NAME_NONE && !may_lack_name)
+        event.name = read_name(reader, &fields->at[FIELD_NAME]);
     trace_chunk_event(reader->chunk, &event);
     add_found_args(reader);
 }

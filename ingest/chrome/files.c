@@ -98,7 +98,7 @@ static bool has_key(const struct json_text *facts, const char *key)
     return in.at < in.end && json_text_is(&own, key);
 }
 
-/* What the document says of all its files, and what PART says of itself. */
+/* Metadata of all files in the document, and of PART. */
 static void apply_facts(struct split *split, size_t part, const struct trace_property *base)
 {
     struct json_pull in = { split->facts.at[part].at, split->facts.at[part].at + split->facts.at[part].len };

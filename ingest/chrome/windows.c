@@ -174,6 +174,8 @@ static void drop_properties(struct chrome_reader *reader)
 
 static bool hand_over(struct pipeline *pipeline, struct chrome_reader *reader, struct tpa_error *err)
 {
+    trace_builder_progress(pipeline->builder, source_packed_read(pipeline->source),
+                           source_packed_size(pipeline->source));
     for (size_t i = 0; i < reader->properties.count; i++)
         chrome_apply_property(pipeline->builder, reader->properties.at[i].key, reader->properties.at[i].value,
                               reader->properties.at[i].value_len);
@@ -363,7 +365,7 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
         .window_size = options->window_size ? options->window_size : DEFAULT_WINDOW,
         .state = { .where = CHROME_START },
     };
-    char head[4096]; /* for the message, when it is no trace */
+    char head[4096]; /* for the message, when it is not a trace */
     const char *bytes;
     size_t head_len = source_peek(source, &bytes, err);
     head_len = head_len < sizeof head ? head_len : sizeof head;

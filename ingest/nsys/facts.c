@@ -1,5 +1,5 @@
 /*
- * facts.c - what an export of Nsight Systems says of machine, devices, threads, and of its own recording.
+ * facts.c - facts in an export of Nsight Systems about machine, devices, threads, and its own recording.
  */
 #include "ingest/nsys/nsys.h"
 

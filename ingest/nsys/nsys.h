@@ -81,7 +81,7 @@ struct nsys {
 
 /* ---- nsys.c ---- */
 
-/* The process of GLOBAL, a globalPid or globalTid; made when CREATE, else the first process when it is not known. */
+/* The process of GLOBAL, a globalPid or globalTid; made when CREATE, else the first process when it is unknown. */
 struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool create);
 
 /* The track of a thread, of any process. *PROCESS: whose recorder it is in. */
@@ -96,7 +96,7 @@ int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64
 /* The string of this id; NULL: there is none. */
 const struct nsys_string *nsys_string(const struct nsys *nsys, int64_t id);
 
-/* A name by the id of its string; told to be missing where the string is. CALL: of a call. */
+/* A name by the id of its string; a text that says so if the string is missing. CALL: of a call. */
 name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, bool call);
 
 /* Hand over what waits when that has become much, which can be done for the first process. */

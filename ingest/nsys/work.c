@@ -43,9 +43,17 @@ enum work_column {
     WAIT_COLUMNS,
 };
 
-static const char *const common_columns[WORK_COMMON] = { "start",         "end",       "globalPid",
-                                                         "deviceId",      "contextId", "streamId",
-                                                         "correlationId", "graphId",   "graphNodeId" };
+static const char *const common_columns[WORK_COMMON] = {
+    [WORK_START] = "start",
+    [WORK_END] = "end",
+    [WORK_PID] = "globalPid",
+    [WORK_DEVICE] = "deviceId",
+    [WORK_CONTEXT] = "contextId",
+    [WORK_STREAM] = "streamId",
+    [WORK_CORRELATION] = "correlationId",
+    [WORK_GRAPH] = "graphId",
+    [WORK_GRAPH_NODE] = "graphNodeId",
+};
 
 /* Begin to read the table with the common columns and MORE up to COUNT; columns of arguments nobody wants are left out. */
 static bool begin(struct nsys *nsys, struct table_scan *scan, const char *table, const char *const *more,

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The parts of a TrackEvent that are no annotations. */
+/* The parts of a TrackEvent that are not annotations. */
 struct track_event {
     enum pf_event_type type;
     bool has_track, has_time_us, has_absolute_us;

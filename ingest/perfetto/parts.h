@@ -84,7 +84,7 @@ struct pf_track {
     bool is_described, has_process, has_thread, has_parent;
     bool is_counter, is_incremental;
     bool is_async;      /* its events belong to no thread's stack */
-    bool is_derived;    /* written by tpa, and told by other events, too */
+    bool is_derived;    /* written by tpa, and implied by other events */
     int64_t multiplier; /* of counters */
     int64_t counted;    /* of incremental counters, so far */
     double counted_double;

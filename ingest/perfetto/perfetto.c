@@ -448,7 +448,7 @@ static bool pass(struct pf_reader *reader, enum pf_pass pass)
     return walk(reader, wire_over(reader->whole.at, reader->whole.size), false);
 }
 
-/* What the file tells of its origin: the time since 1970 at 0. */
+/* The origin in the file: the time since 1970 at 0. */
 static void settle_base(struct pf_reader *reader)
 {
     struct trace_file *file = trace_builder_current_file(reader->builder);

@@ -1,5 +1,5 @@
 /*
- * state.c - the state of a sequence of packets: what is interned, and what holds where a packet says nothing.
+ * state.c - the state of a sequence of packets: what is interned, and the defaults of packets.
  *
  * Both hold until the sequence is cleared. Ids are the sequence's own, and each kind of interned data counts for itself.
  */

@@ -121,7 +121,7 @@ static const char *const argument_keys[ARG_COUNT] = {
 #undef ARGUMENT_KEYS
 };
 
-/* The argument at PLACE. False: its column is damaged, or its values are no numbers of texts where they should be. */
+/* The argument at PLACE. False: its column is damaged, or its values are not numbers of texts where they should be. */
 static bool decode_arg(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned place,
                        enum trace_arg arg, const uint64_t *present, size_t count)
 {
@@ -414,7 +414,7 @@ static void add_names(struct tpalog_reader *reader, int64_t count)
 
 /*
  * The next row of a table whose rows follow each other file by file, when it is one of file INDEX; NULL when there is
- * none. Rows of files that were passed are passed over.
+ * none. Rows of files that were passed are skipped.
  */
 static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, int64_t index)
 {
@@ -700,6 +700,8 @@ bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, 
         part->file = trace->begun ? trace->begun - 1 : 0;
     begin_files(reader, part->file);
     map_events(reader, part);
+    trace_builder_progress(reader->builder, source_packed_read(reader->source),
+                           source_packed_size(reader->source));
     return trace_builder_add_columns(reader->builder, &part->columns, err);
 }
 

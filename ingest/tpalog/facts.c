@@ -1,5 +1,5 @@
 /*
- * facts.c - what a log tells of the process, its clock, devices and threads; the tracks that events lie on; and
+ * facts.c - facts in a log about the process, its clock, devices and threads; the tracks that events lie on; and
  * the columns that events are made in.
  */
 #include "ingest/recorder.h"

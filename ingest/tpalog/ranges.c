@@ -3,7 +3,7 @@
  *
  * PyTorch's emit_nvtx() tells operators in the messages of ranges: "aten::mm, seq = 12, sizes = [[8, 3], [3, 4]]". Such
  * a range becomes an operator with its sequence number and shapes; any other an annotation, its domain before its name.
- * What a message means is worked out once per text, numbers in it being kept apart by the writer.
+ * What a message means is computed once per text, numbers in it being kept apart by the writer.
  */
 #include "ingest/tpalog/log.h"
 
@@ -236,14 +236,14 @@ static name_id category_of(struct tpalog_reader *reader, const struct open_range
 
 /* ---- events ---- */
 
-/* From FROM until UNTIL, which may be any numbers in a damaged file; -1, not known, when that is beyond 64 bits. */
+/* From FROM until UNTIL, which may be any numbers in a damaged file; -1, unknown, when that is beyond 64 bits. */
 static int64_t span_ns(int64_t from, int64_t until)
 {
     int64_t ns;
     return __builtin_sub_overflow(until, from, &ns) ? -1 : ns;
 }
 
-/* Fill the next event; DUR_NS is negative when it is not known. */
+/* Fill the next event; DUR_NS is negative when it is unknown. */
 static void add_range(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
                       const struct open_range *range, int64_t dur_ns, uint8_t flags)
 {

@@ -2,7 +2,7 @@
  * records.c - what the capture library logs becomes events: kernels, copies, calls, waits, memory.
  *
  * A block of records becomes columns of events at once. Names, tracks and arguments are those that PyTorch's profiler
- * gives the same things, so that every question that can be asked of its traces can be asked of a log:
+ * gives the same things, so that every analysis of its traces applies to a log:
  *
  *     KERNEL, GRAPH   kernel        on device / stream         MARKER, RANGE   ranges.c
  *     MEMCPY          gpu_memcpy                               MEMORY          memory.c
@@ -354,7 +354,7 @@ static bool join_windows(struct tpalog_reader *reader, struct tpalog_part *part,
     return tpalog_columns_end(reader, &columns, err);
 }
 
-/* ---- what the log says of itself ---- */
+/* ---- metadata of the log ---- */
 
 static void join_dropped(struct log_facts *facts, const struct tpalog_part *part)
 {

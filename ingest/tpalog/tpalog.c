@@ -18,11 +18,12 @@
 
 enum {
     MOST_WORKERS = 64,
-    KEPT_TIMES = 3,             /* memory that questions take beside what is kept counts, too */
-    FREE_BYTES = 64 << 20,      /* any file may cost so much */
-    OPEN_BYTES = 256 << 20,     /* blocks that are decoded and not yet joined, together, but for one */
-    HELD_BYTES = 32 << 20,      /* what is larger is not held for the next block */
-    BYTES_OF_WORKER = 512 << 10 /* of the file, for each thread: each holds unpacked blocks */
+    KEPT_TIMES = 3,         /* memory that questions take beside what is kept counts, too */
+    FREE_BYTES = 64 << 20,  /* any file may cost so much */
+    OPEN_BYTES = 256 << 20, /* blocks that are decoded and not yet joined, together, but for one */
+    HELD_BYTES = 32 << 20,  /* what is larger is not held for the next block */
+    BYTES_OF_WORKER =
+        128 << 10 /* of the file, for each thread: some 20,000 events; each holds unpacked blocks */
 };
 
 /* ---- parts ---- */
@@ -73,7 +74,7 @@ const char tpalog_misfit[] = "its columns do not fit together";
 _Static_assert(TPAFILE_LARGEST == TRACE_LATEST_NS && TPAFILE_LATEST_WALL == TRACE_LATEST_WALL_NS,
                "what JSON may hold, a .tpa file may hold, and the reverse");
 
-/* Every number of a file that has bounds passes here once: what is outside of them is not known. */
+/* Every number of a file that has bounds passes here once: what is outside of them is unknown. */
 static void check_values(struct tpalog_part *part, const struct tpafile_field_info *field, int64_t *values)
 {
     const struct tpafile_bounds *bounds = &tpafile_bounds[field->type];
@@ -168,7 +169,7 @@ static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpaf
     return bytes;
 }
 
-/* Values of all columns of a block: of what is taken for damage because it holds more. */
+/* Values of all columns of a block: of what is treated as damage because it holds more. */
 enum { MOST_VALUES = 1 << 25 };
 
 /*
@@ -596,13 +597,13 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
     }
     if (reader->odd_arguments > 0)
         notice(reader, "odd_arguments", reader->odd_arguments, reader->first_odd_argument,
-               "arguments are said to be of another type than their names are; they were left out");
+               "arguments have another type than their names imply; they were left out");
     const char *damage = source_damage(reader->source);
     if (damage)
         notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);
 }
 
-/* A file without an end is no damage: it may be read while it is written. */
+/* A file without an end is not damage: it may be read while it is written. */
 static void tell_end(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     char text[256];

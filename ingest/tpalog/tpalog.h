@@ -76,7 +76,7 @@ struct tpalog_part {
     int64_t room_bytes,
         kept_bytes;        /* memory that it takes until it is joined; and as long as the trace lives */
     const char *wrong;     /* why it cannot be used; NULL: nothing */
-    uint64_t odd_values;   /* numbers outside of what their type may hold, taken as not known */
+    uint64_t odd_values;   /* numbers outside of what their type may hold, taken as unknown */
     const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
     uint64_t unpacked;     /* bytes of its columns: 8 a number, and the texts */
     struct tpalog_room payload;
@@ -138,7 +138,7 @@ struct tpalog_texts {
     VEC_OF(struct tpalog_texts_run) runs; /* by number */
     size_t there;                         /* texts in them */
     size_t last;                          /* the run used last */
-    struct tpalog_text lost;              /* stands in for texts whose block is lost */
+    struct tpalog_text lost;              /* replaces texts whose block is lost */
     /* Ids of those that were requested, by number: NAME_NONE for the others; read by the functions below. */
     name_id *name_ids, *text_ids;
     size_t id_count, id_capacity;
@@ -185,7 +185,7 @@ struct tpalog_reader {
     int64_t first_bad;
     uint32_t bad_number; /* of the first */
     const char *bad_reason;
-    uint64_t odd_values; /* numbers taken as not known */
+    uint64_t odd_values; /* numbers taken as unknown */
     int64_t first_odd;
     uint32_t odd_number; /* of the first block with such */
     const char *odd_word, *odd_field;
@@ -245,7 +245,7 @@ void tpalog_log_free(struct tpalog_log *log);
 bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err);
 
-/* A field of a row; TPAFILE_NONE where it is not known. */
+/* A field of a row; TPAFILE_NONE where it is unknown. */
 static inline int64_t tpalog_field(const struct tpalog_part *part, unsigned field, size_t row)
 {
     return part->fields[field] ? part->fields[field][row] : TPAFILE_NONE;

@@ -6,16 +6,17 @@
  *   - On a GPU's streams, kernel_details, memcpy_details and memset_details say what it is. On a TPU the lines say it.
  *   - On the host, an event with a correlation_id is a call of CUDA's or HIP's; so is a TPU's DoEnqueueProgram, whose
  *     run_id is that of the program on the device. One with an hlo_op is an operator that XLA ran on the CPU.
- *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is no work.
+ *   - XLA on the CPU marks the end of each operator with a second event, "end: NAME" (a twin). It is not work.
  *   - A call that names the operator it launches for, or whose work does, gets a span of that operator around it: in newer
  *     files, calls lie on lines of their own, and nothing else says it.
- *   - step_num, or a TraceContext, makes a step: a span "ProfilerStep#N" around the event.
+ *   - step_num, or a TraceContext, makes a step, which is called so: "train [step 7]".
  *   - MemoryAllocation and MemoryDeallocation are memory records; what is in use afterwards, they say themselves.
  */
 #include "ingest/xplane/parts.h"
 
 #include "ingest/xla_details.h"
 #include "trace/memory_change.h"
+#include "trace/step_name.h"
 #include "base/search.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -237,16 +238,18 @@ static void add_flows(struct xplane_reader *reader, const struct xplane_stats *s
 
 void xplane_step_add(struct xplane_reader *reader, track_id track, const struct xplane_step *step)
 {
-    char text[48];
-    int len = snprintf(text, sizeof text, "ProfilerStep#%" PRId64, step->number);
-    trace_chunk_event(reader->chunk, &(struct chunk_event){
-                                         .phase = 'X',
-                                         .start_ns = step->start_ns,
-                                         .dur_ns = step->end_ns - step->start_ns,
-                                         .name = trace_chunk_name(reader->chunk, text, (size_t)len),
-                                         .track = track,
-                                         .category = reader->annotation,
-                                     });
+    static const char device[] = "device";
+    buffer_clear(&reader->text);
+    step_name_add(&reader->text, device, sizeof device - 1, step->number);
+    trace_chunk_event(reader->chunk,
+                      &(struct chunk_event){
+                          .phase = 'X',
+                          .start_ns = step->start_ns,
+                          .dur_ns = step->end_ns - step->start_ns,
+                          .name = trace_chunk_name(reader->chunk, reader->text.at, reader->text.count),
+                          .track = track,
+                          .category = reader->annotation,
+                      });
 }
 
 /* Which step EVENT of the host is: step_num says it; a TraceContext without it is one, too, named or grouped. */
@@ -394,7 +397,7 @@ static uint16_t host_category(const struct xplane_reader *reader, const struct x
         return is_driver_call(name) ? reader->driver : reader->runtime;
     if (xplane_has(stats, STAT_RUN_ID) && name && xplane_text_is(name->name, "DoEnqueueProgram"))
         return reader->tpu_runtime;
-    return xplane_has(stats, STAT_HLO_OP) ? reader->operation : reader->no_category;
+    return xplane_operator(stats).len ? reader->operation : reader->no_category;
 }
 
 /* The number that joins a launch on the host, or work on a TPU, with the other. False: none. */
@@ -416,36 +419,54 @@ static bool tpu_launch(const struct xplane_plane *plane, const struct xplane_lin
     return true;
 }
 
-/* The operator that the call EVENT launches for: it says so itself, or its work does. */
-static void add_operator(struct xplane_reader *reader, const struct chunk_event *event,
-                         const struct xplane_stats *stats)
+/* The operator that the call EVENT launches for: it says so itself, or its work does. It may have an event around the call. */
+static void add_operator(struct xplane_reader *reader, const struct xplane_line *line,
+                         const struct chunk_event *event, const struct xplane_stats *stats)
 {
     struct chunk_event span = *event;
-    if (!xplane_work_operator(reader, stats, &span.name))
+    bool is_inside =
+        line->last_serial == reader->serial && event->start_ns + event->dur_ns <= line->last_end_ns;
+    if (!xplane_work_operator(reader, stats, &span.name) || (is_inside && span.name == line->last_name))
         return;
     span.category = reader->operation;
     trace_chunk_event(reader->chunk, &span);
-    if (xplane_names_operator(stats) && xplane_has(stats, STAT_HLO_MODULE) &&
+    if (xplane_has(stats, STAT_HLO_OP) && xplane_has(stats, STAT_HLO_MODULE) &&
         stats->at[STAT_HLO_MODULE].text.len)
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
 }
 
-/* Spans around EVENT on the host that it tells of: its step; the operator that a call launches for. */
-static void add_around(struct xplane_reader *reader, const struct xplane_event_name *name,
-                       const struct chunk_event *event, const struct xplane_stats *stats)
+/* EVENT of the host is the step that it tells of. */
+static void make_step(struct xplane_reader *reader, const struct xplane_event_name *name,
+                      struct chunk_event *event, int64_t number)
 {
-    struct xplane_step step = { 0, event->start_ns, event->start_ns + event->dur_ns };
-    if (is_step(name, stats, &step.number)) {
-        if (step.number >= 0) {
-            xplane_step_add(reader, event->track, &step);
-            reader->host_steps++;
-        } else {
-            trace_chunk_notice(reader->chunk, "bad_step",
-                               "steps have a negative number and are taken for none", TPA_NOWHERE);
-        }
+    if (number < 0) {
+        trace_chunk_notice(reader->chunk, "bad_step", "steps have a negative number and are ignored",
+                           TPA_NOWHERE);
+        return;
     }
+    struct xplane_text text = name ? name->name : (struct xplane_text){ NULL, 0 };
+    buffer_clear(&reader->text);
+    step_name_add(&reader->text, text.len ? text.at : "step", text.len ? text.len : 4, number);
+    event->name = trace_chunk_name(reader->chunk, reader->text.at, reader->text.count);
+    event->category = reader->annotation;
+    reader->host_steps++;
+}
+
+/* The step that EVENT of the host is; and a span around it of the operator that a call launches for. */
+static void add_around(struct xplane_reader *reader, struct xplane_line *line,
+                       const struct xplane_event_name *name, struct chunk_event *event,
+                       const struct xplane_stats *stats)
+{
+    int64_t number;
+    if (is_step(name, stats, &number))
+        make_step(reader, name, event, number);
     if (event->category == reader->driver || event->category == reader->runtime)
-        add_operator(reader, event, stats);
+        add_operator(reader, line, event, stats);
+    else {
+        line->last_name = event->name;
+        line->last_serial = reader->serial;
+        line->last_end_ns = event->start_ns + event->dur_ns;
+    }
 }
 
 static void note_device_step(struct xplane_reader *reader, const struct xplane_event_name *name,
@@ -459,7 +480,7 @@ static void note_device_step(struct xplane_reader *reader, const struct xplane_e
         *VEC_PUSH(&reader->device_steps) = step;
 }
 
-static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, const struct xplane_line *line,
+static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
                      struct xplane_event_name *name, struct chunk_event *event,
                      const struct xplane_stats *stats)
 {
@@ -469,7 +490,7 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, c
         reader->is_jax |= name && name->is_jax;
         reader->is_tensorflow |= name && name->is_tensorflow;
         event->category = host_category(reader, name, stats);
-        add_around(reader, name, event, stats);
+        add_around(reader, line, name, event, stats);
     } else {
         event->category = device_category(reader, plane, line, stats);
         if (plane->kind == PLANE_GPU && !line->is_derived)

@@ -158,7 +158,7 @@ static void set_number(struct xplane_value *value, int64_t number)
     *value = (struct xplane_value){ .is_number = true, .number = number };
 }
 
-/* Read the value of the stat; *NAME is its name's place, UINT32_MAX when it is not known. */
+/* Read the value of the stat; *NAME is its name's place, UINT32_MAX when it is unknown. */
 static bool read_value(const struct xplane_plane *plane, struct wire in, uint32_t *name,
                        struct xplane_value *value)
 {

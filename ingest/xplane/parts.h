@@ -37,6 +37,7 @@ bool xplane_text_begins(struct xplane_text text, const char *prefix);
     STAT(MEMCPY_DETAILS, "memcpy_details")                                                                   \
     STAT(MEMSET_DETAILS, "memset_details")                                                                   \
     STAT(HLO_OP, "hlo_op")                                                                                   \
+    STAT(TF_OP, "tf_op")                                                                                     \
     STAT(HLO_MODULE, "hlo_module")                                                                           \
     STAT(GRAPH_ID, "cuda_graph_id")                                                                          \
     STAT(GRAPH_NODE_ID, "cuda_graph_node_id")                                                                \
@@ -158,7 +159,7 @@ struct xplane_allocator {
     int64_t type, id; /* of the device, as the framework numbers them */
 };
 
-/* Details that were read, by where they stand in the file. */
+/* Details that were read, by their position in the file. */
 struct xplane_known_details {
     struct xplane_text text;
     struct xla_details details;
@@ -170,7 +171,7 @@ struct xplane_operator {
     uint32_t serial; /* of the reader; 0: none yet */
 };
 
-/* The same by where its texts stand in the file. */
+/* The same by the position of its texts in the file. */
 struct xplane_known_operator {
     struct xplane_text operation, module;
     uint32_t id;
@@ -209,6 +210,10 @@ struct xplane_line {
     bool is_derived; /* made by a reader out of other lines */
     bool is_steps;   /* of a device */
     bool is_work;    /* of a TPU: operators that belong to a program */
+    /* The event of the host that began last and is no call: its name, valid in SERIAL of the reader, and its end. */
+    name_id last_name;
+    uint32_t last_serial;
+    int64_t last_end_ns;
 };
 
 /* Offset in the file, for notices. */
@@ -227,7 +232,7 @@ void xplane_event_init(struct xplane_reader *reader);
 bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t duration_ps, int64_t *start_ns,
                  int64_t *end_ns);
 
-/* The parts of an XEvent that are no stats. False: it is damaged. */
+/* The parts of an XEvent that are not stats. False: it is damaged. */
 struct xplane_event {
     uint64_t metadata_id;
     int64_t offset_ps, duration_ps;
@@ -240,11 +245,11 @@ bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct 
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
                       struct xplane_event *event, const uint8_t *at);
 
-/* Does an event with STATS name an operator of HLO? */
-static inline bool xplane_names_operator(const struct xplane_stats *stats)
-{
-    return xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len > 0;
-}
+/*
+ * The operator that an event with STATS names: of HLO; else of TensorFlow, "dense/MatMul:MatMul" in tf_op, which says
+ * "XlaModule:" and the like where there is none. Its length is 0 where there is none.
+ */
+struct xplane_text xplane_operator(const struct xplane_stats *stats);
 
 /* Keep the operator of an event on a GPU with STATS, when they name one, for the call that launched it. */
 void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats);

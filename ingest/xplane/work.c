@@ -1,5 +1,5 @@
 /*
- * work.c - which operator a launch was for, by what the work on the GPU says of itself.
+ * work.c - the operator of a launch, by the fields of the work on the GPU.
  *
  * XLA's annotations reach CUPTI's records of kernels; the calls that launched them have none (ROCm's have, since 2026). So kernels
  * tell their operator, and the call finds it by its correlation_id. Planes of GPUs come first in what XLA writes now; where the
@@ -14,17 +14,28 @@ enum {
     PAGE = 16,
     NO_OPERATOR = 0, /* else 1 + its place in reader->operators */
 };
-#define SEVERAL UINT32_MAX /* of a launch whose works are of several operators, as that of a graph is */
+#define SEVERAL UINT32_MAX /* of a launch whose operations belong to several operators, such as a graph */
 
 struct xplane_work_page {
     uint32_t operator_of[PAGE]; /* by correlation % PAGE */
 };
 
-/* The place of the operator that STATS name among reader->operators. */
-static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xplane_stats *stats)
+struct xplane_text xplane_operator(const struct xplane_stats *stats)
 {
-    struct xplane_text module = { NULL, 0 }, operation = stats->at[STAT_HLO_OP].text;
-    if (xplane_has(stats, STAT_HLO_MODULE))
+    struct xplane_text none = { NULL, 0 };
+    if (xplane_has(stats, STAT_HLO_OP) && stats->at[STAT_HLO_OP].text.len)
+        return stats->at[STAT_HLO_OP].text;
+    struct xplane_text text = xplane_has(stats, STAT_TF_OP) ? stats->at[STAT_TF_OP].text : none;
+    const char *colon = text.len ? memrchr(text.at, ':', text.len) : NULL;
+    return colon && colon > text.at && colon + 1 < text.at + text.len ? text : none;
+}
+
+/* The place among reader->operators of OPERATION, which STATS name. */
+static uint32_t operator_of_stats(struct xplane_reader *reader, const struct xplane_stats *stats,
+                                  struct xplane_text operation)
+{
+    struct xplane_text module = { NULL, 0 };
+    if (xplane_has(stats, STAT_HLO_OP) && xplane_has(stats, STAT_HLO_MODULE))
         module = stats->at[STAT_HLO_MODULE].text;
     uint64_t key = (uint64_t)(uintptr_t)operation.at * 31 + (uint64_t)(uintptr_t)module.at;
     struct xplane_known_operator *known =
@@ -56,9 +67,10 @@ static struct xplane_work_page *page_of(const struct xplane_reader *reader, int6
 void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     int64_t correlation;
-    if (!xplane_names_operator(stats) || !xplane_number(stats, STAT_CORRELATION, &correlation))
+    struct xplane_text operation = xplane_operator(stats);
+    if (!operation.len || !xplane_number(stats, STAT_CORRELATION, &correlation))
         return;
-    uint32_t op = 1 + operator_of_stats(reader, stats);
+    uint32_t op = 1 + operator_of_stats(reader, stats, operation);
     struct xplane_work_page *page = page_of(reader, correlation);
     if (!page) {
         id_table_set(&reader->work_page_of, (uint64_t)correlation / PAGE, (uint32_t)reader->work_pages.count);
@@ -73,8 +85,9 @@ bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stat
 {
     int64_t correlation;
     uint32_t id;
-    if (xplane_names_operator(stats)) {
-        id = operator_of_stats(reader, stats);
+    struct xplane_text operation = xplane_operator(stats);
+    if (operation.len) {
+        id = operator_of_stats(reader, stats, operation);
     } else {
         const struct xplane_work_page *page =
             xplane_number(stats, STAT_CORRELATION, &correlation) ? page_of(reader, correlation) : NULL;

@@ -16,7 +16,7 @@
  * the message that it is in, and what stands around it is read.
  *
  * A plane becomes a process, a line a thread or a stream, with the numbers that XLA's own export as JSON gives them. Some
- * lines repeat others (made by readers: steps, modules, name scopes); they become annotations, which are no work.
+ * lines repeat others (made by readers: steps, modules, name scopes); they become annotations, which are not work.
  */
 #include "ingest/xplane/parts.h"
 
@@ -45,7 +45,7 @@ static bool is_derived(int64_t id)
     return (uint32_t)id - UINT32_C(0xdeadbeef) < 400;
 }
 
-/* The fields of a line that are no events: they may come after these. */
+/* The fields of a line that are not events: they may come after these. */
 static bool read_line_fields(struct wire in, struct xplane_line *line)
 {
     struct wire_field field;
@@ -252,7 +252,7 @@ static int int_of(int64_t number)
     return number <= INT32_MAX ? (int)number : 0;
 }
 
-/* What the plane of a device tells of it, where it tells something. */
+/* Properties of a device from its plane, if there are any. */
 static void read_device(struct xplane_reader *reader, const struct xplane_plane *plane)
 {
     struct trace_file *file = trace_builder_current_file(reader->builder);
@@ -523,7 +523,7 @@ static int sniff_plane(struct wire in)
     struct wire_field field;
     int score = in.at == in.end ? 30 : 0;
     while (wire_next(&in, &field)) {
-        if (field.number > 6) /* a newer writer's comes behind the name; before it, this is no plane */
+        if (field.number > 6) /* a newer writer's comes behind the name; before it, this is not a plane */
             return 0;
         if (field.number == 1 ? field.type != WIRE_VARINT : field.type != WIRE_BYTES)
             return 0;

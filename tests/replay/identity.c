@@ -52,15 +52,15 @@ static void check_order(const struct replay_graph *graph, const char *path)
     for (size_t i = 0; i < graph->moment_count; i++)
         place[i] = SIZE_MAX;
     size_t next = 0;
-    for (size_t r = 0; r < graph->order_count; r++)
-        for (moment_id m = graph->order[r].first; m < graph->order[r].first + graph->order[r].count; m++)
+    for (size_t r = 0; r < graph->order.count; r++)
+        for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++)
             place[m] = next++;
     for (moment_id m = 0; m < graph->moment_count; m++) {
         if (place[m] == SIZE_MAX)
             times++;
         struct edge_range range = replay_edges_of(graph, m);
         for (uint32_t k = range.first; k < range.end; k++)
-            early += graph->edges[k].from != m && place[graph->edges[k].from] >= place[m];
+            early += replay_edge_at(graph, k).from != m && place[replay_edge_at(graph, k).from] >= place[m];
         if (replay_moment_kind(graph, m) == MOMENT_WORK_END)
             early += place[m - 1] >= place[m];
     }
@@ -91,12 +91,13 @@ static double taken_off(const struct replay_graph *graph, const struct changes *
 {
     double ns = 0;
     for (moment_id m = 1; m < graph->host_count; m++)
-        if (changes->piece[m] < 1)
-            ns += (1 - (double)changes->piece[m]) *
+        if (factors_get(&changes->piece, m) < 1)
+            ns += (1 - (double)factors_get(&changes->piece, m)) *
                   ((double)replay_moment_ns(graph, m) - (double)replay_moment_ns(graph, m - 1));
     for (size_t i = 0; i < graph->gpu->count; i++)
-        ns += (1 - (double)changes->work[i]) * (double)(replay_moment_ns(graph, replay_work_end(graph, i)) -
-                                                        replay_moment_ns(graph, replay_work_start(graph, i)));
+        ns += (1 - (double)factors_get(&changes->work, i)) *
+              (double)(replay_moment_ns(graph, replay_work_end(graph, i)) -
+                       replay_moment_ns(graph, replay_work_start(graph, i)));
     return ns;
 }
 

@@ -16,7 +16,7 @@ static int64_t value_of(event_id e, bool wide)
     static const uint64_t masks[] = { 0, UINT8_MAX, UINT16_MAX, INT32_MAX };
     unsigned block = e / 3 / PACKED_VALUES;
     if (wide && block == 2)
-        return e % 2 ? INT64_MIN : INT64_MAX;
+        return e / 3 % 100 == 0 ? INT64_MIN : e / 3 % 100 == 1 ? INT64_MAX : (int64_t)random;
     return (int64_t)(random & masks[block % 4]) - (block % 2 ? 100 : 0);
 }
 
@@ -68,12 +68,35 @@ static void few_values_come_back(void **state)
     }
 }
 
+/* The bits of eleven doubles: far apart, so that each takes 8 bytes, or one where they are few. */
+static void doubles_that_are_few_take_a_byte(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 2 * PACKED_VALUES + 40
+    }; /* of the last block each has its 8 bytes: choices would take more */
+    struct arg_storage storage = { 0 };
+    for (event_id e = 0; e < COUNT; e++) {
+        double value = 12.5 * (e % 11) - 1;
+        int64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        arg_storage_add(&storage, e, bits);
+    }
+    struct trace trace = { .event_count = COUNT };
+    trace.args[ARG_OCCUPANCY] = arg_storage_freeze(&storage, COUNT);
+    assert_int_equal(storage.packed_words, 2 * (PACKED_CHOICE_WORDS + 11) + 40);
+    for (event_id e = 0; e < COUNT; e++)
+        assert_true(trace_arg_decimal(&trace, ARG_OCCUPANCY, e) == 12.5 * (e % 11) - 1);
+    arg_storage_release(&storage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(narrow_values_come_back),
         cmocka_unit_test(wide_values_come_back),
         cmocka_unit_test(few_values_come_back),
+        cmocka_unit_test(doubles_that_are_few_take_a_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

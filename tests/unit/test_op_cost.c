@@ -398,6 +398,13 @@ static void peaks_are_found_by_name(void **state)
     assert_true(peaks.bandwidth == 1555e9);
     assert_true(device_peaks_find("NVIDIA H100 80GB HBM3", &peaks));
     assert_true(fabs(peaks.flops[PEAK_BF16] - 989.4e12) < 1e3);
+    /* Profilers and jax.devices() write it differently, and a v5e is not half a v5p. */
+    assert_true(device_peaks_find("TPU v5 lite", &peaks));
+    assert_true(peaks.flops[PEAK_BF16] == 197e12 && peaks.bandwidth == 819e9);
+    assert_true(device_peaks_find("TPU v5p", &peaks));
+    assert_true(peaks.flops[PEAK_BF16] == 459e12 && peaks.bandwidth == 2765e9);
+    assert_true(device_peaks_find("TPU v4", &peaks));
+    assert_true(peaks.flops[PEAK_BF16] == 275e12 && peaks.bandwidth == 1200e9);
     assert_false(device_peaks_find("NVIDIA GeForce GTX 1080", &peaks));
     assert_false(device_peaks_find(NULL, &peaks));
     assert_true(peaks.bandwidth == 0);

@@ -45,10 +45,10 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
     struct changes *changes = changes_open(graph);
     for (size_t i = 0; i < graph->gpu->count; i++)
         if (strcmp(trace_name(trace, graph->gpu->event[i]), name) == 0)
-            changes->work[i] = (float)factor;
+            factors_set(&changes->work, i, (float)factor);
     for (moment_id m = 0; m < graph->host_count; m++)
         if (graph->inner[m] != EVENT_NONE && strcmp(trace_name(trace, graph->inner[m]), name) == 0)
-            changes->piece[m] = (float)factor;
+            factors_set(&changes->piece, m, (float)factor);
     struct replay *replay = replay_open(graph, changes);
     int64_t end_ns = INT64_MIN;
     for (moment_id m = 0; m < graph->moment_count; m++)
@@ -395,14 +395,13 @@ static void a_path_leads_through_modules_and_lines(void **state)
     struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
     struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
     for (int frames = 0; frames < 2; frames++) {
-        struct code_paths *code = code_paths_open(trace, (enum code_frames)frames);
+        const struct code_paths *code = code_paths_of(trace, (enum code_frames)frames);
         struct path_places places = path_places_of(replay_graph_of(trace), path, code);
         assert_int_equal(places.count, 1);
         assert_string_equal(code_path_name(code, places.at[0].path), expected[frames].name);
         assert_int_equal(places.at[0].time_ns, expected[frames].time_ns);
         assert_int_equal(places.at[0].self_ns, expected[frames].self_ns);
         VEC_FREE(&places);
-        code_paths_free(code);
     }
     path_free(path);
     path_windows_free(windows);
@@ -437,7 +436,7 @@ static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
     };
     struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
     struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
-    struct code_paths *code = code_paths_open(trace, CODE_LINES);
+    const struct code_paths *code = code_paths_of(trace, CODE_LINES);
     struct path_places places = path_places_of(replay_graph_of(trace), path, code);
     assert_int_equal(places.count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -446,7 +445,6 @@ static void a_gap_is_where_the_thread_was_at_each_moment(void **state)
         assert_int_equal(places.at[i].self_ns, expected[i].self_ns);
     }
     VEC_FREE(&places);
-    code_paths_free(code);
     path_free(path);
     path_windows_free(windows);
     trace_free(trace);
@@ -474,7 +472,7 @@ static void annotations_say_what_gaps_are(void **state)
     struct trace *trace = draw_end();
     struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
     struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
-    struct code_paths *code = code_paths_open(trace, CODE_ANNOTATIONS);
+    const struct code_paths *code = code_paths_of(trace, CODE_ANNOTATIONS);
     struct path_places places = path_places_of(replay_graph_of(trace), path, code);
     assert_int_equal(places.count, 2);
     assert_string_equal(code_path_name(code, places.at[0].path), "forward"); /* 40-50, and gemm 50-90 */
@@ -482,7 +480,6 @@ static void annotations_say_what_gaps_are(void **state)
     assert_string_equal(code_path_name(code, places.at[1].path), "load");
     assert_int_equal(places.at[1].self_ns, 40);
     VEC_FREE(&places);
-    code_paths_free(code);
     path_free(path);
     path_windows_free(windows);
     trace_free(trace);

@@ -73,6 +73,24 @@ static void occurrences_do_not_overlap(void **state)
     release();
 }
 
+/* The time of five kernels of 1 s each has more than 32 bits. */
+static void long_works_add_up(void **state)
+{
+    (void)state;
+    const int64_t long_ns = 1000000000;
+    draw_begin(&sequences_wants);
+    for (int i = 0; i < 10; i++)
+        draw_work("kernel", (char[]){ (char)('a' + i % 5), '\0' }, 0, 7, i * (long_ns + 5), long_ns,
+                  DRAW_NO_CALL);
+    trace = draw_end();
+    answer(true);
+    assert_int_equal(sequences->repeats.count, 1);
+    assert_int_equal(sequences->repeats.at[0].length, 5);
+    assert_int_equal(sequences->repeats.at[0].work_ns, 10 * long_ns);
+    assert_int_equal(sequences->repeats.at[0].gaps_ns, 2 * 4 * 5);
+    release();
+}
+
 /* "ab" and "bc" occur as often as "abc" does, which says it all. */
 static void chain_within_one_as_frequent_is_left_out(void **state)
 {
@@ -412,6 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(occurrences_do_not_overlap),
+        cmocka_unit_test(long_works_add_up),
         cmocka_unit_test(chain_within_one_as_frequent_is_left_out),
         cmocka_unit_test(chain_more_frequent_than_the_longer_stays),
         cmocka_unit_test(no_chain_goes_over_a_pause),

@@ -111,6 +111,31 @@ static void a_single_step_takes_no_less_than_its_devices(void **state)
     trace_free(trace);
 }
 
+/*
+ * In ms. An annotation from 0 to 100, of which operators fill 20 to 60 and 80 to 100. The recording begins at 20: the annotation's
+ * first 20 are before it, and gain nothing. All of it in a fifth of its time: 80 become 16, of which 12 are operators.
+ */
+static void what_comes_before_a_recording_gains_nothing(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "outer", 1, 0, 100 * MS);
+    draw_host("cpu_op", "first", 1, 20 * MS, 40 * MS);
+    draw_host("cpu_op", "second", 1, 80 * MS, 20 * MS);
+    struct trace *trace = draw_end();
+    struct tpa_error err = { 0 };
+    struct edit edit;
+    assert_true(edit_parse_scale("annotation:outer=0.2", &edit, &err));
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 80 * MS);
+    assert_int_equal(whatif->steps->then_ns, 16 * MS);
+    assert_int_equal(whatif->then_parts_ns[PART_OPERATOR], 12 * MS);
+    assert_int_equal(whatif->then_parts_ns[PART_GAP], 4 * MS);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 /* In ms: the host takes 10 for a step and its device 20; nothing waits for anything but at the end. The job takes 20 a step. */
 static void devices_that_fall_behind_are_the_step(void **state)
 {
@@ -131,6 +156,37 @@ static void devices_that_fall_behind_are_the_step(void **state)
     assert_int_equal(then_with(trace, half, false), 10 * MS);
     half.factor = 0.75;
     assert_int_equal(then_with(trace, half, false), 15 * MS);
+    trace_free(trace);
+}
+
+/*
+ * In ms: the host begins steps 5 and 35 apart by turns, as it runs ahead and is held up; its device takes 20 for each, one after the
+ * other. The job takes 20 a step. With kernels of half, works begin at 2, 12, 41, 51, 81 and 91: four are launched only then.
+ */
+static void an_uneven_host_is_not_the_step(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2",
+                                         "ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5" };
+    draw_begin(&wants);
+    for (int64_t step = 0; step < 6; step++) {
+        int64_t at = (step / 2 * 40 + step % 2 * 5) * MS;
+        draw_host("user_annotation", names[step], 1, at, 5 * MS);
+        draw_host("cpu_op", "forward", 1, at, 4 * MS);
+        draw_call("cudaLaunchKernel", 1, at + 1 * MS, 1 * MS, step + 1);
+        draw_work("kernel", "gemm", 0, 7, (2 + 20 * step) * MS, 20 * MS, step + 1);
+    }
+    struct trace *trace = draw_end();
+    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
+    half.pattern_len = strlen(half.pattern);
+    struct tpa_error err = { 0 };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &half, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 20 * MS);
+    assert_int_equal(whatif->steps->mean_now_ns, 20 * MS);
+    assert_int_equal(whatif->steps->then_ns, 10 * MS);
+    assert_int_equal(whatif->steps->mean_then_ns, (10 + 10 + 29 + 10 + 30) * MS / 5);
+    whatif_free(whatif);
     trace_free(trace);
 }
 
@@ -620,10 +676,10 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
     assert_int_equal(then_scaled(trace, "name:mm=0"), 90 - 10 - 40);
     /* All of the module: 10 of the gap before the operator, which begins at 10 then; so does its call. The kernel is ready 30
      * later, takes nothing, and the call returns 10 after it, at 50. */
-    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 20);
+    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 10);
     /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
-    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40 - 20);
-    assert_int_equal(then_scaled(trace, "block=0"), 40 - 20); /* nothing else has that name */
+    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40);
+    assert_int_equal(then_scaled(trace, "block=0"), 40); /* nothing else has that name */
     trace_free(trace);
 }
 
@@ -710,7 +766,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_takes_from_begin_to_begin),
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
+        cmocka_unit_test(what_comes_before_a_recording_gains_nothing),
         cmocka_unit_test(devices_that_fall_behind_are_the_step),
+        cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),

@@ -1,0 +1,154 @@
+/*
+ * memory_room.c - see memory_room.h.
+ *
+ * A control group may take its limit less what it holds; pages of files that it holds go when others are needed, so they do
+ * not count. Limits of the groups above hold as well. Version 2 has one tree, "0::/user.slice/..." in /proc/self/cgroup;
+ * version 1 one per resource, "4:memory:/...". In a container the path may be one that only the host sees: then the
+ * files of its parents up to the mount point are the container's own.
+ */
+#include "base/memory_room.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LONGEST_PATH = 4096 };
+
+/* A limit that no machine reaches, which is how version 1 says that there is none. */
+#define NO_LIMIT (UINT64_C(1) << 60)
+
+static void take_least(struct memory_room *room, uint64_t limit, uint64_t held, const char *of)
+{
+    uint64_t bytes = limit > held ? limit - held : 0;
+    if (limit >= NO_LIMIT || (room->of && bytes >= room->bytes))
+        return;
+    room->bytes = bytes;
+    room->of = of;
+}
+
+/* The number behind WORD at the beginning of a line of the file ROOT PATH; without WORD its first. */
+static bool read_number(const char *root, const char *path, const char *word, uint64_t *number)
+{
+    char full[LONGEST_PATH], line[256];
+    bool found = false;
+    if (snprintf(full, sizeof full, "%s%s", root, path) >= (int)sizeof full)
+        return false;
+    FILE *file = fopen(full, "re");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        size_t len = strlen(word);
+        found = strncmp(line, word, len) == 0 && sscanf(line + len, "%" SCNu64, number) == 1;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool read_in_group(const char *root, const char *group, const char *file, const char *word,
+                          uint64_t *number)
+{
+    char path[LONGEST_PATH];
+    return snprintf(path, sizeof path, "%s/%s", group, file) < (int)sizeof path &&
+           read_number(root, path, word, number);
+}
+
+struct group_files {
+    const char *mount;         /* where the tree is */
+    const char *limit, *usage; /* files */
+    const char *cache[2];      /* words of memory.stat: pages of files */
+};
+
+static void take_group(struct memory_room *room, const char *root, const struct group_files *files,
+                       const char *group)
+{
+    uint64_t limit, usage, cache;
+    if (!read_in_group(root, group, files->limit, "", &limit) ||
+        !read_in_group(root, group, files->usage, "", &usage))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (read_in_group(root, group, "memory.stat", files->cache[i], &cache))
+            usage -= cache < usage ? cache : usage;
+    take_least(room, limit, usage, "its control group");
+}
+
+/* The group PATH of the tree of FILES, and those above. */
+static void take_groups(struct memory_room *room, const char *root, const struct group_files *files,
+                        const char *path)
+{
+    char group[LONGEST_PATH];
+    size_t mount = strlen(files->mount);
+    if (snprintf(group, sizeof group, "%s%s", files->mount, path) >= (int)sizeof group)
+        return;
+    for (;;) {
+        take_group(room, root, files, group);
+        char *last = strrchr(group + mount, '/');
+        if (!last)
+            break;
+        *last = '\0';
+    }
+}
+
+static void take_own_groups(struct memory_room *room, const char *root)
+{
+    static const struct group_files second = {
+        "/sys/fs/cgroup", "memory.max", "memory.current", { "inactive_file ", "active_file " }
+    };
+    static const struct group_files first = { "/sys/fs/cgroup/memory",
+                                              "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes",
+                                              { "total_inactive_file ", "total_active_file " } };
+    char full[LONGEST_PATH], line[LONGEST_PATH];
+    if (snprintf(full, sizeof full, "%s/proc/self/cgroup", root) >= (int)sizeof full)
+        return;
+    FILE *file = fopen(full, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *memory = strstr(line, ":memory:");
+        if (strncmp(line, "0::", 3) == 0)
+            take_groups(room, root, &second, line + 3);
+        else if (memory)
+            take_groups(room, root, &first, memory + 8);
+    }
+    if (file)
+        fclose(file);
+}
+
+/* What the machine has, with the room of its swap. */
+static void take_machine(struct memory_room *room, const char *root)
+{
+    uint64_t available_kib, swap_kib = 0;
+    if (!read_number(root, "/proc/meminfo", "MemAvailable:", &available_kib))
+        return;
+    read_number(root, "/proc/meminfo", "SwapFree:", &swap_kib);
+    take_least(room, (available_kib + swap_kib) * 1024, 0, "the machine");
+}
+
+/* ulimit -v. */
+static void take_addresses(struct memory_room *room)
+{
+    struct rlimit limit;
+    uint64_t pages;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        !read_number("", "/proc/self/statm", "", &pages))
+        return;
+    const char *before = room->of;
+    take_least(room, limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE), "ulimit -v");
+    room->counts_reserved = room->of != before;
+}
+
+bool memory_room_below(const char *root, struct memory_room *room)
+{
+    *room = (struct memory_room){ 0 };
+    take_machine(room, root);
+    take_own_groups(room, root);
+    return room->of != NULL;
+}
+
+bool memory_room(struct memory_room *room)
+{
+    memory_room_below("", room);
+    take_addresses(room);
+    return room->of != NULL;
+}

@@ -1,0 +1,339 @@
+/* test_findings.c - summary/findings.h: what each finding saves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "summary/findings.h"
+#include "tests/unit/summarized.h"
+#include <stdio.h>
+
+/*
+ * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is
+ * not drawn is Python. Where devices work, the host waits for them at the end of each step, so that the device decides
+ * how long it takes.
+ */
+
+static void draw_op_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
+{
+    draw_host(category, name, 1, 1000 * start_us, 1000 * dur_us);
+}
+
+/* The loop waits 200 us, or 4, for its batch; then an operator. Without the wait a step takes 800 us. */
+static void draw_data_loading(bool wrong, int64_t us, int64_t n)
+{
+    int64_t wait_us = wrong ? 200 : 4;
+    (void)n;
+    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us, wait_us);
+    draw_op_us("cpu_op", "aten::add", us + wait_us, 1000 - wait_us);
+}
+
+/*
+ *   host       200 launch 210   300 [ aten::item: cudaStreamSynchronize ) 700                 1000
+ *   device           210 [ elementwise                         ) 690
+ *
+ * Without the wait the host goes on at 300: a step takes 600 us. Fine: the work is over at 302, and so is the wait at
+ * 304.
+ */
+static void draw_host_wait(bool wrong, int64_t us, int64_t n)
+{
+    draw_call_us("cudaLaunchKernel", us + 200, 10, 2 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 210, wrong ? 480 : 92, 2 * n + 1);
+    draw_op_us("cpu_op", "aten::item", us + 300, wrong ? 400 : 4);
+    draw_call_us("cudaStreamSynchronize", us + 300, wrong ? 400 : 4, 2 * n + 2);
+    draw_op_us("cpu_op", "aten::add", us + (wrong ? 700 : 304), wrong ? 300 : 696);
+}
+
+/*
+ *   host     0 launch 10 launch 20 [ cudaDeviceSynchronize                     ) 950       1000
+ *   device                20 [ FIRST, 300 us )[ elementwise, 600 us       ) 920
+ *
+ * Without the first work the second begins at 20: a step takes 700 us. Fine: the first takes 3 us.
+ */
+static void draw_two_works(bool wrong, const char *category, const char *first, int64_t us, int64_t n)
+{
+    int64_t first_us = wrong ? 300 : 3;
+    draw_call_us(strcmp(category, "kernel") == 0 ? "cudaLaunchKernel" : "cudaMemcpyAsync", us, 10, 3 * n + 1);
+    draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 2);
+    draw_work_us(category, first, us + 20, first_us, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 20 + first_us, 900 - first_us, 3 * n + 2);
+    draw_call_us("cudaDeviceSynchronize", us + 20, 930, 3 * n + 3);
+}
+
+static void draw_device_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
+}
+
+static void draw_pinned_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", us, n);
+}
+
+static void draw_communication(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
+}
+
+/* Ten launches 50 us apart, from 0 to 460, of kernels of 10 us. As one graph they take no time of the host: 540 us. Fine: the
+ * device is busy all the time, and waited for. */
+static void draw_launches(bool wrong, int64_t us, int64_t n)
+{
+    if (!wrong) {
+        draw_two_works(false, "kernel", "elementwise", us, n);
+        return;
+    }
+    for (int64_t i = 0; i < 10; i++) {
+        draw_call_us("cudaLaunchKernel", us + 50 * i, 10, 10 * n + i + 1);
+        draw_work_us("kernel", "elementwise", us + 50 * i + 12, 10, 10 * n + i + 1);
+    }
+    draw_op_us("cpu_op", "aten::add", us + 500, 490);
+}
+
+/* cudaMalloc takes 300 us, or 2, between two launches; then an operator of 400 us: 700 us without it. */
+static void draw_allocation(bool wrong, int64_t us, int64_t n)
+{
+    int64_t malloc_us = wrong ? 300 : 2;
+    draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 12, 10, 3 * n + 1);
+    draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
+    draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, 10, 3 * n + 3);
+    draw_work_us("kernel", "elementwise", us + 32 + malloc_us, 10, 3 * n + 3);
+    draw_op_us("cpu_op", "aten::add", us + 600, 400);
+}
+
+/* A matrix product of 600 us, which the host waits for. In half the time: 700 us a step. Fine: it uses tensor cores. */
+static void draw_tensor_cores(bool wrong, int64_t us, int64_t n)
+{
+    if (n == 0)
+        draw_device(0);
+    draw_op_us("cpu_op", "aten::mm", us, 30);
+    draw_call_us("cudaLaunchKernel", us + 10, 10, 2 * n + 1);
+    draw_work_us("kernel", wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn",
+                 us + 20, 600, 2 * n + 1);
+    draw_call_us("cudaDeviceSynchronize", us + 30, 600, 2 * n + 2);
+    draw_op_us("cpu_op", "aten::add", us + 630, 370);
+}
+
+/* A copy whose call blocks from 100 to 500; 10 us is what a call takes that does not. Fine: it is of pinned memory. */
+static void draw_pageable_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_call_us("cudaMemcpyAsync", us + 100, wrong ? 400 : 10, n + 1);
+    draw_work_us("gpu_memcpy", wrong ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)",
+                 us + 110, 380, n + 1);
+    draw_op_us("cpu_op", "aten::add", us + 500, 500);
+}
+
+/* Three launches of 10 us; then one of 310 us, or 12, which loads a kernel that is new in each step: 700 us without that. */
+static void draw_first_use(bool wrong, int64_t us, int64_t n)
+{
+    int64_t load_us = wrong ? 310 : 12;
+    char name[32];
+    for (int64_t i = 0; i < 3; i++) {
+        draw_call_us("cudaLaunchKernel", us + 20 * i, 10, 4 * n + i + 1);
+        draw_work_us("kernel", "elementwise", us + 20 * i + 12, 5, 4 * n + i + 1);
+    }
+    snprintf(name, sizeof name, "reduce_%d", (int)n);
+    draw_call_us("cudaLaunchKernel", us + 60, load_us, 4 * n + 4);
+    draw_work_us("kernel", name, us + 62 + load_us, 5, 4 * n + 4);
+    draw_op_us("cpu_op", "aten::add", us + 600, 400);
+}
+
+/* ROW of the findings that has RULE; SIZE_MAX when none has. */
+static size_t row_of(const char *rule)
+{
+    for (size_t t = 0; t < result->tables.count; t++)
+        for (size_t row = 0;
+             strcmp(result->tables.at[t]->key, "findings") == 0 && row < result->tables.at[t]->row_count;
+             row++)
+            if (strcmp(text_called(result->tables.at[t], row, "rule"), rule) == 0)
+                return row;
+    return SIZE_MAX;
+}
+
+static void every_finding_has_its_price(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        void (*draw)(bool wrong, int64_t us, int64_t n);
+        int64_t saves_us;
+    } cases[] = {
+        { "data_loading", draw_data_loading, 200 },
+        { "host_wait", draw_host_wait, 400 },
+        { "pageable_copies", draw_pageable_copies, 390 },
+        { "pinned_copies", draw_pinned_copies, 300 },
+        { "device_copies", draw_device_copies, 300 },
+        { "communication", draw_communication, 300 },
+        { "launches", draw_launches, 460 },
+        { "allocation", draw_allocation, 300 },
+        { "tensor_cores", draw_tensor_cores, 300 },
+        { "first_use", draw_first_use, 300 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            draw_begin(&summary_wants);
+            for (int64_t n = 0; n < 3; n++) {
+                char name[32];
+                snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+                draw_host("user_annotation", name, 1, 1000000 * n, 1000000);
+                cases[i].draw(wrong, 1000 * n, n);
+            }
+            trace = draw_end();
+            answer();
+            size_t row = row_of(cases[i].rule);
+            if ((row != SIZE_MAX) != wrong)
+                fail_msg("%s is %sfound where it is %s", cases[i].rule, wrong ? "not " : "",
+                         wrong ? "wrong" : "fine");
+            if (wrong) {
+                const struct table *findings = table_called(result, "findings");
+                if (llabs(int_called(findings, row, "saves") - 1000 * cases[i].saves_us) > 1)
+                    fail_msg("%s saves %lld ns", cases[i].rule,
+                             (long long)int_called(findings, row, "saves"));
+                assert_float_equal(number_called(findings, row, "saves_share"),
+                                   (double)cases[i].saves_us / 1000, 2e-6);
+                assert_non_null(text_called(findings, row, "advice"));
+                assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
+            }
+            release();
+        }
+}
+
+/*
+ *   host     0 [ loader ) 300 cudaDeviceSynchronize 310     ten launches of 10 us, 60 us apart, from 400     1000
+ *   device                                                  ten kernels of 50 us, each 12 us after its launch began
+ *
+ * Without the loader's wait a step takes 700 us. As a graph, with or without it, the device decides: from the
+ * synchronisation 90 us to the launch, 12 to the first kernel, 500 of kernels and 90 between them make 692. The graph
+ * alone saves 308, since the batch is loaded beside the device; on top of the loader it saves 8.
+ */
+static void a_graph_is_priced_on_top_of_the_others(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t n = 0; n < 4; n++) {
+        char name[32];
+        int64_t us = 1000 * n;
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+        draw_op_us("user_annotation", name, us, 1000);
+        draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us, 300);
+        draw_call_us("cudaDeviceSynchronize", us + 300, 10, 100 * n + 1);
+        for (int64_t i = 0; i < 10; i++) {
+            draw_call_us("cudaLaunchKernel", us + 400 + 60 * i, 10, 100 * n + i + 2);
+            draw_work_us("kernel", "elementwise", us + 412 + 60 * i, 50, 100 * n + i + 2);
+        }
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_int_equal(findings->row_count, 2);
+    size_t loading = row_of("data_loading"), graph = row_of("launches");
+    assert_int_equal(loading, 0);
+    assert_int_equal(int_called(findings, loading, "saves"), 300000);
+    assert_string_equal(findings->footers.at[1].key, "together");
+    assert_int_equal(findings->footers.at[1].value.i, 692000);
+    assert_int_equal(int_called(findings, graph, "saves"), 8000);
+    assert_string_equal(text_called(findings, graph, "check"), "tpa whatif --no-data-wait --cuda-graph");
+    release();
+}
+
+/*
+ * Three times: a launch, cudaMalloc for FIRST_US, then LATER_US and LATER_US, and another launch, which at first takes LOAD_US.
+ * The answer's first sentence.
+ */
+static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_t load_us)
+{
+    draw_begin(&summary_wants);
+    for (int64_t n = 0, us = 0; n < 3; n++) {
+        int64_t malloc_us = n == 0 ? first_us : later_us, launch_us = n == 0 ? load_us : 10;
+        draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+        draw_work_us("kernel", "elementwise", us + 12, 5, 3 * n + 1);
+        draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
+        draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, launch_us, 3 * n + 3);
+        draw_work_us("kernel", n == 0 ? "reduce" : "elementwise", us + 22 + malloc_us + launch_us, 5,
+                     3 * n + 3);
+        us += 28 + malloc_us + launch_us;
+    }
+    trace = draw_end();
+    answer();
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (strcmp(result->notices.at[i].kind, "verdict") == 0)
+            return result->notices.at[i].text;
+    return "";
+}
+
+/*
+ * A first cudaMalloc of 900 us where 1 is usual, and a first launch of 200 us where 10 are. Without both that launch is at 21-31, and
+ * its kernel, 2 after that call as recorded, at 33-38: the first turn takes 39 instead of 1128, and 1089 of 1205 us are saved. Without
+ * cudaMalloc besides all that comes 3 us earlier, which is no finding; alone it would be 902.
+ */
+static void allocation_is_priced_on_top_of_first_use(void **state)
+{
+    (void)state;
+    assert_non_null(
+        strstr(verdict_of_mallocs(900, 1, 200), "allocates or frees memory: mostly at first use."));
+    const struct table *findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row_of("first_use"), "saves"), 1089000);
+    assert_int_equal(row_of("allocation"), SIZE_MAX);
+    release();
+    assert_non_null(strstr(verdict_of_mallocs(300, 300, 10), "allocates or frees memory."));
+    assert_int_equal(row_of("first_use"), SIZE_MAX);
+    findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
+    release();
+}
+
+/* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
+static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
+{
+    (void)state;
+    for (int on_host = 0; on_host < 2; on_host++) {
+        draw_begin(&summary_wants);
+        draw_op_us("cpu_op", "aten::mm", 0, 100);
+        draw_host("user_annotation", on_host ? "gloo:all_reduce" : "reduce", 2, 100000, 500000);
+        draw_op_us("cpu_op", "aten::add", 700, 100);
+        trace = draw_end();
+        answer();
+        bool said = false;
+        for (size_t i = 0; i < result->notices.count; i++)
+            said |= strstr(result->notices.at[i].text, "communication on the host") != NULL;
+        assert_int_equal(said, on_host);
+        release();
+    }
+}
+
+/*
+ *   host     0 launch 10     100 [ cudaDeviceSynchronize      ) 900
+ *   device        20 [ elementwise                         ) 890
+ *
+ * Nothing is launched after the wait: it is the end of the recording and saves nothing.
+ */
+static void the_wait_that_ends_the_recording_saves_nothing(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_call_us("cudaLaunchKernel", 0, 10, 1);
+    draw_work_us("kernel", "elementwise", 20, 870, 1);
+    draw_call_us("cudaDeviceSynchronize", 100, 800, 2);
+    trace = draw_end();
+    answer();
+    assert_true(row_of("host_wait") == SIZE_MAX);
+    size_t told = 0;
+    for (size_t i = 0; i < result->notices.count; i++)
+        told += strcmp(result->notices.at[i].kind, "end_of_recording") == 0;
+    assert_int_equal(told, 1);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_finding_has_its_price),
+        cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
+        cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
+        cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
+        cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

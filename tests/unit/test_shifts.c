@@ -1,0 +1,55 @@
+/* test_shifts.c - replay/shifts.h: every shift that is set comes back, alike in its block or not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "replay/shifts.h"
+
+enum { COUNT = 5 * SHIFTS_OF_BLOCK + 7 };
+
+static void alike_ones_take_no_room(void **state)
+{
+    (void)state;
+    struct shifts shifts;
+    shifts_init(&shifts, COUNT);
+    for (moment_id m = COUNT; m-- > 0;)
+        shifts_set(&shifts, m, (int64_t)(m / SHIFTS_OF_BLOCK) * -1000000007);
+    for (moment_id m = 0; m < COUNT; m++)
+        assert_int_equal(shifts_get(&shifts, m), (int64_t)(m / SHIFTS_OF_BLOCK) * -1000000007);
+    for (size_t b = 0; b < shifts.block_count; b++)
+        assert_null(shifts.blocks[b].apart);
+    shifts_release(&shifts);
+}
+
+static void others_come_back(void **state)
+{
+    (void)state;
+    /* Around what 32 bits hold, the values that stand for something else, and where a difference does not fit 64 bits. */
+    static const int64_t edge_ns[] = {
+        0, -1, 1,         INT32_MAX, (int64_t)INT32_MAX + 1, INT32_MIN,     (int64_t)INT32_MIN - 1, INT64_MAX,
+        0, 0,  INT64_MIN, INT64_MAX, INT64_MAX - 1,          INT64_MIN + 1,
+    };
+    enum { EDGES = sizeof edge_ns / sizeof *edge_ns };
+    for (unsigned first = 0; first < EDGES; first++) {
+        for (unsigned repeated = 1; repeated <= SHIFTS_OF_BLOCK; repeated *= 4) {
+            struct shifts shifts;
+            shifts_init(&shifts, COUNT);
+            for (moment_id m = 0; m < COUNT; m++)
+                shifts_set(&shifts, m, edge_ns[(first + m / repeated) % EDGES]);
+            for (moment_id m = 0; m < COUNT; m++)
+                assert_true(shifts_get(&shifts, m) == edge_ns[(first + m / repeated) % EDGES]);
+            shifts_release(&shifts);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alike_ones_take_no_room),
+        cmocka_unit_test(others_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

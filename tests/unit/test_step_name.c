@@ -1,0 +1,66 @@
+#include "trace/step_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_step_has_a_number_and_a_name_for_all(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *all; /* NULL: not the name of a step */
+        int64_t number;
+    } cases[] = {
+        { "ProfilerStep#12", "ProfilerStep*", 12 },
+        { "train [step 7]", "train [step *]", 7 },
+        { "a [b] [step 0]", "a [b] [step *]", 0 },
+        { "ProfilerStep", NULL, 0 },
+        { "train [step ]", NULL, 0 },
+        { "train [step -1]", NULL, 0 },
+        { "train[step 7]", NULL, 0 },
+        { "train [step 7] again", NULL, 0 },
+        { "train 7", NULL, 0 },
+        { "]", NULL, 0 },
+        { "", NULL, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer text = { 0 };
+        int64_t number = -1;
+        assert_int_equal(step_number(cases[i].name, &number), cases[i].all != NULL);
+        assert_int_equal(step_name_is_mark(cases[i].name, strlen(cases[i].name)), cases[i].all != NULL);
+        assert_int_equal(step_name_add_all(&text, cases[i].name), cases[i].all != NULL);
+        if (cases[i].all) {
+            assert_int_equal(number, cases[i].number);
+            assert_string_equal(text.at, cases[i].all);
+            assert_true(step_name_is_mark(text.at, text.count));
+            assert_false(step_number(text.at, &number));
+        }
+        buffer_release(&text);
+    }
+}
+
+static void a_number_is_not_said_twice(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    step_name_add(&text, "train", 5, 17);
+    assert_string_equal(text.at, "train [step 17]");
+    buffer_clear(&text);
+    step_name_add(&text, "train 17", 8, 17);
+    assert_string_equal(text.at, "train [step 17]");
+    buffer_clear(&text);
+    step_name_add(&text, "train 117", 9, 17);
+    assert_string_equal(text.at, "train 117 [step 17]");
+    buffer_release(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_has_a_number_and_a_name_for_all),
+        cmocka_unit_test(a_number_is_not_said_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

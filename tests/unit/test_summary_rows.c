@@ -1,0 +1,364 @@
+/* test_summary_rows.c - summary/summary.h: the rows of operators, ranks and devices. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/summarized.h"
+
+/*
+ *   0    10   20   30   40   50
+ *   [ train.py(10): step     )      a Python function: 50 - 30 = 20
+ *    [ aten::mm     )               4..34, of which the two in it take 20 and 18, for they overlap: 30 - 38 is less than 0
+ *    [ a      )
+ *         [ b       )
+ *
+ * All own times are 20 - 8 + 20 + 18 = 50, of which shares are, as in tpa top --python.
+ */
+static void without_devices_operators_and_functions_come_by_their_own_time(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("python_function", "train.py(10): step", 1, 0, 50);
+    draw_arg(ARG_PYTHON_ID, 1);
+    draw_host("cpu_op", "aten::mm", 1, 4, 30);
+    draw_host("cpu_op", "a", 1, 5, 20);
+    draw_host("cpu_op", "b", 1, 16, 18);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 3);
+    assert_string_equal(text_called(operators, 0, "name"), "a");
+    assert_int_equal(int_called(operators, 0, "time"), 20);
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 20 / 50.0, 1e-12);
+    assert_string_equal(text_called(operators, 1, "name"), "train.py(10): step");
+    assert_int_equal(int_called(operators, 1, "time"), 20);
+    assert_string_equal(text_called(operators, 2, "name"), "b");
+    release();
+}
+
+/* mm launches 60 and 20, a graph launch without an operator 15, and 5 have no call in the file. */
+static void the_most_expensive_operators_come_first(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 2);
+    draw_call("cudaGraphLaunch", 1, 20, 1, 3);
+    draw_work("kernel", "gemm", 0, 7, 1, 60, 1);
+    draw_work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 61, 20, 2);
+    draw_work("kernel", "gemm", 0, 7, 81, 15, 3);
+    draw_work("kernel", "gemm", 0, 7, 96, 5, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 3);
+    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
+    assert_int_equal(int_called(operators, 0, "time"), 80);
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 0.8, 1e-12);
+    assert_int_equal(int_called(operators, 0, "count"), 2);
+    assert_string_equal(text_called(operators, 1, "name"), "cudaGraphLaunch");
+    assert_string_equal(text_called(operators, 2, "name"), "(launch not recorded)");
+    release();
+}
+
+/*
+ * rank 0         0    10   20   30   40   50   60   70   80   90  100
+ *   host         [ ProfilerStep#1                                 )
+ *                [ mm   )[ add       )                                   launches at 0..2, 17..19, 20..22
+ *   device 0     .[ gemm                                          )      2..100
+ *   device 1               [add)          [add)                          20..30, 50..60
+ *
+ * rank 1
+ *   host         [ ProfilerStep#1                                 )
+ *                [ item ...                                       )      launch at 0..2, wait 5..95
+ *   device 0          [gemm)                                             10..20
+ *
+ * Device 1 idles 30..50 of its 40. Both devices of rank 0 compute 98 + 20 of 98 + 40.
+ * Of the wait of 90 on rank 1 a launch would have taken 2.
+ */
+static void draw_two_ranks(void)
+{
+    draw_begin(&summary_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_host("cpu_op", "aten::mm", 1, 0, 15);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_host("cpu_op", "aten::add", 1, 16, 24);
+    draw_call("cudaLaunchKernel", 1, 17, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 20, 2, 3);
+    draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+    draw_work("kernel", "add", 1, 7, 20, 10, 2);
+    draw_work("kernel", "add", 1, 7, 50, 10, 3);
+    draw_file("second.json");
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_host("cpu_op", "aten::item", 1, 0, 99);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_call("cudaDeviceSynchronize", 1, 5, 90, 2);
+    draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
+    trace = draw_end();
+}
+
+static void each_rank_has_figures_of_its_own(void **state)
+{
+    (void)state;
+    draw_two_ranks();
+    answer_by(SUMMARY_BY_RANK);
+    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
+    static const int64_t figures[2][6] = { { 0, 100, 1, 100, 2, 0 }, { 1, 100, 1, 100, 1, 90 } };
+    static const char *const keys[] = { "rank",         "host_time", "steps",
+                                        "step_average", "devices",   "host_blocked" };
+    assert_int_equal(overview->row_count, 2);
+    for (size_t row = 0; row < 2; row++)
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(int_called(overview, row, keys[i]), figures[row][i]);
+    assert_float_equal(number_called(overview, 0, "computing"), 118.0 / 138.0, 1e-12);
+    assert_float_equal(number_called(overview, 0, "idle"), 20.0 / 138.0, 1e-12);
+    assert_float_equal(number_called(overview, 1, "computing"), 1.0, 1e-12);
+
+    assert_int_equal(operators->row_count, 3); /* mm and add of rank 0, item of rank 1 */
+    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 98.0 / 118.0, 1e-12);
+    assert_int_equal(int_called(operators, 1, "time"), 20);
+    assert_int_equal(int_called(operators, 2, "rank"), 1);
+    assert_int_equal(int_called(operators, 2, "time"), 10);
+    release();
+}
+
+static void each_device_has_figures_of_its_own(void **state)
+{
+    (void)state;
+    draw_two_ranks();
+    answer_by(SUMMARY_BY_DEVICE);
+    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
+    static const int64_t places[3][2] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
+    static const double computing[3] = { 1.0, 0.5, 1.0 };
+    assert_int_equal(overview->row_count, 3);
+    assert_int_equal(operators->row_count, 3);
+    for (size_t row = 0; row < 3; row++) {
+        assert_int_equal(int_called(overview, row, "rank"), places[row][0]);
+        assert_int_equal(int_called(overview, row, "device"), places[row][1]);
+        assert_float_equal(number_called(overview, row, "computing"), computing[row], 1e-12);
+        assert_int_equal(int_called(operators, row, "device"), places[row][1]);
+        assert_float_equal(number_called(operators, row, "share_of_all"), 1.0, 1e-12);
+    }
+    assert_string_equal(text_called(operators, 1, "name"), "aten::add");
+    assert_int_equal(int_called(operators, 1, "count"), 2);
+    release();
+}
+
+/* Two files that say that they are of one rank are one row. */
+static void files_of_one_rank_share_a_row(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int file = 0; file < 3; file++) {
+            if (file)
+                draw_file("another.json");
+            trace_builder_current_file(draw_builder)->rank = file == 1 ? 5 : 4;
+            draw_host("cpu_op", "aten::mm", 1, 0, 20);
+            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+            draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
+        }
+        trace = draw_end();
+        answer_by(by);
+        struct table *overview = table_called(result, "overview");
+        assert_int_equal(overview->row_count, 2);
+        assert_int_equal(int_called(overview, 0, "rank"), 4);
+        assert_int_equal(int_called(overview, 1, "rank"), 5);
+        release();
+    }
+}
+
+/* Rank 1 is given before rank 0: steps of 100 and of 40. */
+static void ranks_come_in_any_order(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int rank = 1; rank >= 0; rank--) {
+            if (rank == 0)
+                draw_file("another.json");
+            trace_builder_current_file(draw_builder)->rank = rank;
+            draw_host("user_annotation", "ProfilerStep#1", 1, 0, rank ? 100 : 40);
+            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+            draw_work("kernel", "gemm", 0, 7, 2, 20, 1);
+        }
+        trace = draw_end();
+        answer_by(by);
+        const struct table *overview = table_called(result, "overview");
+        assert_int_equal(overview->row_count, 2);
+        for (size_t row = 0; row < 2; row++) {
+            int64_t rank = int_called(overview, row, "rank");
+            assert_int_equal(rank, 1 - row);
+            assert_int_equal(int_called(overview, row, "steps"), 1);
+            assert_int_equal(int_called(overview, row, "step_average"), rank ? 100 : 40);
+        }
+        release();
+    }
+}
+
+/*
+ * Two cycles of rank 4 around one of rank 5; the second is TIMES as long. In each:
+ *
+ *                    0    10   20   30   40   50   60   70   80   90  100
+ *   host             [ ProfilerStep#1                                 )
+ *                    [ mm                                             )     launch at 0..2, wait 10..60
+ *   device 0         .[ gemm                                          )     2..100
+ */
+static void draw_cycle(int64_t rank, int64_t times)
+{
+    trace_builder_current_file(draw_builder)->rank = rank;
+    draw_device(0);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100 * times);
+    draw_host("cpu_op", "aten::mm", 1, 0, 100 * times);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_call("cudaStreamSynchronize", 1, 10 * times, 50 * times, 2);
+    draw_work("kernel", "volta_sgemm_128x64_nn", 0, 7, 2, 100 * times - 2, 1);
+}
+
+/*
+ * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500. All of the time of its kernels, 98 + 998,
+ * is of aten::mm. Of all ranks, which ran side by side, the recording is as long as that of the longest.
+ */
+static void cycles_of_a_rank_are_added_up(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        draw_cycle(4, 1);
+        draw_file("second.json");
+        draw_cycle(5, 1);
+        draw_file("third.json");
+        draw_cycle(4, 10);
+        trace = draw_end();
+        answer_by(by);
+        const struct table *overview = table_called(result, "overview"),
+                           *operators = table_called(result, "operators");
+        assert_int_equal(overview->row_count, 2);
+        assert_int_equal(int_called(overview, 0, "host_time"), 1100);
+        assert_int_equal(int_called(overview, 1, "host_time"), 100);
+        assert_int_equal(int_called(overview, 0, "steps"), 2);
+        assert_int_equal(int_called(overview, 0, "step_average"), 550);
+        assert_int_equal(int_called(overview, 1, "step_average"), 100);
+        if (by == SUMMARY_BY_RANK) {
+            assert_int_equal(int_called(overview, 0, "devices"), 1);
+            assert_int_equal(int_called(overview, 0, "host_blocked"), 550);
+        }
+        assert_int_equal(operators->row_count, 2);
+        assert_int_equal(int_called(operators, 0, "rank"), 4);
+        assert_int_equal(int_called(operators, 0, "time"), 98 + 998);
+        assert_int_equal(int_called(operators, 0, "count"), 2);
+        assert_float_equal(number_called(operators, 0, "share_of_all"), 1.0, 1e-12);
+        assert_int_equal(int_called(operators, 1, "rank"), 5);
+        result_free(result);
+
+        answer(); /* of all: two devices, and three files */
+        overview = table_called(result, "overview");
+        assert_string_equal(overview->footers.at[0].key, "host_time");
+        assert_int_equal(overview->footers.at[0].value.i, 1100);
+        assert_string_equal(overview->footers.at[3].key, "devices");
+        assert_int_equal(overview->footers.at[3].value.i, 2);
+        release();
+    }
+}
+
+/* The most on a device is no peak of the host; that is reported of files without any on a device. */
+static void memory_of_the_host_is_not_of_a_device(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t host, device, peak;
+        const char *title;
+    } cases[] = {
+        { 5000, 100, 100, "Most memory on a device" },
+        { 5000, 0, 5000, "Most memory on the host" },
+        { 0, 100, 100, "Most memory on a device" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int64_t host_number = -1; host_number <= 0; host_number++) {
+            draw_begin(&summary_wants);
+            draw_host("cpu_op", "aten::empty", 1, 0, 100);
+            draw_call("cudaLaunchKernel", 1, 1, 1, 1);
+            draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+            if (cases[i].host)
+                draw_memory(40, 0, host_number, 0xB00, cases[i].host, cases[i].host);
+            if (cases[i].device)
+                draw_memory(50, 1, 0, 0xA00, cases[i].device, cases[i].device);
+            trace = draw_end();
+            answer();
+            const struct table *overview = table_called(result, "overview");
+            const struct table_footer *last = &overview->footers.at[overview->footers.count - 1];
+            assert_string_equal(last->title, cases[i].title);
+            assert_int_equal(last->value.i, cases[i].peak);
+            result_free(result);
+
+            answer_by(SUMMARY_BY_RANK);
+            assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"), cases[i].peak);
+            result_free(result);
+
+            answer_by(SUMMARY_BY_DEVICE);
+            assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"),
+                             cases[i].device ? cases[i].device : TABLE_INT_MISSING);
+            release();
+        }
+}
+
+/* Three ranks of 140 years each, in which a kernel runs at the begin and the other at the end of all. */
+static void sums_of_long_files_do_not_overflow(void **state)
+{
+    (void)state;
+    const int64_t far_ns = INT64_C(2200000000000000000);
+    static const char *const steps[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3" };
+    for (enum summary_by by = SUMMARY_BY_ALL; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int file = 0; file < 3; file++) {
+            if (file)
+                draw_file("another.json");
+            draw_work("kernel", "gemm", 0, 7, -far_ns, 1, DRAW_NO_CALL);
+            for (int i = 0; i < 3; i++) {
+                draw_host("user_annotation", steps[i], 1, 10 * i - far_ns, 10);
+                draw_call("cudaLaunchKernel", 1, 10 * i - far_ns, 2, i + 1);
+                draw_work("kernel", "ncclDevKernel_AllReduce", 0, 7, far_ns + 10 * i, 1, i + 1);
+            }
+        }
+        trace = draw_end();
+        answer_by(by);
+        struct table *overview = table_called(result, "overview");
+        if (by == SUMMARY_BY_ALL) {
+            assert_string_equal(overview->footers.at[0].key, "host_time");
+            assert_int_equal(overview->footers.at[0].value.i, 2 * far_ns + 21);
+        } else {
+            assert_int_equal(overview->row_count, 3);
+            assert_int_equal(int_called(overview, 2, "host_time"), 2 * far_ns + 21);
+        }
+        for (size_t t = 0; t < result->tables.count; t++)
+            for (size_t row = 0;
+                 strcmp(result->tables.at[t]->key, "findings") == 0 && row < result->tables.at[t]->row_count;
+                 row++) {
+                const struct table *findings = result->tables.at[t];
+                double share = number_called(findings, row, "saves_share");
+                if (share < 0 || share > 1 || int_called(findings, row, "time") < 0)
+                    fail_msg("%s: a share of %g", text_called(findings, row, "rule"), share);
+            }
+        release();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_devices_operators_and_functions_come_by_their_own_time),
+        cmocka_unit_test(the_most_expensive_operators_come_first),
+        cmocka_unit_test(each_rank_has_figures_of_its_own),
+        cmocka_unit_test(each_device_has_figures_of_its_own),
+        cmocka_unit_test(files_of_one_rank_share_a_row),
+        cmocka_unit_test(ranks_come_in_any_order),
+        cmocka_unit_test(cycles_of_a_rank_are_added_up),
+        cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
+        cmocka_unit_test(sums_of_long_files_do_not_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/*
+ * room.c - does what is being read fit into memory?
+ *
+ * A process that exceeds the memory of its control group is killed without a message, after minutes of reading. So while
+ * reading, the builder estimates what the whole trace needs, in proportion to the events and bytes read so far, and adds what
+ * the analysis needs. If that is more than is left, reading fails: of a file of 100 GB within its first 100 MB. Both
+ * estimates are low, because a command that fits must run.
+ */
+#include "base/buffer.h"
+#include "base/memory_room.h"
+#include "base/quantity.h"
+#include "trace/storage.h"
+
+enum { FIRST_CHECK = 128 << 10, CHECK_EVERY = 256 << 10 };
+
+void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size)
+{
+    builder->read = read;
+    builder->read_of = size;
+}
+
+/* Bytes of all columns for each event: what it takes of the memory for COLUMNS. */
+static size_t event_bytes(const struct trace_storage *storage)
+{
+    return sizeof *storage->start_ns + sizeof *storage->dur_ns + sizeof *storage->name +
+           sizeof *storage->track + sizeof *storage->category + sizeof *storage->kind +
+           sizeof *storage->flags;
+}
+
+static uint64_t held_bytes(const struct trace_storage *storage)
+{
+    uint64_t bytes = (uint64_t)storage->count * event_bytes(storage);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        const struct arg_storage *column = &storage->args[arg];
+        bytes += column->packed_words * sizeof *column->packed + column->present_bytes;
+    }
+    return bytes;
+}
+
+/* How many events there will be, if the rest of the file is as what was read of it. */
+static double expected_events(const struct trace_builder *builder)
+{
+    const struct trace_storage *storage = builder->storage;
+    size_t before = storage->files.at[storage->files.count - 1].first_event;
+    double of_file = (double)(storage->count - before);
+    if (builder->read > 0 && builder->read_of > builder->read)
+        of_file *= (double)builder->read_of / (double)builder->read;
+    return (double)before + of_file;
+}
+
+static bool fail(const struct memory_room *room, double events, double need, struct tpa_error *err)
+{
+    struct buffer needed = { 0 }, there = { 0 };
+    quantity_show_rounded_size(&needed, (int64_t)need);
+    quantity_show_rounded_size(&there, (int64_t)room->bytes);
+    tpa_fail(
+        err, TPA_NOWHERE,
+        "the trace needs another %s of memory, for about %.0f million events, but only %s are left (limit: %s)",
+        needed.at, events / 1e6, there.at, room->of);
+    buffer_release(&needed);
+    buffer_release(&there);
+    return tpa_hint(err,
+                    "raise the limit, give fewer files at a time, or record fewer steps; tpa top, gpu and "
+                    "kernels need the least memory: 40 to 50 bytes an event");
+}
+
+bool builder_check_room(struct trace_builder *builder, struct tpa_error *err)
+{
+    const struct trace_storage *storage = builder->storage;
+    struct memory_room room;
+    if (storage->count < builder->next_room_check || storage->count < FIRST_CHECK)
+        return true;
+    builder->next_room_check = storage->count + CHECK_EVERY;
+    if (!memory_room(&room))
+        return true;
+    unsigned work = builder->trace->wants.work_bytes ? builder->trace->wants.work_bytes : TRACE_WORK_BYTES;
+    double events = expected_events(builder), held = (double)held_bytes(storage);
+    double need = events * (held / (double)storage->count + work) - held;
+    if (room.counts_reserved) { /* what the columns have in advance counts already, and will once they have grown again */
+        room.bytes += (storage->capacity - storage->count) * event_bytes(storage);
+        need += (double)(storage->capacity / 4 * event_bytes(storage));
+    }
+    return need <= (double)room.bytes || fail(&room, events, need, err);
+}
