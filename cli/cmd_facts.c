@@ -3,6 +3,7 @@
 #include "cli/fleet_map.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"
+#include "fleet/rounds.h"
 #include "fleet/slice_file.h"
 #include "base/source.h"
 #include <string.h>
@@ -11,6 +12,7 @@
 
 struct facts_args {
     const char *path, *apart, *job, *step_range;
+    int round;
     uint64_t slices, jobs, max_ratio;
     bool progress;
 };
@@ -18,6 +20,18 @@ struct facts_args {
 static const struct facts_args facts_defaults = { .slices = 64,
                                                   .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
                                                   .progress = true };
+
+enum round { ROUND_NONE, ROUND_JOB, ROUND_ENDS, ROUND_CLOCKS, ROUND_JUDGE };
+
+static const struct opt_choice rounds[] = {
+    { "none", "facts", NULL, NULL },
+    { "job", "the facts that the next rounds need, of all ranks", NULL, NULL },
+    { "ends", "of these, and a file apart: when its collectives ended", NULL, NULL },
+    { "clocks", "of these, and the ends of all files: clocks of all ranks", NULL, NULL },
+    { "judge", "of these, the clocks, and a file apart: who was last in its collectives, and who waited",
+      NULL, NULL },
+    { 0 },
+};
 
 static const struct opt facts_opts[] = {
     OPT_GROUP("Facts"),
@@ -28,6 +42,8 @@ static const struct opt facts_opts[] = {
         0, "apart", struct facts_args, apart, "FOLDER",
         "write collectives to files in FOLDER, which is new: all ranks of one go to files of equal name"),
     OPT_COUNT(0, "slices", struct facts_args, slices, 1, 100000, "N", "so many files at most"),
+    OPT_CHOICE(0, "round", struct facts_args, round, rounds, "ROUND",
+               "for engines that have collectives in files apart on many machines: write what a round makes"),
     OPT_GROUP("Input"),
     OPT_TEXT(0, "step-range", struct facts_args, step_range, "REGEX",
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
@@ -39,7 +55,57 @@ static const struct opt facts_opts[] = {
     OPT_END,
 };
 
-static bool write_facts(const struct facts_args *args, const struct facts *facts, struct tpa_error *err)
+static bool save_facts(const struct facts *facts, FILE *out, struct tpa_error *err)
+{
+    return facts_save(facts, out) || tpa_fail_errno(err, "cannot write the facts");
+}
+
+/* Groups tell whose collectives are looked at: leave those of the members of JOB. */
+static void keep_groups(struct facts *facts, const struct fleet_job *job)
+{
+    struct facts_rows *rows = &facts->tables[FACTS_GROUPS];
+    struct facts_group *groups = rows->at;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (fleet_job_find(job, groups[i].recording) != FLEET_NO_MEMBER)
+            groups[kept++] = groups[i];
+    rows->count = kept;
+}
+
+/* What the other rounds need of the facts of all ranks: recordings, steps, and the groups of those of the job. */
+static bool save_job(struct facts *facts, const struct fleet_job *job, FILE *out, struct tpa_error *err)
+{
+    static const enum facts_table unneeded[] = { FACTS_DEVICES, FACTS_NAMES, FACTS_COLLECTIVES,
+                                                 FACTS_NOTICES };
+    for (size_t i = 0; i < sizeof unneeded / sizeof *unneeded; i++)
+        facts->tables[unneeded[i]].count = 0;
+    if (!rounds_possible(job, err))
+        return false;
+    keep_groups(facts, job);
+    return save_facts(facts, out, err);
+}
+
+static bool save_round(enum round round, struct fleet_map *map, FILE *out, struct tpa_error *err)
+{
+    if (round == ROUND_NONE)
+        return save_facts(map->facts, out, err);
+    const struct fleet_files *files = fleet_map_apart(map);
+    struct fleet_job job;
+    fleet_job_init(&job, map->facts);
+    bool good;
+    if (round == ROUND_JOB)
+        good = save_job(map->facts, &job, out, err);
+    else if (!files)
+        good = tpa_fail(err, TPA_NOWHERE, "there are no collectives in files apart");
+    else
+        good = (round == ROUND_ENDS     ? rounds_save_ends
+                : round == ROUND_CLOCKS ? rounds_save_clocks
+                                        : rounds_save_judged)(&job, files, out, err);
+    fleet_job_release(&job);
+    return good;
+}
+
+static bool write_facts(const struct facts_args *args, struct fleet_map *map, struct tpa_error *err)
 {
     struct output_file file;
     if (!args->path && isatty(STDOUT_FILENO)) {
@@ -48,9 +114,8 @@ static bool write_facts(const struct facts_args *args, const struct facts *facts
     }
     if (!output_file_open(&file, args->path, err))
         return false;
-    if (facts_save(facts, file.stream))
+    if (save_round((enum round)args->round, map, file.stream, err))
         return output_file_commit(&file, err);
-    tpa_fail_errno(err, "cannot write the facts");
     output_file_discard(&file);
     return false;
 }
@@ -97,7 +162,8 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
                              .max_ratio = args->max_ratio,
                              .step_range = args->step_range,
                              .job = args->job,
-                             .progress = args->progress };
+                             .progress = args->progress,
+                             .apart = args->round != ROUND_NONE };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
     if (good && map.failures.count) { /* what merges them must be able to rely on their being whole */
         good = tpa_fail(err, TPA_NOWHERE, "%s", map.failures.at[0].reason);
@@ -109,7 +175,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
             map.failures.count, map.files);
     }
     good = good && (!args->apart || put_apart(args, map.facts, err));
-    good = good && write_facts(args, map.facts, err);
+    good = good && write_facts(args, &map, err);
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -54,8 +54,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
                              .progress = args->progress,
                              .apart = true };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
-    struct fleet_slices slices = { map.facts, map.slices.at, map.slices.count };
-    struct fleet *fleet = good ? fleet_open_apart(map.facts, slices.count ? &slices : NULL, err) : NULL;
+    struct fleet *fleet = good ? fleet_open_apart(map.facts, fleet_map_apart(&map), err) : NULL;
     good = fleet != NULL;
     if (good) {
         struct result *result = result_open("tpa.fleet/1");

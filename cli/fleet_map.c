@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include "fleet/facts_file.h"
+#include "fleet/rounds.h"
 #include "fleet/slice_file.h"
 #include "ingest/formats.h"
 #include <dirent.h>
@@ -132,11 +133,11 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
     return !empty || tpa_fail(err, TPA_NOWHERE, "the trace holds no events");
 }
 
-enum facts_kind { NO_FACTS, WHOLE_FACTS, FACTS_APART };
+enum { NO_FACTS = -1, WHOLE_FACTS = FLEET_FILES };
 
-/* What PATH is, by its first table. False and ERR when it cannot be read; a pipe, which can be read but once, holds no facts. */
-static bool find_kind(const struct fleet_map *map, const char *path, enum facts_kind *kind,
-                      struct tpa_error *err)
+/* What PATH is, by its first table: NO_FACTS, WHOLE_FACTS or an enum fleet_file. False and ERR when it cannot be read; a pipe, which can be
+ * read but once, holds no facts. */
+static bool find_kind(const struct fleet_map *map, const char *path, int *kind, struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
     struct stat about;
@@ -147,7 +148,7 @@ static bool find_kind(const struct fleet_map *map, const char *path, enum facts_
     const char *bytes = NULL;
     size_t len = source ? source_peek(source, &bytes, err) : 0;
     if (len && facts_look_like(bytes, len))
-        *kind = slice_file_is(source) ? FACTS_APART : WHOLE_FACTS;
+        *kind = rounds_kind(source);
     source_free(source);
     return !err->failed;
 }
@@ -156,11 +157,11 @@ static bool find_kind(const struct fleet_map *map, const char *path, enum facts_
 static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
-    enum facts_kind kind;
+    int kind;
     if (!find_kind(map, path, &kind, err) || kind == NO_FACTS)
         return false;
-    if (kind == FACTS_APART) {
-        *VEC_PUSH(&map->slices) = mem_strdup(path);
+    if (kind != WHOLE_FACTS) {
+        *VEC_PUSH(&map->apart_files.of[kind]) = mem_strdup(path);
         return true;
     }
     struct source *source = source_open(path, &limits, err);
@@ -198,18 +199,40 @@ static bool check_collectives(const struct fleet_map *map, struct tpa_error *err
                "the files apart hold collectives of recordings whose facts are not given, or one is given twice");
 }
 
-/* Bring collectives that are in files apart to the facts, where they are to be there. */
-static bool settle_slices(struct fleet_map *map, struct tpa_error *err)
+static const char *any_apart(const struct fleet_map *map)
 {
-    if (map->slices.count && map->facts->tables[FACTS_RECORDINGS].count == 0) {
+    for (int kind = 0; kind < FLEET_FILES; kind++)
+        if (map->apart_files.of[kind].count)
+            return map->apart_files.of[kind].at[0];
+    return NULL;
+}
+
+/* Bring collectives that are in files apart to the facts, where they are to be there. */
+static bool settle_apart(struct fleet_map *map, struct tpa_error *err)
+{
+    const char *apart = any_apart(map);
+    if (apart && map->facts->tables[FACTS_RECORDINGS].count == 0) {
         tpa_fail(err, TPA_NOWHERE, "this file holds collectives alone");
         tpa_hint(err, "give the facts that they are of, too: what tpa facts --apart wrote with -o");
-        return tpa_in_file(err, map->slices.at[0]);
+        return tpa_in_file(err, apart);
     }
+    if (!apart || map->apart)
+        return true;
+    for (int kind = FILE_SLICE + 1; kind < FLEET_FILES; kind++)
+        if (map->apart_files.of[kind].count) {
+            tpa_fail(err, TPA_NOWHERE, "this file is for tpa fleet, and for tpa facts --round");
+            return tpa_in_file(err, map->apart_files.of[kind].at[0]);
+        }
     bool good = true;
-    for (size_t i = 0; i < map->slices.count && good && !map->apart; i++)
-        good = merge_slice(map, map->slices.at[i], err);
-    return good && (map->apart || map->slices.count == 0 || check_collectives(map, err));
+    for (size_t i = 0; i < map->apart_files.of[FILE_SLICE].count && good; i++)
+        good = merge_slice(map, map->apart_files.of[FILE_SLICE].at[i], err);
+    return good && check_collectives(map, err);
+}
+
+const struct fleet_files *fleet_map_apart(struct fleet_map *map)
+{
+    map->apart_files.facts = map->facts;
+    return any_apart(map) ? &map->apart_files : NULL;
 }
 
 /* ---- processes ---- */
@@ -524,7 +547,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
         good = map_by_processes(map, &files, jobs, err);
     if (map->failures.count)
         qsort(map->failures.at, map->failures.count, sizeof *map->failures.at, compare_failures);
-    bool nothing = map->facts->tables[FACTS_RECORDINGS].count == 0 && map->slices.count == 0;
+    bool nothing = map->facts->tables[FACTS_RECORDINGS].count == 0 && !any_apart(map);
     if (good && nothing && map->failures.count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
         good = tpa_in_file(err, operands[0]);
@@ -534,7 +557,7 @@ bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struc
             tpa_hint(err, "none of the %zu files could be read; this is the first", map->failures.count);
         tpa_in_file(err, map->failures.at[0].path);
     }
-    good = good && settle_slices(map, err);
+    good = good && settle_apart(map, err);
     facts_finish(map->facts);
     for (size_t i = 0; i < files.at.count; i++)
         free(files.at.at[i].name);
@@ -549,9 +572,11 @@ void fleet_map_release(struct fleet_map *map)
         free(map->failures.at[i].reason);
     }
     VEC_FREE(&map->failures);
-    for (size_t i = 0; i < map->slices.count; i++)
-        free(map->slices.at[i]);
-    VEC_FREE(&map->slices);
+    for (int kind = 0; kind < FLEET_FILES; kind++) {
+        for (size_t i = 0; i < map->apart_files.of[kind].count; i++)
+            free(map->apart_files.of[kind].at[i]);
+        VEC_FREE(&map->apart_files.of[kind]);
+    }
     facts_free(map->facts);
     map->facts = NULL;
 }

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "fleet/gather.h"
+#include "fleet/meetings.h"
 
 struct fleet_failure {
     char *path;
@@ -30,12 +31,12 @@ struct fleet_map {
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */
     const char *job;        /* name of the job; NULL: not recorded */
     bool progress;          /* show it on a terminal */
-    bool apart;             /* leave collectives that are in files apart (slice_file.h) there */
+    bool apart;             /* leave collectives that are in files apart there */
     /* What is answered: */
     struct facts *facts;                   /* finished */
     size_t files;                          /* that were looked at */
     VEC_OF(struct fleet_failure) failures; /* by path */
-    VEC_OF(char *) slices;                 /* the paths of such files */
+    struct fleet_files apart_files;        /* those that were given */
 };
 
 /*
@@ -45,6 +46,9 @@ struct fleet_map {
  */
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err);
 void fleet_map_release(struct fleet_map *map);
+
+/* The files apart, for fleet_open_apart; NULL: there are none. */
+const struct fleet_files *fleet_map_apart(struct fleet_map *map);
 
 /* Add a notice to RESULT for each of the first failures, and one for how many more there are. */
 void fleet_map_add_notices(const struct fleet_map *map, struct result *result);

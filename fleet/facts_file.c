@@ -243,14 +243,17 @@ bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, str
     return !err->failed;
 }
 
-bool facts_begin_with(struct source *source, const char *key)
+size_t facts_begin_with(struct source *source, const char *const keys[], size_t count)
 {
     struct arrow_reader reader;
     struct tpa_error err = { 0 };
+    size_t k = 0;
     arrow_reader_init(&reader, source);
-    bool is = arrow_read_schema(&reader, &err) && is_table(&reader, key);
+    bool good = arrow_read_schema(&reader, &err);
+    while (k < count && !(good && is_table(&reader, keys[k])))
+        k++;
     arrow_reader_release(&reader);
-    return is;
+    return k;
 }
 
 /* Rows of a recording that is not there would be of nobody. */

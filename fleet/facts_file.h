@@ -46,7 +46,7 @@ bool facts_read(struct facts *facts, struct source *source, struct tpa_error *er
 bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
                      void (*add)(void *context, const void *row), void *context, struct tpa_error *err);
 
-/* Is the first table of SOURCE, of which this takes some bytes, one of this name? */
-bool facts_begin_with(struct source *source, const char *key);
+/* Which of COUNT KEYS is the name of the first table of SOURCE, of which this takes some bytes; COUNT: none of them. */
+size_t facts_begin_with(struct source *source, const char *const keys[], size_t count);
 
 #endif

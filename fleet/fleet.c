@@ -4,6 +4,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
+#include "fleet/rounds.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,17 +157,25 @@ static void find_left_out(struct fleet *fleet)
     }
 }
 
+static bool find_meetings(struct fleet *fleet, const struct fleet_files *files, struct tpa_error *err)
+{
+    bool judged = files && files->of[FILE_JUDGED].count;
+    return (judged ? rounds_load_judged(&fleet->meetings, &fleet->job, files, err)
+                   : fleet_meetings_judge(&fleet->meetings, &fleet->job, files, NULL, err)) &&
+           fleet_meetings_finish(&fleet->meetings, files, err);
+}
+
 struct fleet *fleet_open(const struct facts *facts)
 {
     return fleet_open_apart(facts, NULL, &(struct tpa_error){ 0 });
 }
 
-struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_slices *slices,
+struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err)
 {
     struct fleet *fleet = mem_zalloc(1, sizeof *fleet);
     fleet_job_init(&fleet->job, facts);
-    if (!fleet_meetings_init(&fleet->meetings, &fleet->job, slices, err)) {
+    if (!find_meetings(fleet, files, err)) {
         fleet_free(fleet);
         return NULL;
     }

@@ -159,11 +159,11 @@ struct fleet {
 };
 
 /*
- * New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. Where SLICES is not NULL collectives are in files apart;
+ * New; free with fleet_free (NULL is allowed). FACTS is finished, and must live as long. Where FILES is not NULL collectives are in files apart;
  * NULL and ERR when one cannot be read.
  */
 struct fleet *fleet_open(const struct facts *facts);
-struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_slices *slices,
+struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_files *files,
                                struct tpa_error *err);
 void fleet_free(struct fleet *fleet);
 

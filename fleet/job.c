@@ -196,6 +196,33 @@ static bool comes_behind(const void *context, const void *left, const void *righ
     return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
 }
 
+/* ---- members by recording ---- */
+
+static bool has_later_number(const void *context, const void *a, const void *b)
+{
+    const struct fleet_job *job = context;
+    return job->members.at[*(const uint32_t *)a].recording->recording >
+           job->members.at[*(const uint32_t *)b].recording->recording;
+}
+
+static void list_by_recording(struct fleet_job *job)
+{
+    job->by_recording = mem_alloc(mem_times(job->members.count + 1, sizeof *job->by_recording));
+    for (uint32_t m = 0; m < job->members.count; m++)
+        job->by_recording[m] = m;
+    runs_sort(job->by_recording, job->members.count, sizeof *job->by_recording, has_later_number, job);
+}
+
+uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording)
+{
+    size_t i, count = job->members.count;
+    SEARCH(i, count, job->members.at[job->by_recording[i]].recording->recording < recording);
+    bool found = i < count && job->members.at[job->by_recording[i]].recording->recording == recording;
+    return found ? job->by_recording[i] : FLEET_NO_MEMBER;
+}
+
+/* ---- all ---- */
+
 void fleet_job_init(struct fleet_job *job, const struct facts *facts)
 {
     struct identity identity = find_job(facts);
@@ -214,6 +241,7 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     drop_duplicates(job);
     find_missing(job);
     runs_sort(job->others.at, job->others.count, sizeof *job->others.at, comes_behind, facts);
+    list_by_recording(job);
 }
 
 void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
@@ -225,6 +253,7 @@ void fleet_job_of_all(struct fleet_job *job, const struct facts *facts)
         find_rows(facts, &member);
         *VEC_PUSH(&job->members) = member;
     }
+    list_by_recording(job);
 }
 
 void fleet_job_release(struct fleet_job *job)
@@ -232,4 +261,5 @@ void fleet_job_release(struct fleet_job *job)
     VEC_FREE(&job->members);
     VEC_FREE(&job->others);
     VEC_FREE(&job->missing);
+    free(job->by_recording);
 }

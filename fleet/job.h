@@ -43,6 +43,7 @@ struct fleet_job {
     int64_t missing_count;                /* below world_size and not here */
     VEC_OF(struct fleet_range) missing;   /* these, ascending */
     bool numbered;                        /* no recording tells its rank */
+    uint32_t *by_recording;               /* members by the number of their recording: fleet_job_find */
 };
 
 /* Release with fleet_job_release. */
@@ -50,6 +51,10 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts);
 /* Every recording of FACTS is a member, whatever job it is of. */
 void fleet_job_of_all(struct fleet_job *job, const struct facts *facts);
 void fleet_job_release(struct fleet_job *job);
+
+/* Which member this recording is; FLEET_NO_MEMBER: none. */
+#define FLEET_NO_MEMBER UINT32_MAX
+uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording);
 
 /* The text of ID in the facts; missing for NAME_NONE. */
 struct text fleet_text(const struct facts *facts, name_id id);

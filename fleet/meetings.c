@@ -8,6 +8,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
+#include "fleet/ends.h"
 #include "fleet/medians.h"
 #include "fleet/slice_file.h"
 #include <inttypes.h>
@@ -17,119 +18,6 @@
 static int compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
-}
-
-/* ---- clocks ---- */
-
-/* A meeting that all must arrive for, and the ends of its ranks. */
-struct joining {
-    size_t first, count;
-    int64_t shortest_ns; /* of the durations */
-    bool checked;        /* it was matched by its order: it must have ended together */
-    bool refuted;
-};
-
-struct ends {
-    VEC_OF(struct clock_end) at; /* by the members' own clocks */
-    VEC_OF(struct joining) joining;
-    bool *meets; /* by member: somebody, where nobody must wait for all */
-};
-
-static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
-{
-    struct joining joining = { .first = ends->at.count,
-                               .count = meeting->count,
-                               .shortest_ns = INT64_MAX,
-                               .checked = meeting->by_order };
-    for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        const struct slice_arrival *arrival = &slice->arrivals[i];
-        const struct facts_collective *one = arrival->row->collective;
-        *VEC_PUSH(&ends->at) = (struct clock_end){ arrival->row->member, arrival->end_ns };
-        if (one->duration_ns < joining.shortest_ns)
-            joining.shortest_ns = one->duration_ns;
-        joining.checked = joining.checked && one->device >= 0 && slice_joins_all(slice->job, one);
-    }
-    *VEC_PUSH(&ends->joining) = joining;
-}
-
-static bool is_joining(const struct slice *slice, const struct slice_meeting *meeting)
-{
-    return slice_joins_all(slice->job, slice->arrivals[meeting->first].row->collective);
-}
-
-static void add_ends(struct ends *ends, const struct slice *slice)
-{
-    for (size_t m = 0; m < slice->meetings.count; m++) {
-        const struct slice_meeting *meeting = &slice->meetings.at[m];
-        if (is_joining(slice, meeting)) {
-            add_joining(ends, slice, meeting);
-            continue;
-        }
-        for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
-            ends->meets[slice->arrivals[i].row->member] = true;
-    }
-}
-
-/* New, by member: the number of its host. */
-static uint32_t *hosts_of(const struct fleet_job *job)
-{
-    uint32_t *hosts = mem_alloc(mem_times(job->members.count + 1, sizeof *hosts));
-    for (size_t m = 0; m < job->members.count; m++) {
-        name_id host = job->members.at[m].recording->host;
-        hosts[m] = host == NAME_NONE ? CLOCK_NO_HOST : host;
-    }
-    return hosts;
-}
-
-/* By what was not refuted. */
-static void find_clocks(struct fleet_meetings *meetings, const struct ends *ends)
-{
-    size_t members = meetings->job->members.count;
-    uint32_t *hosts = hosts_of(meetings->job);
-    bool *meets = mem_alloc(members + 1);
-    struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
-    struct clock_problem problem = {
-        .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends->at.at
-    };
-    memcpy(meets, ends->meets, members);
-    for (size_t j = 0; j < ends->joining.count; j++) {
-        const struct joining *one = &ends->joining.at[j];
-        for (size_t i = one->first; i < one->first + one->count && !one->refuted; i++)
-            meets[ends->at.at[i].member] = true;
-        if (!one->refuted)
-            joining[problem.count++] = (struct clock_meeting){ one->first, one->count };
-    }
-    free(meetings->clocks);
-    meetings->clocks = rank_clocks_find(&problem);
-    free(hosts);
-    free(meets);
-    free(joining);
-}
-
-/* Did they end together? Ranks are not let go in one moment: up to a millisecond and half the transfer is together. */
-static bool ended_together(const struct fleet_meetings *meetings, const struct ends *ends,
-                           const struct joining *joining)
-{
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
-    for (size_t i = joining->first; i < joining->first + joining->count; i++) {
-        const struct rank_clock *clock = &meetings->clocks[ends->at.at[i].member];
-        if (clock->ahead_ns == FACTS_MISSING)
-            return true;
-        int64_t end_ns = rank_clock_moment(clock, ends->at.at[i].end_ns);
-        first_ns = end_ns < first_ns ? end_ns : first_ns;
-        last_ns = end_ns > last_ns ? end_ns : last_ns;
-    }
-    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
-           apart_ns <= 1000000 + joining->shortest_ns / 2;
-}
-
-static void refute(struct fleet_meetings *meetings, struct ends *ends)
-{
-    for (size_t j = 0; j < ends->joining.count; j++) {
-        struct joining *joining = &ends->joining.at[j];
-        joining->refuted = joining->checked && !ended_together(meetings, ends, joining);
-        meetings->refuted += joining->refuted ? joining->count : 0;
-    }
 }
 
 /* ---- who was last ---- */
@@ -480,7 +368,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
         waits[i] = FACTS_MISSING;
     for (size_t m = 0; m < slice->meetings.count; m++) {
         const struct slice_meeting *found = &slice->meetings.at[m];
-        bool refuted = is_joining(slice, found) && ends->joining.at[(*joining)++].refuted;
+        bool refuted = ends_has(slice, found) && ends->joining.at[(*joining)++].refuted;
         struct fleet_meeting meeting = { .first = found->first,
                                          .count = found->count,
                                          .number = found->number,
@@ -607,40 +495,54 @@ static bool is_later(const void *context, const void *a, const void *b)
 
 struct pass {
     const struct fleet_job *job;
-    const struct fleet_slices *slices; /* NULL: all is in the facts */
-    bool *mixed;                       /* by group: files do not have it whole */
+    const struct fleet_files *files; /* NULL: all is in the facts */
+    bool *mixed;                     /* by group: no slice has it whole */
     bool any_mixed;
     struct slice kept; /* of the facts: it is made once */
 };
 
+static void pass_init(struct pass *pass, const struct fleet_job *job, const struct fleet_files *files)
+{
+    *pass = (struct pass){ .job = job, .files = files };
+    if (files)
+        pass->mixed = slice_find_mixed(job, &pass->any_mixed);
+}
+
+static void pass_release(struct pass *pass)
+{
+    slice_release(&pass->kept);
+    free(pass->mixed);
+}
+
 static bool add_file(const struct pass *pass, struct slice *slice, size_t file, bool mixed,
                      struct tpa_error *err)
 {
-    const char *path = pass->slices->paths[file];
+    const char *path = pass->files->of[FILE_SLICE].at[file];
     struct source *source = source_open(path, &(struct source_limits){ .max_ratio = 0 }, err);
-    bool good = source && slice_add_file(slice, pass->slices->facts, pass->mixed, mixed, source, err);
+    bool good = source && slice_add_file(slice, pass->files->facts, pass->mixed, mixed, source, err);
     source_free(source);
     return good || tpa_in_file(err, path);
 }
 
 static size_t slice_count(const struct pass *pass)
 {
-    return pass->slices ? pass->slices->count + pass->any_mixed : 1;
+    return pass->files ? pass->files->of[FILE_SLICE].count + pass->any_mixed : 1;
 }
 
 /* Slice INDEX; behind those of the files the one of groups that are not whole in any. To be released in any case. */
 static bool take_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
 {
-    if (!pass->slices) {
+    if (!pass->files) {
         *slice = pass->kept;
         pass->kept = (struct slice){ 0 };
         if (!slice->job)
             slice_of_facts(slice, pass->job);
         return true;
     }
-    bool good = true, mixed = index == pass->slices->count;
+    size_t files = pass->files->of[FILE_SLICE].count;
+    bool good = true, mixed = index == files;
     *slice = (struct slice){ .job = pass->job };
-    for (size_t file = mixed ? 0 : index; good && file < (mixed ? pass->slices->count : index + 1); file++)
+    for (size_t file = mixed ? 0 : index; good && file < (mixed ? files : index + 1); file++)
         good = add_file(pass, slice, file, mixed, err);
     if (good && mixed)
         slice_sort(slice);
@@ -656,8 +558,8 @@ static bool find_ends(struct pass *pass, struct ends *ends, struct tpa_error *er
         struct slice slice;
         good = take_slice(pass, &slice, i, err);
         if (good)
-            add_ends(ends, &slice);
-        if (!pass->slices)
+            ends_add(ends, &slice);
+        if (!pass->files)
             pass->kept = slice;
         else
             slice_release(&slice);
@@ -670,54 +572,83 @@ static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, con
 {
     size_t joining = 0;
     bool good = true;
-    uint64_t rows = 0, told = 0;
     for (size_t i = 0; i < slice_count(pass) && good; i++) {
         struct slice slice;
         good = take_slice(pass, &slice, i, err);
         if (good)
             judge_slice(meetings, &slice, ends, &joining);
-        rows += slice.rows.count;
-        if (!pass->slices || i < pass->slices->count)
+        meetings->rows += slice.rows.count;
+        if (!pass->files || i < pass->files->of[FILE_SLICE].count)
             meetings->strangers += slice.strangers;
         slice_release(&slice);
     }
-    for (size_t m = 0; m < pass->job->members.count; m++)
-        told += (uint64_t)slice_collectives_of(pass->job, &pass->job->members.at[m]);
-    meetings->absent = told > rows ? told - rows : 0;
-    if (good && pass->slices && rows > told)
-        return tpa_fail(err, TPA_NOWHERE,
-                        "the files apart hold %" PRIu64 " collectives, and the facts tell of %" PRIu64
-                        ": is one given twice?",
-                        rows, told);
+    join_sums(meetings, 0);
     return good;
 }
 
-bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
-                         const struct fleet_slices *slices, struct tpa_error *err)
+/* ---- all ---- */
+
+bool fleet_meetings_find_ends(struct ends *ends, const struct fleet_files *files, struct tpa_error *err)
 {
-    struct ends ends = { .meets = mem_zalloc(job->members.count + 1, sizeof *ends.meets) };
-    struct pass pass = { .job = job, .slices = slices };
+    struct pass pass;
+    pass_init(&pass, ends->job, files);
+    bool good = find_ends(&pass, ends, err);
+    pass_release(&pass);
+    return good;
+}
+
+bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_job *job,
+                          const struct fleet_files *files, const struct fleet_clocks *clocks,
+                          struct tpa_error *err)
+{
+    struct ends ends;
+    struct pass pass;
+    struct fleet_clocks found = { NULL, NULL };
     *meetings = (struct fleet_meetings){ .job = job, .first_ns = INT64_MAX };
-    if (slices)
-        pass.mixed = slice_find_mixed(job, &pass.any_mixed);
+    ends_init(&ends, job);
+    pass_init(&pass, job, files);
     bool good = find_ends(&pass, &ends, err);
+    if (good && !clocks)
+        ends_find_clocks(&ends, &found);
+    if (good && clocks) {
+        size_t bytes = mem_times(job->members.count, sizeof *found.settled);
+        found.settled = memcpy(mem_alloc(bytes), clocks->settled, bytes);
+    }
+    meetings->clocks = found.settled;
     if (good) {
-        find_clocks(meetings, &ends);
-        refute(meetings, &ends);
-        if (meetings->refuted) /* the others tell better how far clocks are apart */
-            find_clocks(meetings, &ends);
+        meetings->refuted = ends_refute(&ends, clocks ? clocks->first : found.first);
         good = judge_slices(&pass, meetings, &ends, err);
     }
-    if (good) {
-        join_sums(meetings, 0);
-        runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
-        find_blamed(meetings);
-    }
-    VEC_FREE(&ends.at);
-    VEC_FREE(&ends.joining);
-    free(ends.meets);
-    free(pass.mixed);
+    free(found.first);
+    pass_release(&pass);
+    ends_release(&ends);
     return good;
+}
+
+/* Nothing may be there twice; what the facts tell of and is not there is counted. */
+static bool count_absent(struct fleet_meetings *meetings, const struct fleet_files *files,
+                         struct tpa_error *err)
+{
+    uint64_t told = 0;
+    for (size_t m = 0; m < meetings->job->members.count; m++)
+        told += (uint64_t)slice_collectives_of(meetings->job, &meetings->job->members.at[m]);
+    meetings->absent = told > meetings->rows ? told - meetings->rows : 0;
+    return !files || meetings->rows <= told ||
+           tpa_fail(err, TPA_NOWHERE,
+                    "the files apart hold %" PRIu64 " collectives, and the facts tell of %" PRIu64
+                    ": is one given twice?",
+                    meetings->rows, told);
+}
+
+bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_files *files,
+                           struct tpa_error *err)
+{
+    if (!count_absent(meetings, files, err))
+        return false;
+    join_sums(meetings, 0);
+    runs_sort(meetings->at, meetings->count, sizeof *meetings->at, is_later, meetings);
+    find_blamed(meetings);
+    return true;
 }
 
 void fleet_meetings_release(struct fleet_meetings *meetings)

@@ -2,7 +2,8 @@
  * meetings.h - collectives as meetings of ranks: when each came, on clocks corrected, who was last, and who waited.
  *
  *     struct fleet_meetings meetings;
- *     fleet_meetings_init(&meetings, &job);
+ *     fleet_meetings_judge(&meetings, &job, NULL, NULL, &err);
+ *     fleet_meetings_finish(&meetings, NULL, &err);
  *     for (size_t m = 0; m < meetings.count; m++)
  *         late_ns += meetings.at[m].late_ns;
  *     fleet_meetings_release(&meetings);
@@ -23,8 +24,8 @@
 #ifndef TPA_FLEET_MEETINGS_H
 #define TPA_FLEET_MEETINGS_H
 
-#include "facts/rank_clocks.h"
 #include "base/memory.h"
+#include "fleet/ends.h"
 #include "fleet/job.h"
 
 enum fleet_cause {
@@ -87,26 +88,43 @@ struct fleet_meetings {
     struct rank_clock *clocks;             /* by member */
     int64_t first_ns;        /* the first start of all, on the first rank's clock; INT64_MAX: nobody met */
     int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
-    uint64_t unmatched;      /* collectives that met no other */
+    uint64_t rows;           /* collectives that were judged */
+    uint64_t unmatched;      /* those that met no other */
     uint64_t refuted;        /* that did not end together, and do not count as meetings */
     uint64_t absent;         /* mentioned in the facts, but in files that were not given */
     uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 
-/* Files that hold the collectives of facts (slice_file.h). */
-struct fleet_slices {
-    struct facts *facts; /* of the job: texts are added to them */
-    char *const *paths;
-    size_t count;
+/* Files with the collectives of facts, or what was made of them elsewhere. */
+enum fleet_file {
+    FILE_SLICE, /* collectives: slice_file.h */
+    FILE_ENDS,  /* the rest: rounds.h */
+    FILE_CLOCKS,
+    FILE_JUDGED,
+    FLEET_FILES
+};
+
+struct fleet_files {
+    struct facts *facts;            /* of the job, borrowed: texts are added to them */
+    VEC_OF(char *) of[FLEET_FILES]; /* paths */
 };
 
 /*
- * The collectives of JOB: those in its facts, or where SLICES is not NULL those in files, of which one at a time is in memory. To be released
- * with fleet_meetings_release in any case. False and ERR when a file cannot be read. n log n in collectives.
+ * Judge the collectives of JOB: those in its facts, or where FILES is not NULL those in files, of which one slice at a time is in memory. CLOCKS,
+ * which are borrowed, are those of all ends of the job; NULL: they are found by the ends that are here. Who is to blame is not looked for
+ * yet. To be released with fleet_meetings_release in any case. False and ERR when a file cannot be read. n log n in collectives.
  */
-bool fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job,
-                         const struct fleet_slices *slices, struct tpa_error *err);
+bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_job *job,
+                          const struct fleet_files *files, const struct fleet_clocks *clocks,
+                          struct tpa_error *err);
+
+/* All slices were judged: put them in order, and find who is to blame. False and ERR when more collectives are there than the facts tell of. */
+bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_files *files,
+                           struct tpa_error *err);
 void fleet_meetings_release(struct fleet_meetings *meetings);
+
+/* Add to ENDS those of the slices of FILES, or of the facts. */
+bool fleet_meetings_find_ends(struct ends *ends, const struct fleet_files *files, struct tpa_error *err);
 
 /* "computation", "communication", "copies", "data loading", "host"; NULL for FLEET_CAUSES. */
 const char *fleet_cause_name(enum fleet_cause cause);

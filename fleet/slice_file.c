@@ -2,7 +2,6 @@
 #include "fleet/slice_file.h"
 
 #include "base/runs.h"
-#include "base/search.h"
 #include "base/sum.h"
 #include "fleet/facts_file.h"
 #include "facts/collective_names.h"
@@ -37,11 +36,6 @@ static void make_schema(struct facts_schema *schema, struct facts_column columns
     memcpy(columns + collectives->column_count, before_columns, sizeof before_columns);
     *schema = (struct facts_schema){ "arrivals", sizeof(struct slice_record), columns,
                                      collectives->column_count + BEFORE_COLUMNS };
-}
-
-bool slice_file_is(struct source *source)
-{
-    return facts_begin_with(source, "arrivals");
 }
 
 /* ---- writing ---- */
@@ -218,55 +212,30 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
 
 /* ---- a slice ---- */
 
-/* Which member a recording is. */
-struct number_at {
-    int64_t recording;
-    uint32_t member;
-};
-
 struct filling {
     struct slice *slice;
     const bool *mixed;
     bool wanted;
-    struct number_at *numbers; /* by recording */
-    size_t number_count;
 };
-
-static int compare_recordings(const void *left, const void *right)
-{
-    const struct number_at *a = left, *b = right;
-    return (a->recording > b->recording) - (a->recording < b->recording);
-}
 
 static void add_record(void *context, const void *row)
 {
     struct filling *filling = context;
     const struct slice_record *record = row;
     const struct fleet_job *job = filling->slice->job;
-    size_t i;
-    SEARCH(i, filling->number_count, filling->numbers[i].recording < record->one.recording);
-    if (i == filling->number_count || filling->numbers[i].recording != record->one.recording) {
+    uint32_t member = fleet_job_find(job, record->one.recording);
+    if (member == FLEET_NO_MEMBER) {
         filling->slice->strangers += !facts_know(job->facts, record->one.recording);
         return;
     }
-    struct slice_row at = { &record->one, NULL, filling->numbers[i].member };
+    struct slice_row at = { &record->one, NULL, member };
     const struct facts_group *group = slice_group(job, &at);
     const struct facts_group *groups = facts_rows(job->facts, FACTS_GROUPS);
     if ((group && filling->mixed[group - groups]) != filling->wanted)
         return;
     struct slice_record *added = VEC_PUSH(&filling->slice->records);
     *added = *record;
-    added->member = at.member;
-}
-
-static void list_numbers(const struct fleet_job *job, struct filling *filling)
-{
-    filling->numbers = mem_alloc(mem_times(job->members.count + 1, sizeof *filling->numbers));
-    for (uint32_t m = 0; m < job->members.count; m++)
-        filling->numbers[m] = (struct number_at){ job->members.at[m].recording->recording, m };
-    filling->number_count = job->members.count;
-    if (filling->number_count)
-        qsort(filling->numbers, filling->number_count, sizeof *filling->numbers, compare_recordings);
+    added->member = member;
 }
 
 bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed, bool wanted,
@@ -276,10 +245,7 @@ bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed,
     struct facts_schema schema;
     struct filling filling = { .slice = slice, .mixed = mixed, .wanted = wanted };
     make_schema(&schema, columns);
-    list_numbers(slice->job, &filling);
-    bool good = facts_read_rows(facts, &schema, source, add_record, &filling, err);
-    free(filling.numbers);
-    return good;
+    return facts_read_rows(facts, &schema, source, add_record, &filling, err);
 }
 
 static int compare_integers(int64_t a, int64_t b)

@@ -34,9 +34,6 @@ bool slicing_has(const struct slicing *slicing, size_t number);
 /* Write file NUMBER. False, and errno is set, when writing fails. */
 bool slicing_save(const struct slicing *slicing, size_t number, FILE *file);
 
-/* Is SOURCE, of which this takes some bytes, such a file? */
-bool slice_file_is(struct source *source);
-
 /* Add the collectives of SOURCE to FACTS, where they are as they were before they were put apart. */
 bool slice_merge(struct facts *facts, struct source *source, struct tpa_error *err);
 

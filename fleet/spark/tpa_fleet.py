@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tpa fleet on Spark: a task maps each trace to its facts; collectives are shuffled, so that all ranks of one come to one place; the driver answers.
+"""tpa fleet on Spark: tasks map each trace to its facts; collectives are shuffled, so that all ranks of one come to one task, which judges it.
 
     spark-submit fleet/spark/tpa_fleet.py --tpa build/release/tpa --output fleet/ traces/*.json.gz
     spark-submit fleet/spark/tpa_fleet.py --tpa build/release/tpa --output fleet/ --list paths.txt
@@ -8,11 +8,13 @@ A path is one that all executors see, or a URL that Spark reads (s3a://, hdfs://
 sent to the executors. A task that is lost is run again by Spark; facts of one trace are the same however often they are made. A
 trace that cannot be read fails its own row.
 
-What all ranks say of themselves is merged by tasks and goes to the driver. Their collectives are shuffled by (group, sequence) to --slices partitions,
-of which tpa fleet has one at a time in memory; those of other jobs are left out there.
+What all ranks say of themselves is merged by tasks and goes to the driver, which tells what the job is. Its collectives are shuffled by (group,
+sequence) to --slices partitions; those of other jobs are not. Tasks then find when those of a slice ended, the driver finds the clocks by that, and tasks judge who was last
+and who waited. The driver answers from that: collectives as such do not come to it.
 
-The folder gets fleet.json, as `tpa fleet --format json` writes it, each of its tables as TABLE.parquet, the facts as facts/, which tpa fleet
-and tpa facts take as they are, and failed.json: the traces that could not be read, and why.
+The folder gets fleet.json, as `tpa fleet --format json` writes it, each of its tables as TABLE.parquet, what the driver answered from as facts/, which
+tpa fleet takes as it is, and failed.json: the traces that could not be read, and why. With --keep it gets the collectives, too, as collectives/: tpa facts,
+tpa diff and tpa nightly take it beside facts/part*.facts.
 """
 import argparse
 import glob
@@ -28,8 +30,9 @@ import pyarrow.parquet
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
-ROWS = "path string, slice int, facts binary, error string"
-SCHEMA = pa.schema([("path", pa.string()), ("slice", pa.int32()), ("facts", pa.binary()), ("error", pa.string())])
+ROWS = "path string, recordings array<bigint>, slice int, facts binary, error string"
+SCHEMA = pa.schema([("path", pa.string()), ("recordings", pa.list_(pa.int64())), ("slice", pa.int32()), ("facts", pa.binary()), ("error", pa.string())])
+JOB, CLOCKS = "tpa_job.facts", "tpa_clocks.facts"  # as executors know them
 
 
 def program(name):
@@ -40,8 +43,20 @@ def program(name):
     return path
 
 
-def row_of(path, slice_number, facts, error):
-    return pa.RecordBatch.from_pydict({"path": [path], "slice": [slice_number], "facts": [facts], "error": [error]}, schema=SCHEMA)
+def row_of(path, recordings=None, slice_number=None, facts=None, error=None):
+    values = {"path": [path], "recordings": [recordings], "slice": [slice_number], "facts": [facts], "error": [error]}
+    return pa.RecordBatch.from_pydict(values, schema=SCHEMA)
+
+
+def recordings_of(facts, name):
+    """The recordings that the table NAME of facts has rows of."""
+    with pa.BufferReader(facts) as file:
+        while file.tell() < file.size():
+            with pa.ipc.open_stream(file) as stream:
+                table = stream.read_all()
+                if stream.schema.metadata[b"tpa.table"].decode() == name:
+                    return sorted(set(table["recording"].to_pylist()))
+    return []
 
 
 def content_of(path):
@@ -63,11 +78,13 @@ def map_trace(name, words, path, local):
         out, apart = os.path.join(folder, "facts"), os.path.join(folder, "apart")
         error = run_facts(program(name), [*words, local, "-o", out, "--apart", apart])
         if error:
-            yield row_of(path, None, None, error.replace(local, path))
+            yield row_of(path, error=error.replace(local, path))
             return
-        yield row_of(path, None, content_of(out), None)
+        facts = content_of(out)
+        recordings = recordings_of(facts, "recordings")
+        yield row_of(path, recordings, facts=facts)
         for file in sorted(os.listdir(apart)):
-            yield row_of(path, int(file[len("slice"):-len(".facts")]), content_of(os.path.join(apart, file)), None)
+            yield row_of(path, recordings, int(file[len("slice"):-len(".facts")]), content_of(os.path.join(apart, file)))
 
 
 def mapper(name, job, slices):
@@ -103,9 +120,44 @@ def merger(name):
                 error = run_facts(program(name), [*files, "-o", out])
                 if error:
                     raise RuntimeError(error)  # facts that were just made must merge: try again
-                yield row_of("", None, content_of(out), None)
+                yield row_of("", facts=content_of(out))
 
     return merge
+
+
+def member_filter(members):
+    """Rows of recordings whose collectives are looked at."""
+    def keep(batches):
+        for batch in batches:
+            yield batch.filter(pa.array([not members.value.isdisjoint(of) for of in batch.column("recordings").to_pylist()], pa.bool_()))
+
+    return keep
+
+
+def slice_rounds(name, words, inputs):
+    """What a round makes of each slice: the rows of one follow one another."""
+    def run(slice_number, folder):
+        out = os.path.join(folder, "out")
+        given = [SparkFiles.get(one) for one in inputs]
+        error = run_facts(program(name), [*words, *given, os.path.join(folder, "slice"), "-o", out])
+        if error:
+            raise RuntimeError(error)  # files that were just made must be read: try again
+        return row_of("", slice_number=slice_number, facts=content_of(out))
+
+    def rounds(batches):
+        number = None
+        with tempfile.TemporaryDirectory() as folder:
+            for batch in batches:
+                for of, facts in zip(batch.column("slice").to_pylist(), batch.column("facts")):
+                    if number is not None and of != number:
+                        yield run(number, folder)
+                    with open(os.path.join(folder, "slice"), "ab" if of == number else "wb") as out:
+                        out.write(facts.as_py())
+                    number = of
+            if number is not None:
+                yield run(number, folder)
+
+    return rounds
 
 
 def read_traces(spark, paths):
@@ -115,23 +167,54 @@ def read_traces(spark, paths):
     return spark.createDataFrame([(os.path.abspath(path),) for path in paths], "path string").repartition(len(paths))
 
 
-def write_facts(rows, count, args, name, folder):
-    """What ranks say of themselves, merged to a few files, and a file for each slice. False when there is nothing."""
+def write_rows(rows, folder, name):
+    """A file for each row, or one for all rows of a slice, which follow one another."""
+    count = 0
+    for row in rows.toLocalIterator():
+        number = count if row.slice is None else row.slice
+        with open(os.path.join(folder, f"{name}{number:05d}.facts"), "ab") as out:
+            out.write(row.facts)
+        count += 1
+    return count
+
+
+def write_ranks(rows, count, args, name, folder):
+    """What ranks say of themselves, merged to a few files. False when there is nothing."""
     facts = rows.where("facts is not null and slice is null").select("facts")
     while count > max(2, args.merge):
         count = (count + args.merge - 1) // args.merge
         facts = facts.repartition(count).mapInArrow(merger(name), ROWS).select("facts")
-    parts = 0
-    for row in facts.toLocalIterator():
-        with open(os.path.join(folder, f"part{parts}.facts"), "wb") as out:
-            out.write(row.facts)
-        parts += 1
-    slices = rows.where("slice is not null").select("slice", "path", "facts")
-    slices = slices.repartition(args.slices, "slice").sortWithinPartitions("slice", "path")
-    for row in slices.toLocalIterator():  # slices of several ranks put one behind the other are one
-        with open(os.path.join(folder, f"slice{row.slice:05d}.facts"), "ab") as out:
-            out.write(row.facts)
-    return parts > 0
+    return write_rows(facts.selectExpr("null as slice", "facts"), folder, "part") > 0
+
+
+def write_judged(spark, slices, args, name, folder):
+    """Who was last in each collective and who waited, judged by tasks. False where one slice is not enough by itself."""
+    with tempfile.TemporaryDirectory() as scratch:
+        job, clocks = os.path.join(scratch, JOB), os.path.join(scratch, CLOCKS)
+        if run_facts(args.tpa, [folder, "--round", "job", "-o", job]):
+            return False
+        spark.sparkContext.addFile(job)
+        members = spark.sparkContext.broadcast(frozenset(recordings_of(content_of(job), "groups")))
+        slices = slices.mapInArrow(member_filter(members), ROWS).select("slice", "path", "facts")
+        slices = slices.repartition(args.slices, "slice").sortWithinPartitions("slice", "path").persist()
+        ends = os.path.join(scratch, "ends")
+        os.mkdir(ends)
+        if write_rows(slices.mapInArrow(slice_rounds(name, ["--round", "ends"], [JOB]), ROWS), ends, "ends") == 0:
+            return True  # there are no collectives
+        error = run_facts(args.tpa, [job, ends, "--round", "clocks", "-o", clocks])
+        if error:
+            raise RuntimeError(error)
+        spark.sparkContext.addFile(clocks)
+        shutil.copy(clocks, os.path.join(folder, "clocks.facts"))
+        write_rows(slices.mapInArrow(slice_rounds(name, ["--round", "judge"], [JOB, CLOCKS]), ROWS), folder, "judged")
+        slices.unpersist()
+        return True
+
+
+def write_slices(slices, args, folder):
+    """The collectives themselves."""
+    slices = slices.select("slice", "path", "facts").repartition(args.slices, "slice").sortWithinPartitions("slice", "path")
+    write_rows(slices, folder, "slice")
 
 
 def write_tables(tpa, facts, folder):
@@ -151,7 +234,8 @@ def main():
     parser.add_argument("--output", required=True, help="folder for the answers, on this machine")
     parser.add_argument("--job", help="name of the job")
     parser.add_argument("--merge", type=int, default=64, metavar="N", help="files of facts that a task merges")
-    parser.add_argument("--slices", type=int, default=64, metavar="N", help="partitions of the job's collectives, of which the driver has one in memory")
+    parser.add_argument("--slices", type=int, default=64, metavar="N", help="partitions of the job's collectives, of which a task has one in memory")
+    parser.add_argument("--keep", action="store_true", help="write the collectives, too")
     parser.add_argument("--list", help="a file with a path on each line")
     parser.add_argument("paths", nargs="*")
     args = parser.parse_args()
@@ -164,16 +248,23 @@ def main():
     spark = SparkSession.builder.appName("tpa fleet").getOrCreate()
     name = os.path.basename(args.tpa)
     spark.sparkContext.addFile(os.path.abspath(args.tpa))
-    facts = os.path.join(args.output, "facts")
-    shutil.rmtree(facts, ignore_errors=True)
+    facts, collectives = os.path.join(args.output, "facts"), os.path.join(args.output, "collectives")
+    for folder in (facts, collectives):
+        shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(facts)
     rows = read_traces(spark, paths).mapInArrow(mapper(name, args.job, args.slices), ROWS).persist()
     failed = [row.asDict() for row in rows.where("error is not null").select("path", "error").orderBy("path").collect()]
     with open(os.path.join(args.output, "failed.json"), "w") as out:
         json.dump(failed, out, indent=1)
-    if not write_facts(rows, len(paths), args, name, facts):
+    if not write_ranks(rows, len(paths), args, name, facts):
         print(f"none of {len(paths)} traces can be read: {failed[0]['error']}", file=sys.stderr)
         return 2
+    slices = rows.where("slice is not null")
+    if not write_judged(spark, slices, args, name, facts):
+        write_slices(slices, args, facts)
+    if args.keep:
+        os.makedirs(collectives)
+        write_slices(slices, args, collectives)
     write_tables(args.tpa, facts, args.output)
     for row in failed:
         print(f"{row['path']}: {row['error']}", file=sys.stderr)

@@ -1,0 +1,128 @@
+/* ends.c - see ends.h. */
+#include "fleet/ends.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_joining(struct ends *ends, const struct slice *slice, const struct slice_meeting *meeting)
+{
+    struct joining joining = { .first = ends->at.count,
+                               .count = meeting->count,
+                               .shortest_ns = INT64_MAX,
+                               .checked = meeting->by_order };
+    for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        const struct slice_arrival *arrival = &slice->arrivals[i];
+        const struct facts_collective *one = arrival->row->collective;
+        *VEC_PUSH(&ends->at) = (struct clock_end){ arrival->row->member, arrival->end_ns };
+        if (one->duration_ns < joining.shortest_ns)
+            joining.shortest_ns = one->duration_ns;
+        joining.checked = joining.checked && one->device >= 0 && slice_joins_all(slice->job, one);
+    }
+    *VEC_PUSH(&ends->joining) = joining;
+}
+
+bool ends_has(const struct slice *slice, const struct slice_meeting *meeting)
+{
+    return slice_joins_all(slice->job, slice->arrivals[meeting->first].row->collective);
+}
+
+void ends_add(struct ends *ends, const struct slice *slice)
+{
+    for (size_t m = 0; m < slice->meetings.count; m++) {
+        const struct slice_meeting *meeting = &slice->meetings.at[m];
+        if (ends_has(slice, meeting)) {
+            add_joining(ends, slice, meeting);
+            continue;
+        }
+        for (size_t i = meeting->first; i < meeting->first + meeting->count; i++)
+            ends->meets[slice->arrivals[i].row->member] = true;
+    }
+}
+
+/* New, by member: the number of its host. */
+static uint32_t *hosts_of(const struct fleet_job *job)
+{
+    uint32_t *hosts = mem_alloc(mem_times(job->members.count + 1, sizeof *hosts));
+    for (size_t m = 0; m < job->members.count; m++) {
+        name_id host = job->members.at[m].recording->host;
+        hosts[m] = host == NAME_NONE ? CLOCK_NO_HOST : host;
+    }
+    return hosts;
+}
+
+/* By what was not refuted. */
+static struct rank_clock *find_clocks(const struct ends *ends)
+{
+    size_t members = ends->job->members.count;
+    uint32_t *hosts = hosts_of(ends->job);
+    bool *meets = mem_alloc(members + 1);
+    struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
+    struct clock_problem problem = {
+        .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends->at.at
+    };
+    memcpy(meets, ends->meets, members);
+    for (size_t j = 0; j < ends->joining.count; j++) {
+        const struct joining *one = &ends->joining.at[j];
+        for (size_t i = one->first; i < one->first + one->count && !one->refuted; i++)
+            meets[ends->at.at[i].member] = true;
+        if (!one->refuted)
+            joining[problem.count++] = (struct clock_meeting){ one->first, one->count };
+    }
+    struct rank_clock *clocks = rank_clocks_find(&problem);
+    free(hosts);
+    free(meets);
+    free(joining);
+    return clocks;
+}
+
+/* Did they end together? Ranks are not let go in one moment: up to a millisecond and half the transfer is together. */
+static bool ended_together(const struct ends *ends, const struct joining *joining,
+                           const struct rank_clock *clocks)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
+    for (size_t i = joining->first; i < joining->first + joining->count; i++) {
+        const struct rank_clock *clock = &clocks[ends->at.at[i].member];
+        if (clock->ahead_ns == FACTS_MISSING)
+            return true;
+        int64_t end_ns = rank_clock_moment(clock, ends->at.at[i].end_ns);
+        first_ns = end_ns < first_ns ? end_ns : first_ns;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
+           apart_ns <= 1000000 + joining->shortest_ns / 2;
+}
+
+uint64_t ends_refute(struct ends *ends, const struct rank_clock *clocks)
+{
+    uint64_t refuted = 0;
+    for (size_t j = 0; j < ends->joining.count; j++) {
+        struct joining *joining = &ends->joining.at[j];
+        joining->refuted = joining->checked && !ended_together(ends, joining, clocks);
+        refuted += joining->refuted ? joining->count : 0;
+    }
+    return refuted;
+}
+
+void ends_find_clocks(struct ends *ends, struct fleet_clocks *clocks)
+{
+    size_t members = ends->job->members.count;
+    clocks->first = find_clocks(ends);
+    if (ends_refute(ends, clocks->first)) { /* the others tell better how far clocks are apart */
+        clocks->settled = find_clocks(ends);
+        return;
+    }
+    clocks->settled = mem_alloc(mem_times(members + 1, sizeof *clocks->settled));
+    memcpy(clocks->settled, clocks->first, members * sizeof *clocks->settled);
+}
+
+void ends_init(struct ends *ends, const struct fleet_job *job)
+{
+    *ends = (struct ends){ .job = job, .meets = mem_zalloc(job->members.count + 1, sizeof *ends->meets) };
+}
+
+void ends_release(struct ends *ends)
+{
+    VEC_FREE(&ends->at);
+    VEC_FREE(&ends->joining);
+    free(ends->meets);
+}
