@@ -137,7 +137,7 @@ struct facts_notice {
 
 enum facts_type { FACTS_INT64, FACTS_TEXT, FACTS_BYTES };
 
-/* What numbers a column may hold. Files come from anywhere: facts_check enforces it. */
+/* What numbers a column may hold. Files come from anywhere, those of traces, too: facts_check enforces it. */
 enum facts_bounds {
     FACTS_NUMBER,     /* -FACTS_MOST to FACTS_MOST */
     FACTS_MAYBE,      /* the same, or missing */

@@ -375,6 +375,7 @@ static void gather_file(struct gathering *gathering)
     add_steps(gathering);
     add_collectives(gathering);
     gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
+    facts_check(gathering->own); /* a trace may be as absurd as facts */
     facts_seal(gathering->own);
     facts_merge(gathering->facts, gathering->own);
     facts_free(gathering->own);

@@ -39,7 +39,8 @@ void step_guess_note(struct step_guess *guess, const char *text, size_t len, int
                      int64_t end_ns)
 {
     struct buffer *pattern = &guess->pattern;
-    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns)
+    if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
+        trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
         return; /* what never ended, or has times from a damaged file, tells nothing of steps */
     buffer_clear(pattern);
     buffer_putc(pattern, '^');

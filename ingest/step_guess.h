@@ -23,7 +23,7 @@ static inline int64_t step_guess_thread(int64_t pid, int64_t tid)
 }
 
 /* A range called TEXT (LEN bytes, copied) ran on THREAD, any number that tells threads apart. Its times may be any that a file holds;
- * a range that ends before it starts does not count. */
+ * a range that ends before it starts, or that has moments that no trace may have, does not count. */
 void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
                      int64_t end_ns);
 
