@@ -136,7 +136,9 @@ static const struct facts_schema ends_schema = SCHEMA("ends", end_row, end_colum
 
 enum fleet_file rounds_kind(struct source *source)
 {
-    static const char *const first[FLEET_FILES] = { "arrivals", "ends", "clocks", "meetings" };
+    static const char *const first[FLEET_FILES] = {
+        [FILE_SLICE] = "arrivals", [FILE_ENDS] = "ends", [FILE_CLOCKS] = "clocks", [FILE_JUDGED] = "meetings"
+    };
     return (enum fleet_file)facts_begin_with(source, first, FLEET_FILES);
 }
 

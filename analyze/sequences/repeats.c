@@ -46,7 +46,7 @@ struct repeat_query {
     const uint32_t *order; /* by name_id: its place among the names in alphabetical order */
     /* Of all operations of the stream before a place, modulo 2^32: those of a chain are less, unless works are LONG. */
     uint32_t *work_ns, *gaps_ns;
-    bool are_long; /* works of the stream */
+    bool are_long; /* operations of the stream */
     VEC_OF(struct repeat) found;
     VEC_OF(uint32_t) occurrences; /* of the found: where each begins, of works->at */
 };
