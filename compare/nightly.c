@@ -396,6 +396,8 @@ static void add_run(const struct nightly *nightly, struct result *result)
 bool nightly_begins_rows(const struct nightly *nightly, size_t series)
 {
     const char *table = nightly->series.at[series].table;
+    if (series > 0 && strcmp(nightly->series.at[series - 1].table, table) == 0)
+        return false; /* rows of a table mostly follow one another: there are very many */
     size_t first = 0;
     while (strcmp(nightly->series.at[first].table, table) != 0)
         first++;
