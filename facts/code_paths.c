@@ -9,6 +9,7 @@
 #include "facts/graph_links.h"
 #include "facts/python_names.h"
 #include "facts/step_list.h"
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/search.h"
 #include "trace/derived.h"
@@ -35,6 +36,16 @@ struct forward {
     track_id track;
     int64_t start_ns;
     node_id node;
+};
+
+/* Records of memory that hold their own stack, by event. */
+struct code_record {
+    event_id event;
+    uint32_t path;
+};
+
+struct code_records {
+    VEC_OF(struct code_record);
 };
 
 struct maker {
@@ -92,19 +103,36 @@ static uint32_t label_of_name(struct maker *maker, name_id name)
     return *known;
 }
 
-/* The path of a stack "inner;outer;outermost". */
+/* "file.py:12:step", as memory snapshots have it, into "file.py(12): step". */
+static void spell_frame(struct buffer *frame, const char *text, size_t len)
+{
+    size_t name = len, line;
+    while (name > 0 && text[name - 1] != ':')
+        name--;
+    for (line = name ? name - 1 : 0; line > 0 && text[line - 1] >= '0' && text[line - 1] <= '9';)
+        line--;
+    buffer_clear(frame);
+    if (name > 0 && line > 1 && line + 1 < name && text[line - 1] == ':')
+        buffer_printf(frame, "%.*s(%.*s): %.*s", (int)(line - 1), text, (int)(name - 1 - line), text + line,
+                      (int)(len - name), text + name);
+    else
+        buffer_printf(frame, "%.*s", (int)len, text);
+}
+
+/* The path of a stack "inner;outer;outermost", or of a record of memory "inner <- outer <- outermost". */
 static uint32_t path_of_stack(struct maker *maker, const char *stack)
 {
     VEC_OF(uint32_t) labels = { 0 };
-    for (const char *at = stack; *at;) {
-        size_t len = strcspn(at, ";");
-        char *frame = mem_strndup(at, len);
-        const char *label = label_of_frame(maker->frames, frame);
+    struct buffer frame = { 0 };
+    const char *arrow = strstr(stack, " <- "), *between = arrow ? " <- " : ";";
+    for (const char *at = stack, *end; at; at = end ? end + strlen(between) : NULL) {
+        end = strstr(at, between);
+        spell_frame(&frame, at, end ? (size_t)(end - at) : strlen(at));
+        const char *label = label_of_frame(maker->frames, frame.at);
         if (label)
             *VEC_PUSH(&labels) = names_add(maker->paths->labels, label, strlen(label));
-        free(frame);
-        at += len + (at[len] == ';');
     }
+    buffer_release(&frame);
     uint32_t path = CODE_OUTSIDE;
     for (size_t i = labels.count; i-- > 0;)
         path = path_within(maker->paths, path, labels.at[i]);
@@ -137,7 +165,7 @@ static bool path_told(struct maker *maker, uint8_t source, event_id e, uint32_t 
     int64_t text;
     enum trace_arg arg = source == SOURCE_STACKS ? ARG_CALL_STACK : ARG_MODULE_HIERARCHY;
     const struct trace *trace = maker->paths->trace;
-    if (trace->kind[e] != EVENT_OP || !trace_arg(trace, arg, e, &text) ||
+    if ((trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_INSTANT) || !trace_arg(trace, arg, e, &text) ||
         names_length(trace->texts, (name_id)text) == 0)
         return false;
     uint32_t *known = &maker->path_of_text[text];
@@ -409,6 +437,20 @@ static void add_captured(struct code_paths *paths, enum code_frames frames)
     }
 }
 
+static void add_records(struct maker *maker)
+{
+    const struct trace *trace = maker->paths->trace;
+    if (trace->args[ARG_CALL_STACK].count == 0)
+        return;
+    struct code_records *records = mem_zalloc(1, sizeof *records);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t path;
+        if (trace->kind[e] == EVENT_INSTANT && path_told(maker, SOURCE_STACKS, e, &path))
+            *VEC_PUSH(records) = (struct code_record){ e, path };
+    }
+    maker->paths->records = records;
+}
+
 static struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
 {
     struct code_paths *paths = mem_zalloc(1, sizeof *paths);
@@ -435,8 +477,10 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
         walk_backward(&maker, first_backward);
     }
     paths->frames = frames;
-    if (frames != CODE_ANNOTATIONS)
+    if (frames != CODE_ANNOTATIONS) {
         add_captured(paths, frames);
+        add_records(&maker);
+    }
     free(first_backward);
     free(maker.source);
     free(maker.label_of);
@@ -455,6 +499,9 @@ static void release(void *derived)
     free(paths->path);
     free(paths->flags);
     free(paths->captured);
+    if (paths->records)
+        VEC_FREE(paths->records);
+    free(paths->records);
     VEC_FREE(paths);
     names_free(paths->labels);
     names_free(paths->keys);
@@ -531,10 +578,23 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
     return end_ns < until_ns ? end_ns : until_ns;
 }
 
+/* The record E among those that hold their own stack; NULL: it is none of them. */
+static const struct code_record *record_of(const struct code_paths *paths, event_id e)
+{
+    const struct code_records *records = paths->records;
+    size_t i = 0;
+    if (records)
+        SEARCH(i, records->count, records->at[i].event < e);
+    return records && i < records->count && records->at[i].event == e ? &records->at[i] : NULL;
+}
+
 struct code_place code_place_of(const struct code_paths *paths, event_id e)
 {
     if (paths->node && paths->node[e] != NODE_NONE)
         return place_of_node(paths, paths->node[e]);
+    const struct code_record *record = record_of(paths, e);
+    if (record)
+        return (struct code_place){ record->path, false };
     return code_place_at(paths, paths->trace->track[e], trace_start_ns(paths->trace, e));
 }
 

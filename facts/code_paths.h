@@ -9,7 +9,7 @@
  *
  * A path is a frame within the frames around it: the module Linear_0 within MLP_0 is another path than the same one
  * within Head_0. Frames come from python_function events by nesting; in files without these, from the stack that each
- * operator carries ("Call stack"), else from its "Module Hierarchy" (TorchScript).
+ * operator carries ("Call stack"; a memory record may carry one, too), else from its "Module Hierarchy" (TorchScript).
  *
  * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a `Fwd
  * thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those
@@ -46,6 +46,7 @@ struct code_place {
 };
 
 struct graph_links;
+struct code_records;
 
 struct code_paths {
     const struct trace *trace; /* borrowed */
@@ -59,6 +60,7 @@ struct code_paths {
     struct names *labels, *keys;
     const struct graph_links *links; /* of operations of graphs, borrowed; NULL: no capture was given */
     uint32_t *captured;              /* by path of the capture: that of this */
+    struct code_records *records;    /* those that hold their own stack; NULL: none */
     uint64_t unlinked;               /* operators with a forward operator that was not found */
 };
 
@@ -70,7 +72,8 @@ enum code_flags {
 /* Worked out when first requested; borrowed, lives as long as TRACE. */
 const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames);
 
-/* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
+/* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. A record
+ * that holds its own stack, as those made of memory snapshots do, was there. */
 struct code_place code_place_of(const struct code_paths *paths, event_id e);
 
 /* Where the thread of TRACK was at NS, on the clock of its file. */

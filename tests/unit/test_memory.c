@@ -536,6 +536,27 @@ static void blocks_belong_to_the_innermost_module_and_line(void **state)
     by = MEMORY_BY_OPERATOR;
 }
 
+/* As they are made of memory snapshots: "file:line:function", from the inside out; what is without a stack is where the thread was. */
+static void records_with_a_stack_of_their_own_are_on_its_lines(void **state)
+{
+    (void)state;
+    by = MEMORY_BY_LINE;
+    draw_begin(&memory_code_wants);
+    draw_memory(10, 1, 0, 100, 70, 70);
+    draw_text(ARG_CALL_STACK,
+              "/job/model.py:20:forward <- /job/train.py:88:main <- /job/train.py:120:<module>");
+    draw_memory(20, 1, 0, 200, 30, 100);
+    draw_text(ARG_CALL_STACK, "c10/alloc.cpp:5:ns::f <- /job/train.py:88:main");
+    draw_memory(30, 1, 0, 300, 5, 105);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_allocations("line", "/job/model.py(20): forward", (int64_t[]){ 70, 0, 70, 1, 0 });
+    assert_allocations("line", "/job/train.py(88): main", (int64_t[]){ 30, 0, 30, 1, 0 });
+    assert_allocations("line", "(outside any line)", (int64_t[]){ 5, 0, 5, 1, 0 });
+    release();
+    by = MEMORY_BY_OPERATOR;
+}
+
 /* Who requests names does not request what is in no operator; who leaves some out does. */
 static void filters_leave_out_what_is_in_no_operator(void **state)
 {
@@ -577,6 +598,7 @@ int main(void)
         cmocka_unit_test(steps_tell_which_left_blocks_behind),
         cmocka_unit_test(a_device_is_one_row),
         cmocka_unit_test(blocks_belong_to_the_innermost_module_and_line),
+        cmocka_unit_test(records_with_a_stack_of_their_own_are_on_its_lines),
         cmocka_unit_test(filters_leave_out_what_is_in_no_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
