@@ -213,9 +213,12 @@ static void add_host_span(void *context, size_t part, int64_t start_ns, int64_t 
 {
     struct host_parts *host = context;
     size_t count = host->part[part].count;
-    const struct host_span *last = count ? &host->part[part].at[count - 1] : NULL;
-    int64_t before_ns = last ? last->before_ns + last->end_ns - last->start_ns : 0;
-    *VEC_PUSH(&host->part[part]) = (struct host_span){ start_ns, end_ns, before_ns };
+    struct host_span span = { start_ns, end_ns, 0 };
+    if (count) {
+        const struct host_span *last = &host->part[part].at[count - 1];
+        span.before_ns = last->before_ns + last->end_ns - last->start_ns;
+    }
+    *VEC_PUSH(&host->part[part]) = span;
 }
 
 /* The parts of the host in FILE. Release after use. */

@@ -8,7 +8,6 @@
  */
 #include "base/memory_room.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,16 @@ static void take_least(struct memory_room *room, uint64_t limit, uint64_t held, 
     room->of = of;
 }
 
+/* The number at AT, behind blanks; what is too large is the largest. False: there is none ("max"). */
+static bool read_digits(const char *at, uint64_t *number)
+{
+    at += strspn(at, " \t");
+    if (*at < '0' || *at > '9')
+        return false;
+    *number = strtoull(at, NULL, 10);
+    return true;
+}
+
 /* The number behind WORD at the beginning of a line of the file ROOT PATH; without WORD its first. */
 static bool read_number(const char *root, const char *path, const char *word, uint64_t *number)
 {
@@ -39,7 +48,7 @@ static bool read_number(const char *root, const char *path, const char *word, ui
     FILE *file = fopen(full, "re");
     while (file && !found && fgets(line, sizeof line, file)) {
         size_t len = strlen(word);
-        found = strncmp(line, word, len) == 0 && sscanf(line + len, "%" SCNu64, number) == 1;
+        found = strncmp(line, word, len) == 0 && read_digits(line + len, number);
     }
     if (file)
         fclose(file);

@@ -555,12 +555,12 @@ static size_t note_height(const struct script *parts, const struct chart *chart)
 /* Its first line ABOVE pixels from the bottom of WHOLE. */
 static void add_note(struct script *parts, const char *note, double above, double whole)
 {
-    for (; *note; note = behind_line(parts, note), above -= NOTE_LINE) {
+    for (size_t line = 0; *note; note = behind_line(parts, note), line++) {
         size_t len = note_line(parts, note);
         begin_label(parts, plain_text(parts, note, len, len));
         buffer_printf(&parts->commands,
                       "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
-                      above / whole);
+                      (above - (double)(line * NOTE_LINE)) / whole);
     }
 }
 

@@ -78,8 +78,9 @@ bool builder_check_room(struct trace_builder *builder, struct tpa_error *err)
     double events = expected_events(builder), held = (double)held_bytes(storage);
     double need = events * (held / (double)storage->count + work) - held;
     if (room.counts_reserved) { /* what the columns have in advance counts already, and will once they have grown again */
-        room.bytes += (storage->capacity - storage->count) * event_bytes(storage);
-        need += (double)(storage->capacity / 4 * event_bytes(storage));
+        uint64_t spare = storage->capacity - storage->count, growth = storage->capacity / 4;
+        room.bytes += spare * event_bytes(storage);
+        need += (double)(growth * event_bytes(storage));
     }
     bool is_early = builder->read_of > 0 && builder->read < builder->read_of / 10;
     return need <= (double)room.bytes * (is_early ? 2 : 1) || fail(&room, events, need, err);
