@@ -479,7 +479,8 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     paths->frames = frames;
     if (frames != CODE_ANNOTATIONS) {
         add_captured(paths, frames);
-        add_records(&maker);
+        if (frames == CODE_LINES) /* a stack holds no modules: of these the thread knows more */
+            add_records(&maker);
     }
     free(first_backward);
     free(maker.source);

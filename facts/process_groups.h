@@ -22,7 +22,7 @@ struct process_groups;
 struct process_groups *process_groups_open(const struct trace *trace);
 void process_groups_free(struct process_groups *groups);
 
-/* The group of a collective in FILE by LIBRARY (NULL: unknown) that calls it NAME (NAME_NONE: does not tell); NULL: unknown. */
+/* The group that a collective of FILE names NAME (NAME_NONE: it names none), of LIBRARY (NULL: not recorded). NULL: unknown. */
 const struct trace_group *process_group_of(struct process_groups *groups, uint32_t file, name_id name,
                                            const char *library);
 
