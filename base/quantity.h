@@ -74,6 +74,9 @@ double quantity_ms(int64_t ns);
 /* Add NS nanoseconds for a sentence: "1.203ms", in the unit that suits, with three decimals. */
 void quantity_show_rounded_time(struct buffer *out, double ns);
 
+/* Add COUNT for people, in groups of three digits: "1,428". */
+void quantity_show_tally(struct buffer *out, int64_t count);
+
 /* Add BYTES for people: "1.95 GB", in the unit of 1024 that suits, with two decimals; "512 B". */
 void quantity_show_rounded_size(struct buffer *out, int64_t bytes);
 
