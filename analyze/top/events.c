@@ -103,6 +103,8 @@ static void find_roles(struct top_events *events, const struct trace_file *file,
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         enum top_role role = (enum top_role)roles[trace->kind[e]][trace->flags[e] % FLAGS];
         unsigned name_flags = events->names.flags[trace->name[e]];
+        if (name_flags & NAME_STEP && !event_on_device((enum event_kind)trace->kind[e]))
+            *VEC_PUSH(&events->steps) = e;
         if (name_flags & NAME_DROPPED)
             role = role_of_record(name_flags);
         else if (role == ROLE_CALL && is_torch)
@@ -159,4 +161,5 @@ void top_events_release(struct top_events *events)
     free(events->files);
     free(events->role);
     free(events->selected);
+    VEC_FREE(&events->steps);
 }
