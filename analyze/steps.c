@@ -18,6 +18,7 @@
 #include "facts/gpu_events.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <assert.h>
@@ -378,8 +379,6 @@ static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 
 /* ---- rows ---- */
 
-typedef VEC_OF(struct step_row) step_rows;
-
 static struct step_row row_of(const struct trace *trace, const struct lane *lane,
                               const struct device_step *step, const struct part_times *times,
                               int64_t origin_ns)
@@ -643,49 +642,74 @@ static void find_rows(struct steps *steps, struct steps_query *query)
     steps->count = rows.count;
 }
 
-struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
-                            const struct steps_options *options, struct tpa_error *err)
+static void release(void *value)
+{
+    struct steps *steps = value;
+    free(steps->at);
+    VEC_FREE(&steps->each);
+    VEC_FREE(&steps->summaries);
+    free(steps);
+}
+
+static struct steps *analyze(const struct trace *trace, const struct selection *selection,
+                             const struct steps_options *options, struct tpa_error *err)
 {
     struct steps *steps = mem_zalloc(1, sizeof *steps);
     uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
     struct step_list *ranges = find_ranges(trace, options, steps, asked, err);
     if (!ranges) {
         free(asked);
-        steps_free(steps);
+        release(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct device_steps *as_they_ran = device_steps_open(ranges, gpu);
+    bool marked = !options->name && !steps->no_steps;
+    struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
+    const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, asked };
+    steps->own = steps;
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
     steps->first_part = first_part_of(trace, gpu);
-    step_rows each = { 0 };
-    add_steps(&query, &each);
-    for (size_t i = 0; i < each.count; i++) {
-        *VEC_PUSH(&steps->each) = each.at[i];
-        steps->incomplete += !each.at[i].complete;
-    }
-    VEC_FREE(&each);
+    add_steps(&query, &steps->each);
+    for (size_t i = 0; i < steps->each.count; i++)
+        steps->incomplete += !steps->each.at[i].complete;
     if (options->by_rank)
         summarize_ranks(steps);
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     find_rows(steps, &query);
     free(asked);
-    device_steps_free(as_they_ran);
+    device_steps_free(other);
     step_list_free(ranges);
     return steps;
 }
 
-void steps_free(struct steps *steps)
+/* What a report asks for its first screen, a section and a chart: computed once. */
+static void *derive_usual(const struct trace *trace)
 {
-    if (!steps)
-        return;
-    free(steps->at);
-    VEC_FREE(&steps->each);
-    VEC_FREE(&steps->summaries);
-    free(steps);
+    struct tpa_error none = { 0 }; /* without a name nothing fails */
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    struct steps *usual = analyze(trace, all, &(struct steps_options){ 0 }, &none);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                                  const struct steps_options *options, struct tpa_error *err)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if ((options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
+        selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, options, err);
+}
+
+void steps_free(const struct steps *steps)
+{
+    if (steps && steps->own)
+        release(steps->own);
 }
 
 /* ---- tables ---- */
@@ -854,7 +878,7 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
 {
     struct steps_options own = *(const struct steps_options *)query->options;
     own.by = query->by;
-    struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
+    const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
     steps_add_result(steps, result);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/search.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 
 /* What each step launched. */
@@ -133,6 +134,26 @@ void device_steps_free(struct device_steps *steps)
     if (steps)
         VEC_FREE(steps);
     free(steps);
+}
+
+static void *derive(const struct trace *trace)
+{
+    struct step_list *ranges = step_list_open(trace);
+    step_list_drop_overlaps(ranges);
+    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
+    step_list_free(ranges);
+    return steps;
+}
+
+static void release(void *steps)
+{
+    device_steps_free(steps);
+}
+
+const struct device_steps *device_steps_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }
 
 /* Index of the first step of FILE or of a later one. */
