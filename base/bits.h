@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits that are set. The compiler's own is a call where the processor is not known to have an instruction. */
+/* Number of bits that are set. The compiler's builtin is a function call on processors without a known instruction. */
 static inline size_t bits_count(uint64_t bits)
 {
     bits -= bits >> 1 & UINT64_C(0x5555555555555555);

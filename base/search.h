@@ -1,9 +1,9 @@
 /*
- * search.h - where a number belongs among ascending ones.
+ * search.h - binary search for a number among ascending ones.
  *
- *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) lie before the moment
+ *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) are before the moment
  *
- *     SEARCH(i, count, trace_start_ns(trace, work[i]) < moment_ns);   // the same of what is not an array of numbers
+ *     SEARCH(i, count, trace_start_ns(trace, work[i]) < moment_ns);   // the same for items other than numbers
  *     SEARCH_BETWEEN(i, first, end, trace_start_ns(trace, work[i]) < moment_ns);
  */
 #ifndef TPA_BASE_SEARCH_H
@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set I to the first of the places from FIRST up to END for which LIES_BEFORE, an expression of I, is false; END: for none. */
+/* Set I to the first place from FIRST up to END for which LIES_BEFORE, an expression of I, is false; to END if there is
+ * none. */
 #define SEARCH_BETWEEN(i, first, end, lies_before)                                                           \
     do {                                                                                                     \
         size_t low_ = (first), high_ = (end);                                                                \
@@ -26,10 +27,10 @@
         (i) = low_;                                                                                          \
     } while (0)
 
-/* The same of COUNT places from 0 on. */
+/* The same for places 0 to COUNT. */
 #define SEARCH(i, count, lies_before) SEARCH_BETWEEN(i, 0, count, lies_before)
 
-/* Index of the first of COUNT ascending numbers that is LEAST or more; COUNT when there is none. */
+/* Index of the first of COUNT ascending numbers that is LEAST or more; COUNT if there is none. */
 static inline size_t search_from(const int64_t *numbers, size_t count, int64_t least)
 {
     size_t i;
