@@ -196,7 +196,7 @@ static size_t drop_inner(const struct trace *trace, event_id *at, size_t count)
     return kept;
 }
 
-/* First thread by thread: those of one are in order but for a few, and those of two would take turns. */
+/* First thread by thread: those of one are in order except a few, and those of two would take turns. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
 {
     struct outer_operators outer = { 0 };
