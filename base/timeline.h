@@ -60,6 +60,7 @@ struct timeline_span {
     uint32_t event,
         call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
     uint32_t operation;       /* that launched it, as event; for whoever fills it */
+    uint32_t rank;            /* set by timeline_rank: 0 is the heaviest, of equal ones the earlier */
     int64_t correlation;      /* 0: none */
     int64_t start_ns, dur_ns; /* on the clock of the timeline, as start_ns below */
     int64_t weight;           /* those with most stay when not all can */
@@ -105,7 +106,7 @@ struct timeline {
     size_t bins;
     VEC_OF(struct timeline_kind) kinds; /* none: spans are coloured by name */
     VEC_OF(struct timeline_lane) lanes;
-    VEC_OF(struct timeline_span) spans; /* after timeline_rank the heaviest first */
+    VEC_OF(struct timeline_span) spans; /* as they were added: cheapest lane by lane, by start */
     VEC_OF(struct timeline_step) steps;
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
@@ -142,12 +143,11 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value);
 
 /*
- * Leave the MOST (1 or more) spans that timeline_rank would put first, in the order that they have: it takes a fraction of the
- * time. Returns the weight of the lightest that is left; INT64_MIN: all are.
+ * Leave the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in the order that they have. Returns the weight of the lightest that is left; INT64_MIN: all are.
  */
 int64_t timeline_cut(struct timeline *timeline, size_t most);
 
-/* All is in: order the spans by weight, of equal ones the earlier first. */
+/* All is in: number the spans by weight, see timeline_span.rank. */
 void timeline_rank(struct timeline *timeline);
 
 typedef uint32_t frame_id;
