@@ -213,25 +213,10 @@ int64_t timeline_cut(struct timeline *timeline, size_t most)
     return least_weight;
 }
 
-/* Put the spans into ORDER, which is used up, along its circles: a copy of all of them would be large. */
-static void arrange(struct timeline_span *spans, size_t count, uint32_t *order)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct timeline_span first = spans[i];
-        uint32_t to = i;
-        for (uint32_t from; (from = order[to]) != i; to = from) {
-            spans[to] = spans[from];
-            order[to] = to;
-        }
-        spans[to] = first;
-        order[to] = to;
-    }
-}
-
 void timeline_rank(struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
-    const struct timeline_span *spans = timeline->spans.at;
+    struct timeline_span *spans = timeline->spans.at;
     uint32_t *order = order_open(count);
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     order_equals(order, count, spans, keys);
@@ -239,7 +224,8 @@ void timeline_rank(struct timeline *timeline)
         keys[i] = ~order_key(spans[i].weight);
     order_by(order, count, keys);
     free(keys);
-    arrange(timeline->spans.at, count, order);
+    for (size_t i = 0; i < count; i++)
+        spans[order[i]].rank = (uint32_t)i;
     free(order);
 }
 

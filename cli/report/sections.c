@@ -5,6 +5,7 @@
 #include "charts/timeline.h"
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
+#include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/registry.h"
 #include "analyze/sequences/sequences.h"
@@ -108,6 +109,18 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
+static bool fill_launches(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    struct chart_question question = { .trace = trace, .selection = selection };
+    struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
+    launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
+    chart_queues(content->picture, &question, launches);
+    launches_free(launches);
+    return true;
+}
+
 /* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
 static bool fill_most(const struct analysis *analysis, const struct trace *trace,
                       const struct selection *selection, struct report_content *content,
@@ -203,7 +216,7 @@ static const struct {
 } own_fills[] = {
     { &analysis_steps, fill_steps },     { &analysis_kernels, fill_kernels },
     { &analysis_gaps, fill_gaps },       { &analysis_sequences, fill_sequences },
-    { &analysis_latency, fill_latency },
+    { &analysis_latency, fill_latency }, { &analysis_launches, fill_launches },
 };
 
 static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)
