@@ -13,6 +13,25 @@ struct packed_block *packed_plain(size_t count)
     return blocks;
 }
 
+void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values)
+{
+    const struct packed_block *of = &packed->blocks[block];
+    const uint64_t *at = (const uint64_t *)packed->values + of->at;
+    uint64_t base = (uint64_t)of->base;
+#define READ(more)                                                                                           \
+    for (size_t i = 0; i < count; i++)                                                                       \
+    values[i] = (int64_t)(base + (more))
+    switch (of->width) {
+    case 1: READ(((const uint8_t *)at)[i]); break;
+    case 2: READ(((const uint16_t *)at)[i]); break;
+    case PACKED_CHOSEN: READ(at[PACKED_CHOICE_WORDS + ((const uint8_t *)at)[i]]); break;
+    case 4: READ(((const uint32_t *)at)[i]); break;
+    case 8: READ(at[i]); break;
+    default: READ(0); break;
+    }
+#undef READ
+}
+
 /* Write how much more than BASE each of the COUNT values is. */
 static void write_values(void *at, unsigned width, const int64_t *values, size_t count, int64_t base)
 {

@@ -67,6 +67,9 @@ static inline size_t packed_blocks(size_t count)
     return (count + PACKED_VALUES - 1) / PACKED_VALUES;
 }
 
+/* The COUNT values of BLOCK, all that it has, into VALUES: for a pass over many of them. */
+void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values);
+
 /* New; free with free(): the blocks of COUNT values that are not packed, int64_t each. */
 struct packed_block *packed_plain(size_t count);
 

@@ -200,12 +200,14 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
         .rows = rows, .calls = calls, .links = links, .launched = launched, .counts = counts
     };
     size_t next = 0, next_launched = 0;
+    struct time_scan times;
+    time_scan_begin(&times, trace);
     find_nodes(&state);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)
             continue;
         int64_t start_ns, end_ns;
-        top_device_time(trace, narrowings, &next, e, &start_ns, &end_ns);
+        top_device_time(&times, narrowings, &next, e, &start_ns, &end_ns);
         count_event(&state, e, start_ns, end_ns);
         if (top_is_launched(rows->events, e)) {
             assert(next_launched < launched->count);

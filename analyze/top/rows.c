@@ -200,11 +200,6 @@ static uint32_t group_of_event(struct top_rows *rows, event_id e)
 
 /* ---- the row ---- */
 
-bool top_rows_hold_both_sides(const struct top_events *events)
-{
-    return events->by & TOP_BOTH_SIDES && !events->per_call && !(events->by & (TOP_CATEGORY | TOP_THREAD));
-}
-
 /* Where one row holds all that a device does, waits and annotations would count the same time again. */
 static bool occupies_device(enum event_kind kind)
 {

@@ -127,6 +127,9 @@ int top_compare_first(const struct trace *trace, const struct top_occurrence *a,
                       const struct top_occurrence *b);
 
 /* Do rows hold both what ran on the host and what it launched? */
-bool top_rows_hold_both_sides(const struct top_events *events);
+static inline bool top_rows_hold_both_sides(const struct top_events *events)
+{
+    return events->by & TOP_BOTH_SIDES && !events->per_call && !(events->by & (TOP_CATEGORY | TOP_THREAD));
+}
 
 #endif

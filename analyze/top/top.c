@@ -298,23 +298,45 @@ static void count_part(void *context, size_t part)
         top_launched_find(&counting->launched, part - COUNT_LAUNCHED);
 }
 
+/* What devices and memory have of the host's rows: each writes to its own. */
+struct sharing {
+    struct counting *counting;
+    const struct top_links *links;
+    struct top_memory memory;
+    size_t row_count; /* of the host */
+};
+
+static void share_part(void *context, size_t part)
+{
+    struct sharing *sharing = context;
+    struct counting *counting = sharing->counting;
+    if (part == 0)
+        top_count_devices(counting->rows, counting->calls, sharing->links, &counting->launched,
+                          &counting->narrowings, counting->counts);
+    else
+        top_memory_find(&sharing->memory, counting->calls, counting->rows->events, sharing->row_count);
+}
+
 static void count_rows(struct top *top, struct top_rows *rows, struct top_calls *calls,
                        const struct top_links *links)
 {
     const struct trace *trace = top->trace;
     const struct top_options *options = rows->events->options;
+    unsigned workers = parallel_parts(trace->workers, trace->event_count);
     uint64_t *leftovers =
         options->float_times ? mem_zalloc(trace->event_count / 64 + 1, sizeof *leftovers) : NULL;
     top->counts.moved_calls = links->moved_calls;
     struct counting counting = { .rows = rows, .calls = calls, .counts = &top->counts };
     top_launched_open(&counting.launched, links, rows->events);
-    parallel_run(parallel_parts(trace->workers, trace->event_count),
-                 COUNT_LAUNCHED + counting.launched.part_count, count_part, &counting);
+    parallel_run(workers, COUNT_LAUNCHED + counting.launched.part_count, count_part, &counting);
     top_launched_join(&counting.launched);
-    top_count_devices(rows, calls, links, &counting.launched, &counting.narrowings, &top->counts);
+    struct sharing sharing = { .counting = &counting, .links = links, .row_count = rows->count };
+    parallel_run(workers, options->without_memory ? 1 : 2, share_part, &sharing);
     top_launched_release(&counting.launched);
-    if (!options->without_memory)
-        top_count_memory(rows, calls, &top->counts, leftovers);
+    if (!options->without_memory) {
+        top_count_memory(rows, &sharing.memory, &top->counts, leftovers);
+        top_memory_release(&sharing.memory);
+    }
     if (options->float_times)
         top_sum_as_torch(rows, calls, links, &counting.narrowings, leftovers);
     free(leftovers);
