@@ -353,6 +353,43 @@ static void a_graph_is_priced_on_top_of_the_others(void **state)
 }
 
 /*
+ *   host     0 launch 10    [ the profiler, 60-360  )    460 launch 470 [ aten::add                            ) 1000
+ *   device        12 [ elementwise ) 22                               472 [ elementwise, 518 us         ) 990
+ *
+ * On two ranks at once. As a graph, the host takes none of the first 470 us. But the devices idle 450 us between the kernels of
+ * a step, 300 of them while the profiler is at work, and 22 from one step to the next: of the 2978 us from first to last
+ * 3 * 150 + 2 * 22 for launches, which is 16.6 %.
+ */
+static void launches_save_no_more_than_devices_idle_for_them(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int rank = 0; rank < 2; rank++) {
+        if (rank > 0)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        for (int64_t n = 0; n < 3; n++) {
+            char name[32];
+            int64_t us = 1000 * n;
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+            draw_op_us("user_annotation", name, us, 1000);
+            draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+            draw_work_us("kernel", "elementwise", us + 12, 10, 3 * n + 1);
+            draw_event("overhead", "Activity Buffer Request", -1, 0, 1000 * (us + 60), 300000);
+            draw_call_us("cudaLaunchKernel", us + 460, 10, 3 * n + 2);
+            draw_work_us("kernel", "elementwise", us + 472, 518, 3 * n + 2);
+            draw_op_us("cpu_op", "aten::add", us + 470, 530);
+        }
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_float_equal(number_called(findings, row_of("launches"), "saves_share"), 494.0 / 2978, 1e-4);
+    assert_non_null(strstr(notice_of("part"), "no more is counted than devices idled for launches"));
+    release();
+}
+
+/*
  * Three times: a launch, cudaMalloc for FIRST_US, then LATER_US and LATER_US, and another launch, which at first takes LOAD_US.
  * The answer's first sentence.
  */
@@ -525,6 +562,7 @@ int main(void)
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
+        cmocka_unit_test(launches_save_no_more_than_devices_idle_for_them),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
