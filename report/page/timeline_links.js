@@ -189,9 +189,9 @@ function stretchOf(recording, title, rank, device) {
     return best[1] ? placeOf(...best.map((bin) => Math.round(bin / bins * recording.length))) : "";
 }
 
-/* Names of events, and which events have them; those by which a list calls them, "gemm x2"; the longest work of each lane. */
+/* Names of events, and which events have them; of a snapshot, the first of each line of code; the longest work of each lane. */
 function indexNames(recording) {
-    const { spans } = recording, names = new Map(), bare = new Map(), longest = recording.lanes.map(() => -1);
+    const { spans } = recording, names = new Map(), lines = new Map(), longest = recording.lanes.map(() => -1);
     for (let i = 0; i < spans.count; i++) {
         const name = recording.nameOf(i), list = names.get(name);
         if (list)
@@ -201,18 +201,16 @@ function indexNames(recording) {
         if (recording.isWork(i) && !(spans.length[i] <= spans.length[longest[spans.lane[i]]]))
             longest[spans.lane[i]] = i;
     }
-    for (const name of names.keys()) {
-        const short = recording.data.alive ? name.replace(/^\S+ \S+ /, "") /* "28.12 MB train.py:12:main": its line of code */
-            : name.replace(/^void /, "").replace(/[<(].*$/s, "").replace(/^.*::/s, "");
-        if (short && !bare.has(short))
-            bare.set(short, name);
+    for (const name of recording.data.alive ? names.keys() : []) { /* "28.12 MB train.py:12:main": its line of code */
+        const line = name.replace(/^\S+ \S+ /, "");
+        lines.set(line, lines.get(line) || name);
     }
-    return { names, bare, longest };
+    return { names, lines, longest };
 }
 
 /* The address in the timeline of what is called NAME: an event, idle time of a cause, a module, steps; "" if there is none. */
 function addressOf(recording, index, name, rank = "", device = "") {
-    for (const called of [name, `nn.Module: ${name}`, recording.data.alive ? index.bare.get(name) : ""])
+    for (const called of [name, `nn.Module: ${name}`, recording.data.alive ? index.lines.get(name) : ""])
         if ((index.names.get(called) || []).some((i) => isAt(recording, i, rank, device)))
             return `#find=${encodeURIComponent(called)}${siteText(recording, rank, device)}`;
     if (name.startsWith("idle: "))
@@ -230,7 +228,7 @@ function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
         const where = card.querySelector(".where");
-        card.dataset.place = card.dataset.place || (where ? nameIn((recording.data.alive ? index.bare : index.names).keys(), where.textContent) : "");
+        card.dataset.place = card.dataset.place || (where ? nameIn((recording.data.alive ? index.lines : index.names).keys(), where.textContent) : "");
         const address = addressOf(recording, index, card.dataset.place);
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), addressIn(view, address), "in the timeline");
@@ -252,10 +250,14 @@ function collectiveOf(recording, row, max) {
     return "";
 }
 
+function namingCell(row) {
+    return row.querySelector(".name:not(.o)") || row.cells[0];
+}
+
 /* What ROW may be called in the timeline, the most telling first: of a launch the kernel, of a chain its first, of copies all of their kind. */
 function namesOfRow(box, row, cellOf, index) {
     const text = (key) => cellOf(key) ? textOf(cellOf(key)) : "";
-    const own = textOf([...row.cells].find((of) => of.classList.contains("name")) || row.cells[0]);
+    const own = textOf(namingCell(row));
     if (box.dataset.key === "findings")
         return [nameOfFinding(row, index.names)];
     if (cellOf("part") && cellOf("slowest"))
@@ -266,7 +268,7 @@ function namesOfRow(box, row, cellOf, index) {
         return [`idle: ${own}`];
     const copies = cellOf("direction") ? [...index.names.keys()].filter((name) => name.startsWith(`Memcpy ${text("direction")}`)) : [];
     const memory = copies.find((name) => name.toLowerCase().includes(text("memory")));
-    return [text("kernel"), own, memory || copies[0] || "", index.bare.get(text("names").split(/,| x\d/)[0]) || ""].filter(Boolean);
+    return [text("kernel"), own, memory || copies[0] || "", text("names").split("|")[0].trim()].filter(Boolean);
 }
 
 /* The rank, device or stream in a cell; "": it is not one number. */
@@ -298,7 +300,7 @@ function linkTable(view, box, index) {
     [...box.querySelectorAll("tbody tr")].forEach((row, number) => {
         const section = row.closest("section"), cellOf = (key) => at(key) < 0 ? null : row.cells[at(key)];
         row.id = row.id || `${section ? section.id : "row"}.${box.dataset.key}-${number + 1}`;
-        const cell = [...row.cells].find((of) => of.classList.contains("name")) || row.cells[0];
+        const cell = namingCell(row);
         const site = [cellOf("rank"), cellOf("device")].map(siteOf);
         if (own !== undefined && site[1] !== own)
             return; /* it is of another device, which has a timeline of its own */

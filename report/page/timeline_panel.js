@@ -131,12 +131,11 @@ function addListed(panel, title, items) {
 function showAlive(view, panel, moment) {
     const { recording } = view, { spans } = recording, { every } = recording.data;
     const at = Math.floor(moment / every) * every;
-    const size = (i) => Number((recording.data.details[spans.detail[i]].match(/Bytes: (\d+)/) || [0, 0])[1]);
     const drawn = [], lines = recording.inUse(at);
     for (let i = 0; i < spans.count; i++)
         if (spans.start[i] <= at && (at < spans.start[i] + spans.length[i] || spans.start[i] + spans.length[i] >= recording.length))
             drawn.push(i);
-    drawn.sort((a, b) => size(b) - size(a));
+    drawn.sort((a, b) => recording.bytesOf(b) - recording.bytesOf(a));
     const sum = (key) => lines.reduce((total, line) => total + line[key], 0);
     panel.append(element("h4", `In use at ${timeText(at)}`),
                  element("p", `${bytesText(sum("bytes"))} in ${blocksText(sum("blocks"))}, of which ${drawn.length.toLocaleString("en")} ${drawn.length === 1 ? "is" : "are"} drawn.`));
