@@ -61,20 +61,15 @@ bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t dura
 
 /* ---- reading ---- */
 
-static void event_begin(struct xplane_event *event)
-{
-    event->metadata_id = 0;
-    event->offset_ps = event->duration_ps = 0;
-    event->is_sum = false;
-    event->stats.present = 0;
-}
-
 /* Any way that an XEvent may be written. */
 static bool read_fields(const struct xplane_plane *plane, struct wire in, const uint8_t *end,
                         struct xplane_event *event)
 {
     struct wire_field field;
-    event_begin(event);
+    event->metadata_id = 0;
+    event->offset_ps = event->duration_ps = 0;
+    event->is_sum = false;
+    event->stats.present = 0;
     while (wire_next(&in, &field)) {
         switch (field.number << 3 | field.type) {
         case 1 << 3 | WIRE_VARINT: event->metadata_id = field.value; break;
@@ -95,6 +90,15 @@ static bool read_fields(const struct xplane_plane *plane, struct wire in, const 
     return !in.damaged;
 }
 
+/* The number of the field that begins with TAG, if that is the next one before STOP. False: it is a long one. */
+static inline bool take_number(const uint8_t **at, const uint8_t *stop, uint8_t tag, uint64_t *number)
+{
+    if (*at >= stop || **at != tag)
+        return true;
+    ++*at;
+    return wire_quick_varint(at, number);
+}
+
 /*
  * As writers write it, which takes half the time: in order, tags of one byte, numbers of up to eight, short stats. False: it is
  * written in another way, or damaged.
@@ -104,31 +108,30 @@ static bool read_quickly(const struct xplane_plane *plane, const struct wire_fie
 {
     enum { NUMBERS = 3, TAG_AND_NUMBER = 9 };
     const uint8_t *at = field->bytes, *stop = at + field->value;
-    uint64_t numbers[NUMBERS] = { 0 }; /* metadata_id, offset_ps, duration_ps */
-    if (end - at < NUMBERS * TAG_AND_NUMBER)
+    uint64_t id = 0, offset_ps = 0, duration_ps = 0;
+    if (end - at < NUMBERS * TAG_AND_NUMBER || !take_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
+        !take_number(&at, stop, 2 << 3 | WIRE_VARINT, &offset_ps) ||
+        !take_number(&at, stop, 3 << 3 | WIRE_VARINT, &duration_ps))
         return false;
-    for (uint8_t i = 0; i < NUMBERS; i++)
-        if (at < stop && *at == ((i + 1) << 3 | WIRE_VARINT)) {
-            at++;
-            if (!wire_quick_varint(&at, &numbers[i]))
-                return false;
-        }
-    event_begin(event);
+    event->metadata_id = id;
+    event->offset_ps = (int64_t)offset_ps;
+    event->duration_ps = (int64_t)duration_ps;
+    event->is_sum = false;
+    event->stats.present = 0;
     while (at < stop) {
         if (*at != (4 << 3 | WIRE_BYTES) || stop - at < 2 || at[1] >= 0x80 || at[1] > stop - at - 2)
             return false;
         xplane_stat_take(plane, at + 2, at[1], end, &event->stats);
         at += 2 + at[1];
     }
-    event->metadata_id = numbers[0];
-    event->offset_ps = (int64_t)numbers[1];
-    event->duration_ps = (int64_t)numbers[2];
     return at == stop;
 }
 
-bool xplane_event_read(const struct xplane_plane *plane, const struct wire_field *field, const uint8_t *end,
-                       struct xplane_event *event)
+bool xplane_event_read(struct whole *whole, const struct xplane_plane *plane, const struct wire *line,
+                       const struct wire_field *field, struct xplane_event *event)
 {
+    whole_need(whole, field->bytes, (size_t)field->value);
+    const uint8_t *end = line->end < whole->ready_end ? line->end : whole->ready_end;
     return read_quickly(plane, field, end, event) || read_fields(plane, wire_in(field), end, event);
 }
 

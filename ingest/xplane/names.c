@@ -89,7 +89,8 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     struct wire_field field;
     if (!read_entry(entry, &key, &in))
         return;
-    struct xplane_event_name name = { .fields = in };
+    struct xplane_event_name name = { 0 };
+    *VEC_PUSH(&plane->name_fields) = in;
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 2, WIRE_BYTES))
             name.name = xplane_text_of(&field);
@@ -111,10 +112,9 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
 static void set_name_stat(struct xplane_plane *plane, struct xplane_event_name *name, enum xplane_stat stat,
                           const struct xplane_value *value)
 {
-    struct xplane_name_stat *stats = plane->name_stats.at + name->first_stat;
-    for (uint32_t i = 0; i < name->stat_count; i++)
-        if (stats[i].stat == stat) {
-            stats[i].value = *value;
+    for (uint32_t i = name->first_stat; i < plane->name_stats.count; i++)
+        if (plane->name_stats.at[i].stat == stat) {
+            plane->name_stats.at[i].value = *value;
             return;
         }
     *VEC_PUSH(&plane->name_stats) = (struct xplane_name_stat){ stat, *value };
@@ -122,9 +122,8 @@ static void set_name_stat(struct xplane_plane *plane, struct xplane_event_name *
 }
 
 /* Read the stats of a name that mean something: most say where in the program it comes from. */
-static void read_stats_of_name(struct xplane_plane *plane, struct xplane_event_name *name)
+static void read_stats_of_name(struct xplane_plane *plane, struct xplane_event_name *name, struct wire in)
 {
-    struct wire in = name->fields;
     struct wire_field field;
     struct xplane_value value;
     enum xplane_stat stat;
@@ -137,22 +136,27 @@ static void read_stats_of_name(struct xplane_plane *plane, struct xplane_event_n
     }
 }
 
-void xplane_names_read(struct xplane_plane *plane)
+void xplane_names_read(struct whole *whole, struct xplane_plane *plane)
 {
     struct wire in = plane->fields;
     struct wire_field field;
-    while (wire_next(&in, &field)) {
-        if (wire_is(&field, 4, WIRE_BYTES))
+    while (whole_next(whole, &in, &field)) {
+        bool is_event_name = wire_is(&field, 4, WIRE_BYTES) && plane->has_lines;
+        bool is_stat_name = wire_is(&field, 5, WIRE_BYTES), is_stat = wire_is(&field, 6, WIRE_BYTES);
+        if (is_event_name || is_stat_name || is_stat)
+            whole_keep(whole, field.bytes, (size_t)field.value);
+        if (is_event_name)
             read_event_name(plane, &field);
-        else if (wire_is(&field, 5, WIRE_BYTES))
+        else if (is_stat_name)
             read_stat_name(plane, &field);
-        else if (wire_is(&field, 6, WIRE_BYTES))
+        else if (is_stat)
             *VEC_PUSH(&plane->stats) = wire_in(&field);
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+        else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
             break;
     }
     for (size_t i = 0; i < plane->event_names.count; i++)
-        read_stats_of_name(plane, &plane->event_names.at[i]);
+        read_stats_of_name(plane, &plane->event_names.at[i], plane->name_fields.at[i]);
+    VEC_FREE(&plane->name_fields);
 }
 
 void xplane_names_release(struct xplane_plane *plane)
