@@ -1,8 +1,8 @@
 /*
  * transfers.c - see transfers.h.
  *
- * Copies, and the waits for them, are brought together by sorting them by what makes a row: group, direction and kind
- * of host memory. So are stalls, the calls of host_waits.h.
+ * Copies, and the waits for them, are grouped by sorting them by the key of a row: group, direction and kind of host
+ * memory. So are stalls, the calls of host_waits.h.
  */
 #include "analyze/transfers.h"
 
@@ -41,7 +41,7 @@ static const struct table_column stall_columns[] = {
     COLUMN(struct stall_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
     COLUMN(struct stall_row, op, "op", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", .aliases = "operator"),
     COLUMN(struct stall_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time that host threads spent in the calls"),
-    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", .aliases = "saving could_be_won won"),
+    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "upper bound: this time minus that of launching as many asynchronous copies", .aliases = "saving could_be_won won"),
     COLUMN(struct stall_row, count, "count", "Count", TABLE_TALLY, "how often"),
     COLUMN(struct stall_row, cause, "cause", "Cause", TABLE_TEXT, "why the host had to wait"),
     COLUMN(struct stall_row, transfer, "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy"),
@@ -63,7 +63,7 @@ struct transfers_query {
     unsigned by;
     struct copy_kind *kinds; /* by name, computed when first needed */
     bool *kinds_asked;       /* by name */
-    struct callers *callers; /* NULL where none are needed */
+    struct callers *callers; /* NULL if not needed */
     struct transfers *transfers;
 };
 
@@ -79,7 +79,7 @@ struct part {
     uint32_t group, device;
     struct copy_kind kind;
     event_id copy;
-    bool is_wait; /* then BLOCKED_NS is all it adds */
+    bool is_wait; /* then only BLOCKED_NS counts */
     int64_t blocked_ns;
 };
 
@@ -111,7 +111,7 @@ static struct part part_of(const struct transfers_query *query, event_id copy)
                           .copy = copy };
 }
 
-/* 0: they are of one row. */
+/* Compare keys: 0 if they belong to one row. */
 static int compare_rows_of_parts(const struct part *a, const struct part *b)
 {
     if (a->group != b->group)
@@ -135,9 +135,9 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What the copies of a row are summed up in. */
+/* The totals of the copies of a row. */
 struct copy_sums {
-    int64_t timed_bytes, timed_ns; /* of copies that tell their size and took time */
+    int64_t timed_bytes, timed_ns; /* of copies with recorded size and nonzero time */
     VEC_OF(double) bandwidths;
     struct intervals when, exposed; /* on one device */
 };
@@ -174,7 +174,7 @@ static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
     row->best_bandwidth = at[count - 1];
 }
 
-/* A row for COUNT PARTS, sorted by device; KERNELS by device. */
+/* Add a row for COUNT PARTS, sorted by device; KERNELS by device. */
 static struct transfer_row make_row(struct transfers_query *query, const struct part *parts, size_t count,
                                     const struct intervals *kernels)
 {
@@ -199,7 +199,7 @@ static struct transfer_row make_row(struct transfers_query *query, const struct 
     return row;
 }
 
-/* When each device ran kernels. New array; its intervals are to be released. */
+/* The intervals of kernels on each device. New array; release its intervals and free it. */
 static struct intervals *find_kernels(const struct gpu_events *gpu)
 {
     struct intervals *kernels = mem_zalloc(gpu->device_count + 1, sizeof *kernels);
@@ -220,7 +220,7 @@ static bool has_less_time(const void *context, const void *a, const void *b)
     return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
 }
 
-/* The copies that were requested, and the waits for them, row by row. */
+/* Add rows for the selected copies and the waits for them. */
 static void add_copies(struct transfers_query *query)
 {
     const struct trace *trace = query->trace;
@@ -257,7 +257,7 @@ static void add_copies(struct transfers_query *query)
 
 /* ---- stalls ---- */
 
-/* One advice, in no framework's words. */
+/* Advice independent of the framework. */
 #define ALIKE(text) text, text, text
 
 static const struct {
@@ -282,7 +282,7 @@ static const struct {
                          "pin memory once and use it again", "pin memory once and use it again" } },
 };
 
-/* A value that the host reads from the device: no pinning helps. */
+/* A value that the host reads from the device: pinning does not help. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
 /* Batches that are copied to the device in a call that waits, from memory that is not known to be pageable. */
@@ -336,14 +336,14 @@ static const char *advice_for(enum host_wait_kind kind, struct copy_kind copy, c
     return causes[kind].advice[framework];
 }
 
-/* A wait, and what makes its row. */
+/* A wait, and the key of its row. */
 struct stall {
     struct host_wait wait;
-    int64_t rank;     /* missing unless ranks make rows */
+    int64_t rank;     /* missing unless rows are by rank */
     name_id owner;    /* name of the operator, else of the call */
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
-    struct copy_kind copy; /* of work that is a copy; else zero */
+    struct copy_kind copy; /* if the work is a copy; else zero */
 };
 
 static int compare_lines(const struct stall *a, const struct stall *b)
@@ -357,7 +357,7 @@ static int compare_lines(const struct stall *a, const struct stall *b)
     return order ? order : a->line_len < b->line_len ? -1 : a->line_len > b->line_len;
 }
 
-/* 0: they make one row. */
+/* Compare keys: 0 if they belong to one row. */
 static int compare_rows_of_stalls(const struct stall *a, const struct stall *b)
 {
     if (a->rank != b->rank)
@@ -404,7 +404,7 @@ static struct text transfer_text(struct transfers *transfers, struct copy_kind k
                                 memory ? " " : "", memory ? memory : ""));
 }
 
-/* A row for COUNT STALLS that belong together. */
+/* Add a row for COUNT STALLS that belong together. */
 static struct stall_row make_stall(const struct transfers_query *query, const struct stall *stalls,
                                    size_t count)
 {
@@ -460,9 +460,9 @@ static void add_stalls(struct transfers_query *query)
     VEC_FREE(&stalls);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* The callers of what is asked about: calls that waited, and by operator those that copied. NULL when there are none. */
+/* The callers of calls that waited and, for rows by operator, of calls that copied. NULL if there are none. */
 static struct callers *open_callers(const struct transfers_query *query)
 {
     VEC_OF(event_id) calls = { 0 };
@@ -512,7 +512,7 @@ static void release(void *value)
     free(transfers);
 }
 
-/* What a table and its chart ask alike: computed once. */
+/* The result that a table and its chart share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
@@ -571,7 +571,7 @@ static struct table *stalls_table(const struct transfers *transfers, unsigned by
     return table;
 }
 
-/* The advice for the longest stalls, in words below the tables, where there is room for them. */
+/* Add the advice for the longest stalls below the tables. */
 static void add_advice(const struct transfers *transfers, struct result *result)
 {
     enum { MOST = 3 };
@@ -632,8 +632,8 @@ const struct analysis analysis_transfers = {
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
     .by_default = TRANSFERS_BY_DEFAULT,
     .own_words = own_words,
-    .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. rank separates the "
-               "stalls of ranks apart, too",
+    .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. "
+               "rank separates the stalls of ranks as well",
     .limited = "stalls",
     .tables = { tables },
     .run = run_transfers,
