@@ -63,7 +63,7 @@ struct pieces {
 
 struct lateness {
     const struct comm_query *query;
-    struct gaps *gaps;      /* device after device, by start */
+    const struct gaps *gaps;      /* device after device, by start */
     size_t *gaps_of_device; /* by device: where its gaps begin; after the last where they end */
     struct intervals *talk; /* by place: when it communicated */
     struct calltree *operators;
