@@ -271,13 +271,15 @@ void timeline_add_devices(struct timeline_making *making)
         add_thread_strips(making);
         return;
     }
-    struct gaps_options options = gaps_defaults;
-    options.in_order = true;
-    options.min_ns = making->timeline->dur_ns / SHORT_GAP;
+    struct gaps_options only_causes = gaps_defaults, only_listed = gaps_defaults;
+    only_causes.only_causes = only_listed.only_listed = only_listed.in_order = true;
+    only_listed.min_ns = making->timeline->dur_ns / SHORT_GAP;
     struct selection all = { .trace = making->trace };
-    struct gaps *gaps =
-        gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
-    color_causes(making->timeline, gaps);
+    const struct selection *selection = making->selection ? making->selection : &all;
+    const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
+    color_causes(making->timeline, causes);
+    gaps_free(causes);
+    const struct gaps *gaps = gaps_analyze(making->trace, selection, BY(DEVICE), &only_listed);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {

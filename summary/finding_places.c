@@ -297,7 +297,7 @@ double share_of_idle_time(const struct summary *summary, const struct replay_gra
     struct gaps_options options = gaps_defaults;
     options.min_ns = 0;
     options.in_order = true;
-    struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
     struct pause *pauses = mem_alloc(mem_times(gaps->count + 1, sizeof *pauses));
     int64_t span_ns = 0;
     for (size_t i = 0; i < gaps->count; i++) {

@@ -101,7 +101,7 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     (void)err;
     struct gaps_options options = gaps_defaults;
     options.most_gaps = MOST_ROWS;
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
