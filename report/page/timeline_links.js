@@ -249,9 +249,10 @@ function addressOf(recording, index, name, rank = "", device = "") {
 function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
-        const where = card.querySelector(".where");
-        card.dataset.place = card.dataset.place || (where ? nameIn((recording.data.alive ? index.lines : index.names).keys(), where.textContent) : "");
-        const address = addressOf(recording, index, card.dataset.place);
+        const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
+        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(.*)$/s);
+        card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
+        const address = addressOf(recording, index, card.dataset.place, rank);
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), addressIn(view, address), "in the timeline");
     }
