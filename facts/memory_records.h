@@ -81,6 +81,10 @@ struct memory_records {
 /* Who asks only how much is in use need not know in which operator it was allocated, which takes half of the time. */
 enum memory_detail { MEMORY_LEVELS, MEMORY_OWNERS };
 
+/* New, for who asks once; free with memory_records_free (NULL is allowed). */
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail);
+void memory_records_free(struct memory_records *records);
+
 /* Worked out when first requested; borrowed, lives as long as TRACE. With MEMORY_LEVELS records have no owner and no node. */
 const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail);
 
