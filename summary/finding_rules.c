@@ -16,6 +16,7 @@
 #include "facts/features.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "replay/slow_work.h"
 #include "summary/finding_places.h"
 #include "summary/job.h"
 #include <math.h>
@@ -107,6 +108,12 @@ static struct text advise_workers(struct pricing *pricing, double load_ns, doubl
     return pricing_keep(pricing, &advice);
 }
 
+/* Of a loop that loads each batch itself, for LOAD_NS: FINDING tells what is saved without. */
+static struct text advise_alone(struct pricing *pricing, const struct priced_finding *finding, double load_ns)
+{
+    return advise_workers(pricing, load_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
+}
+
 static void look_at_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
@@ -117,37 +124,33 @@ static void look_at_data_loading(struct pricing *pricing)
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
-    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
-    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, place.longest, &where);
     double *shares = shares_of_ranks(pricing->summary, is_data_loading);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    bool found = pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("data_loading"),
-            .title = as_text("the loop waits for the next batch"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                trace_framework(pricing->trace) == FRAMEWORK_XLA
-                    ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
-                      "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
-                      "cache, preprocess once)"
-                : waits.long_ones
-                    ? "the workers are too slow: more of them (num_workers), or less work for each "
-                      "sample (decode smaller images, cache, preprocess once)"
-                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
-                      "and larger tensors in a sample"),
-            .edit = edit },
-        "data loading");
-    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
-    if (last && alone)
-        last->advice =
-            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
+    struct priced_finding finding = {
+        .rule = as_text("data_loading"),
+        .title = as_text("the loop waits for the next batch"),
+        .where = pricing_keep(pricing, &where),
+        .advice = as_text(
+            trace_framework(pricing->trace) == FRAMEWORK_XLA
+                ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
+                  "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
+                  "cache, preprocess once)"
+            : waits.long_ones
+                ? "the workers are too slow: more of them (num_workers), or less work for each "
+                  "sample (decode smaller images, cache, preprocess once)"
+                : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                  "and larger tensors in a sample"),
+        .edit = { .kind = EDIT_NO_DATA_WAIT },
+    };
+    pricing_offer(pricing, (struct offer){ .finding = finding,
+                                           .subject = "data loading",
+                                           .sets_basis = !alone, /* prices stand side by side */
+                                           .beside_ns = waits.mean_ns,
+                                           .advise = alone ? advise_alone : NULL });
 }
 
 /* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */
@@ -233,7 +236,7 @@ static void look_at_waits(struct pricing *pricing)
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, found = 0;
+    size_t asked = 0;
     for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
         const struct stall_row *stall = &transfers->stalls.at[i];
         bool repeated = stall->saving_ns <= 0;
@@ -249,21 +252,18 @@ static void look_at_waits(struct pricing *pricing)
         if (stall->line.at)
             buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
         const char *pattern = pattern_of(pricing, stall->op);
-        found += pricing_add(
-            pricing,
-            (struct priced_finding){
-                .rule = as_text("host_wait"),
-                .title = pricing_keep(pricing, &title),
-                .where = pricing_keep(pricing, &where),
-                .advice =
-                    (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
-                                                 stall->advice.len),
-                                   stall->advice.len },
-                .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
-            NULL);
+        struct priced_finding finding = {
+            .rule = as_text("host_wait"),
+            .title = pricing_keep(pricing, &title),
+            .where = pricing_keep(pricing, &where),
+            .advice = (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
+                                                   stall->advice.len),
+                                     stall->advice.len },
+            .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) }
+        };
+        pricing_offer(pricing, (struct offer){ .finding = finding });
     }
-    if (found == 0)
-        pricing_add_quiet(pricing, "waits of the host");
+    pricing_offer(pricing, (struct offer){ .subject = "waits of the host", .unless = "host_wait" });
 }
 
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
@@ -286,7 +286,7 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
         finding.edit.pattern = pattern;
         finding.edit.pattern_len = strlen(pattern);
     }
-    pricing_add(pricing, finding, subject);
+    pricing_offer(pricing, (struct offer){ .finding = finding, .subject = subject });
 }
 
 static const char *const pinning_advice[FRAMEWORKS] = {
@@ -421,14 +421,13 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
         pricing_add_quiet(pricing, rule->subject);
         return;
     }
-    pricing_add(pricing,
-                (struct priced_finding){ .rule = as_text(rule->rule),
-                                         .title = as_text(rule->title),
-                                         .where = pricing_keep(pricing, &where),
-                                         .advice = advise_launches(pricing, rule),
-                                         .most_share = most_share,
-                                         .edit = { .kind = rule->edit } },
-                rule->subject);
+    struct priced_finding finding = { .rule = as_text(rule->rule),
+                                      .title = as_text(rule->title),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_launches(pricing, rule),
+                                      .most_share = most_share,
+                                      .edit = { .kind = rule->edit } };
+    pricing_offer(pricing, (struct offer){ .finding = finding, .subject = rule->subject });
 }
 
 static void look_at_idleness(struct pricing *pricing)
@@ -513,30 +512,28 @@ static void look_at_communication(struct pricing *pricing)
     free(shares);
     bool alone = pricing->summary->rank_count < 2 &&
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
-    bool found = pricing_add(
-        pricing,
-        (struct priced_finding){ .rule = as_text("communication"),
-                                 .title = as_text("communication is not hidden behind computation"),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = advise_overlap(pricing),
-                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
-        alone ? NULL : "communication");
-    if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
-        pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
+    struct priced_finding exposed = { .rule = as_text("communication"),
+                                      .title = as_text("communication is not hidden behind computation"),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_overlap(pricing),
+                                      .edit = { .kind = EDIT_OVERLAP_COMM } };
+    /* Alone: which gap of the loop waited for it is known of matched ranks alone. */
+    pricing_offer(pricing, (struct offer){ .finding = exposed,
+                                           .subject = alone ? "communication on the host" : "communication",
+                                           .blind = alone ? FEATURE_RANKS : 0 });
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
     add_latest_rank(pricing->summary, &latest);
-    pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("slow_ranks"),
-            .title = as_text("ranks wait for slower ones"),
-            .where = pricing_keep(pricing, &latest),
-            .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
-                              "machine (tpa comm)"),
-            .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
-        "slow ranks");
+    struct priced_finding slow = {
+        .rule = as_text("slow_ranks"),
+        .title = as_text("ranks wait for slower ones"),
+        .where = pricing_keep(pricing, &latest),
+        .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
+                          "machine (tpa comm)"),
+        .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN }
+    };
+    pricing_offer(pricing, (struct offer){ .finding = slow, .subject = "slow ranks" });
 }
 
 static const char *const matrix_advice[FRAMEWORKS] = {
@@ -600,82 +597,46 @@ static void look_at_tensor_cores(struct pricing *pricing)
         buffer_release(&where);
         return;
     }
-    pricing_add(pricing,
-                (struct priced_finding){
-                    .rule = as_text("tensor_cores"),
-                    .title = as_text("matrix products run without tensor cores (as if they took half)"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
-                    .edit = { .kind = EDIT_SCALE,
-                              .target = TARGET_KERNEL,
-                              .pattern = names.at,
-                              .pattern_len = names.len,
-                              .factor = 0.5 } },
-                "tensor cores");
-}
-
-/* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
-static void add_slowest(const struct roofline *roofline, struct buffer *out)
-{
-    const struct roofline_row *most = NULL;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
-        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
-            most = row;
-    }
-    if (most)
-        buffer_printf(out, "%s %s, mostly bound by %s", most->name.at, most->shapes.at ? most->shapes.at : "",
-                      most->bound.at ? most->bound.at : "nothing");
-}
-
-struct slow_operators slow_operators_find(const struct summary *summary)
-{
-    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
-    if (!slow.looked)
-        return slow;
-    struct selection *all =
-        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    const struct roofline *roofline = roofline_analyze(summary->trace, all, ROOFLINE_BY_DEFAULT, NULL);
-    int64_t slow_ns = 0;
-    for (size_t d = 0; d < roofline->devices.count; d++)
-        slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
-    if (slow_ns * 20 > roofline->time_ns) {
-        add_slowest(roofline, &slow.where);
-        buffer_printf(&slow.title,
-                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
-    }
-    roofline_free(roofline);
-    selection_free(all);
-    return slow;
-}
-
-void slow_operators_release(struct slow_operators *slow)
-{
-    buffer_release(&slow->title);
-    buffer_release(&slow->where);
+    struct priced_finding finding = { .rule = as_text("tensor_cores"),
+                                      .title = as_text(
+                                          "matrix products run without tensor cores (as if they took half)"),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
+                                      .edit = { .kind = EDIT_SCALE,
+                                                .target = TARGET_KERNEL,
+                                                .pattern = names.at,
+                                                .pattern_len = names.len,
+                                                .factor = 0.5 } };
+    pricing_offer(pricing, (struct offer){ .finding = finding, .subject = "tensor cores" });
 }
 
 /* As if they reached ROOFLINE_SLOW of it. */
-static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
+static void look_at_slow_operators(struct pricing *pricing)
 {
-    if (slow->looked && slow->title.count)
-        pricing_add(
-            pricing,
-            (struct priced_finding){
-                .rule = as_text("below_peak"),
-                .title = pricing_keep(pricing, &slow->title),
-                .where = pricing_keep(pricing, &slow->where),
-                .advice = as_text(
-                    trace_framework(pricing->trace) == FRAMEWORK_XLA
-                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
-                          "(tpa roofline shows which)"
-                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
-                          "precision where they are bound by compute (tpa roofline shows which)"),
-                .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
-            "operators below the peak");
-    else if (slow->looked)
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
+    const struct slow_work *slow = slow_work_of(pricing->trace);
+    if (slow->slow_ns * 20 <= slow->time_ns) { /* less than 5 % is not looked at */
         pricing_add_quiet(pricing, "operators below the peak");
+        return;
+    }
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title, "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                  100 * (double)slow->slow_ns / (double)slow->time_ns, 100 * ROOFLINE_SLOW);
+    buffer_puts(&where, slow->slowest);
+    struct priced_finding finding = {
+        .rule = as_text("below_peak"),
+        .title = pricing_keep(pricing, &title),
+        .where = pricing_keep(pricing, &where),
+        .advice = as_text(
+            trace_framework(pricing->trace) == FRAMEWORK_XLA
+                ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
+                  "(tpa roofline shows which)"
+                : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
+                  "precision where they are bound by compute (tpa roofline shows which)"),
+        .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW },
+    };
+    pricing_offer(pricing, (struct offer){ .finding = finding, .subject = "operators below the peak" });
 }
 
 /* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
@@ -728,7 +689,7 @@ static void look_at_longest(struct pricing *pricing)
     pricing->findings->half_saves_share = share;
 }
 
-void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
+void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     look_at_data_loading(pricing);
@@ -738,11 +699,12 @@ void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
         look_at_copies(pricing);
         look_at_idleness(pricing);
         look_at_tensor_cores(pricing);
-        look_at_slow_operators(pricing, slow);
+        look_at_slow_operators(pricing);
     }
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         look_at_idle_time(pricing, &launch_rule); /* last: it hides what the others name */
+    pricing_settle(pricing);
     if (pricing->findings->count == 0)
         look_at_longest(pricing);
     pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");

@@ -41,13 +41,12 @@ static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
-    struct slow_operators slow = slow_operators_find(summary);
     struct pricing pricing;
     pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
-        finding_rules_look(&pricing, &slow);
+        finding_rules_look(&pricing);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
         findings->single_step = step_list_of(summary->trace)->count == 1;
@@ -55,7 +54,6 @@ struct findings *findings_analyze(struct summary *summary)
             findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     }
     pricing_release(&pricing);
-    slow_operators_release(&slow);
     return findings;
 }
 

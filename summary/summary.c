@@ -9,6 +9,7 @@
 #include "facts/collectives.h"
 #include "facts/host_waits.h"
 #include "facts/memory_records.h"
+#include "replay/slow_work.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/headline.h"
@@ -162,6 +163,9 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     const struct selection *selection = summary->selection;
     unsigned features = summary->features;
     bool by_rank = summary->by != SUMMARY_BY_ALL;
+    if (features & FEATURE_GPU &&
+        features & FEATURE_SHAPES) /* first: of large traces, it takes most memory */
+        slow_work_of(trace);
     if (features & FEATURE_MEMORY) { /* what failed for want of memory is reported */
         summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
         memory_add_failures(summary->memory, result);
@@ -170,6 +174,7 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
         summary->steps = steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
         if (!summary->steps)
             return false;
+        VEC_FREE(summary->steps); /* rows: each step is what counts here */
     }
     if (features & FEATURE_GPU) {
         summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
