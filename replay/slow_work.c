@@ -73,8 +73,13 @@ struct slow_work *slow_work_open(const struct trace *trace, double share)
     struct slow_work *slow = mem_zalloc(1, sizeof *slow);
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     const struct roofline *roofline = roofline_open(trace, all, ROOFLINE_BY_DEFAULT, NULL);
-    for (size_t d = 0; d < roofline->devices.count; d++)
+    int64_t modelled_ns = 0, rated_ns = 0;
+    for (size_t d = 0; d < roofline->devices.count; d++) {
         slow->slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
+        modelled_ns += roofline->devices.at[d].modelled_ns;
+        rated_ns += roofline->devices.at[d].rated_ns;
+    }
+    slow->rated = modelled_ns == 0 || rated_ns > 0;
     slow->time_ns = roofline->time_ns;
     slow->slowest = name_slowest(roofline);
     find_work(slow, roofline, share);

@@ -16,6 +16,7 @@ struct slow_work {
     uint32_t *work; /* places in gpu_events, ascending */
     double *factor; /* of its time, with which its operator would reach SHARE */
     size_t count;
+    bool rated; /* else what the devices can do at most is unknown */
     int64_t slow_ns,
         time_ns; /* of operators below ROOFLINE_SLOW on devices whose peak is known; of all work */
     char *

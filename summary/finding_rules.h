@@ -4,8 +4,7 @@
 #ifndef TPA_SUMMARY_FINDING_RULES_H
 #define TPA_SUMMARY_FINDING_RULES_H
 
-#include "base/buffer.h"
-#include "summary/pricing.h"
+#include "summary/finding_work.h"
 
 /* Let every rule look, and settle what they offer. */
 void finding_rules_look(struct pricing *pricing);

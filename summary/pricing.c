@@ -48,10 +48,22 @@ void pricing_add_quiet(struct pricing *pricing, const char *subject)
     pricing_offer(pricing, (struct offer){ .subject = subject });
 }
 
-static void tell_quiet(struct pricing *pricing, const char *subject)
+static void tell_blind(struct pricing *pricing, const char *subject, const char *because)
 {
-    struct buffer *quiet = &pricing->findings->quiet;
-    buffer_printf(quiet, "%s%s", quiet->count ? ", " : "", subject);
+    struct buffer *blind = &pricing->findings->blind;
+    buffer_printf(blind, "%s%s (%s)", blind->count ? "; " : "", subject, because);
+}
+
+/* There is nothing in OFFER. */
+static void tell_none(struct pricing *pricing, const struct offer *offer)
+{
+    struct findings *findings = pricing->findings;
+    if (offer->unpriced)
+        findings->unpriced = offer->subject;
+    if (offer->because)
+        tell_blind(pricing, offer->subject, offer->because);
+    else if (offer->subject && !offer->unpriced)
+        buffer_printf(&findings->quiet, "%s%s", findings->quiet.count ? ", " : "", offer->subject);
 }
 
 void pricing_add_option(struct buffer *command, const struct edit *edit)
@@ -171,8 +183,8 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     }
     if (!on_top)
         add_edit(pricing, &finding.edit, offer->changes);
-    if (offer->advise)
-        finding.advice = offer->advise(pricing, &finding, offer->beside_ns);
+    if (offer->complete)
+        offer->complete(pricing, &finding, offer);
     *VEC_PUSH(findings) = finding;
     return true;
 }
@@ -228,18 +240,14 @@ void pricing_settle(struct pricing *pricing)
                                             : offer->unless && find_rule(pricing->findings, offer->unless);
         changes_free(offer->changes);
         offer->changes = NULL;
-        if (!found && offer->blind)
-            pricing_add_blind(pricing, offer->blind, offer->subject);
-        else if (!found && offer->subject)
-            tell_quiet(pricing, offer->subject);
+        if (!found)
+            tell_none(pricing, offer);
     }
     forget_offers(pricing);
 }
 
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject)
 {
-    struct findings *findings = pricing->findings;
     if (!(pricing->summary->features & feature))
-        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
-                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
+        tell_blind(pricing, subject, trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
 }

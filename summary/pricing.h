@@ -14,6 +14,7 @@
 
 #include "replay/make_graph.h"
 #include "replay/whatif.h"
+#include "summary/finding_places.h"
 #include "summary/findings.h"
 
 struct pricing;
@@ -25,11 +26,13 @@ struct offer {
         *subject; /* added to the rules that found nothing if it saves too little; NULL: is not added */
     const char *
         unless; /* where there is no finding: SUBJECT is added unless there is one of this rule; NULL: always */
-    unsigned blind;   /* enum trace_feature: then SUBJECT could not be checked because that is not recorded */
-    bool sets_basis;  /* if its price differs by turns, all prices are of the mean step */
-    double beside_ns; /* for ADVISE */
-    /* What to do, once it is a finding; NULL: that is known. */
-    struct text (*advise)(struct pricing *pricing, const struct priced_finding *finding, double beside_ns);
+    const char *because; /* where there is no finding: then SUBJECT could not be checked, and this is why */
+    bool unpriced;       /* if it saves too little, SUBJECT is told as what could not be priced */
+    bool sets_basis;     /* if its price differs by turns, all prices are of the mean step */
+    /* To complete what is a finding, once that is known; NULL: it is complete. */
+    void (*complete)(struct pricing *pricing, struct priced_finding *finding, const struct offer *offer);
+    double beside_ns; /* for COMPLETE, as is the next */
+    struct place place;
 
     /* Filled in by pricing_settle. */
     bool fits;               /* its edit touches something */

@@ -182,8 +182,6 @@ static void ask_one(void *context, size_t question)
         if (features & FEATURE_STEPS)
             summary->steps =
                 steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
-        if (summary->steps) /* of rows, those of each step are what counts here */
-            VEC_FREE(summary->steps);
         break;
     case ASK_GAPS: summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL; break;
     case ASK_MEMORY:
