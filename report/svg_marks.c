@@ -20,7 +20,9 @@ static void add_tip(struct svg_plot *plot, size_t s, size_t i, const union table
         buffer_puts(plot->out, ": ");
         escape_html(plot->out, series->title, strlen(series->title));
     }
-    buffer_printf(plot->out, "%s %s</title>", series->mark == CHART_POINT ? ":" : "", figure.at);
+    buffer_puts(plot->out, series->mark == CHART_POINT ? ": " : " ");
+    buffer_add(plot->out, figure.at, figure.count);
+    buffer_puts(plot->out, "</title>");
     buffer_release(&figure);
 }
 
