@@ -26,7 +26,7 @@ static struct interval find_operators_span(const struct trace *trace, uint32_t f
     return span;
 }
 
-/* From the first to the last complete step of FILE, as far as it was recorded; empty when there is none. */
+/* From the first to the last complete step of FILE; empty if there is none. */
 static struct interval span_of_steps(const struct trace *trace, const struct device_steps *steps,
                                      uint32_t file)
 {
@@ -74,7 +74,7 @@ struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
 
 /* ---- averages ---- */
 
-/* Kernels that run at the moment: a heap, the first to end on top. */
+/* Kernels running at the current moment: a heap, the first to end on top. */
 struct running {
     struct running_kernel {
         int64_t end_ns;
@@ -99,7 +99,7 @@ static void running_pop(struct running *running)
     running->blocks_per_sm -= running->at[0].blocks_per_sm;
     struct running_kernel last = running->at[--running->count];
     if (running->count == 0)
-        running->blocks_per_sm = 0; /* what rounding left over must not pile up */
+        running->blocks_per_sm = 0; /* avoid accumulating rounding errors */
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < running->count; i = child) {
         if (child + 1 < running->count && running->at[child + 1].end_ns < running->at[child].end_ns)
@@ -111,7 +111,7 @@ static void running_pop(struct running *running)
     running->at[i] = last;
 }
 
-/* Add what is RUNNING, at most 1, from NOW to END; END becomes the new NOW. */
+/* Add the blocks per SM of RUNNING, at most 1, from NOW to END; sets NOW to END. */
 static void pass(const struct running *running, struct interval window, int64_t *now_ns, int64_t end_ns,
                  double *sm_ns)
 {
@@ -122,7 +122,7 @@ static void pass(const struct running *running, struct interval window, int64_t 
     *now_ns = end_ns;
 }
 
-/* Let the kernels end that do until MOMENT_NS. */
+/* Remove the kernels that end until MOMENT_NS. */
 static void end_kernels(struct running *running, struct interval window, int64_t *now_ns, int64_t moment_ns,
                         double *sm_ns)
 {
@@ -132,7 +132,7 @@ static void end_kernels(struct running *running, struct interval window, int64_t
     }
 }
 
-/* Walk the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
+/* Visit the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
 struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
                                               size_t count, struct interval window)
 {

@@ -1,8 +1,8 @@
 /*
  * launches.c - see launches.h.
  *
- * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by
- * group and kernel are rows; launches sorted by stream and time are queues.
+ * Each operation is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by group
+ * and kernel are rows; launches sorted by stream and time are queues.
  */
 #include "analyze/launches.h"
 
@@ -21,7 +21,7 @@
 
 const struct trace_wants launches_wants = { .args = GPU_EVENTS_WANTS | WANT(GRAPH_ID) };
 
-enum { QUEUE_LIMIT = 1024 }; /* launches that CUDA lets wait in one stream */
+enum { QUEUE_LIMIT = 1024 }; /* launches that can wait in one stream in CUDA */
 
 /* ---- columns ---- */
 
@@ -67,19 +67,19 @@ static const struct table_column graph_columns[] = {
 
 /* ---- launches ---- */
 
-/* What a launch without work in the file, and a graph, have for a kernel. */
+/* Pseudo kernels of launches without work in the file, and of graphs. */
 #define KERNEL_NONE (NAME_NONE - 1)
 #define KERNEL_GRAPH NAME_NONE
 
 struct launch {
     event_id call, op;
-    event_id first; /* the work that began first; EVENT_NONE when none is in the file */
+    event_id first; /* the work that began first; EVENT_NONE if none is in the file */
     uint32_t operations;
     bool has_kernel;
     int64_t work_ns;            /* their durations */
     int64_t end_ns;             /* of the last work */
     int64_t graph;              /* -1: not recorded */
-    name_id kernel, row_kernel; /* row_kernel: 0 where kernels make no rows */
+    name_id kernel, row_kernel; /* row_kernel: 0 unless rows are by kernel */
     uint32_t group;
 };
 
@@ -148,8 +148,8 @@ static void find_launches(struct launch_query *query)
 }
 
 /*
- * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were
- * requested, nobody knows whether they belong.
+ * Add calls of launches whose work is not in the file. If names, devices or streams were selected, it is unknown
+ * whether they belong, so they are left out.
  */
 static void find_launches_of_nothing(struct launch_query *query)
 {
@@ -283,8 +283,8 @@ static void add_rows(struct launches *launches, struct launch_query *query, unsi
 
 /* ---- queues ---- */
 
-/* One launch in the queue of its stream: from the start of the call to that of the work, which by a clock's skew may be
- * earlier. */
+/* One launch in the queue of its stream: from the start of the call to that of the work, which may be earlier with
+ * skewed clocks. */
 struct queued {
     track_id track;
     int64_t from_ns, to_ns;
@@ -303,7 +303,7 @@ static bool is_later(const void *context, const void *left, const void *right)
     return *(const int64_t *)left > *(const int64_t *)right;
 }
 
-/* The launches that waited, by stream and begin. New array of *COUNT. */
+/* The launches that waited, by stream and start. New array of *COUNT. */
 static struct queued *find_queued(const struct launch_query *query, size_t *count)
 {
     const struct trace *trace = query->trace;
@@ -322,8 +322,8 @@ static struct queued *find_queued(const struct launch_query *query, size_t *coun
     return waits;
 }
 
-/* The depth of one queue whenever it changed: WAITS, of one stream, by their begin. Where one launch leaves as another
- * comes, it stays; ENDS has room for COUNT times. */
+/* The depth of one queue at each change, from WAITS of one stream, by start. If one launch leaves at the moment when
+ * another enters, the depth does not change; ENDS is scratch space for COUNT times. */
 static struct queue_depths depths_of(const struct queued *waits, size_t count, int64_t *ends)
 {
     struct queue_depths depths = { .stream = waits[0].track, .launches = (int64_t)count };
@@ -488,7 +488,7 @@ static void add_graphs(struct launches *launches, const struct launch_query *que
               has_fewer_graph_launches, NULL);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
@@ -619,6 +619,6 @@ const struct analysis analysis_launches = {
     .run = run_launches,
     .section = "Launches",
     .section_intro =
-        "What it cost to launch work: time in the call, in the queue, on the device.",
+        "The cost of launching work: time in the call, in the queue, on the device.",
     .charts = "queue",
 };

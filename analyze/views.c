@@ -12,14 +12,14 @@
 
 const struct trace_wants views_wants = { .args = GPU_EVENTS_WANTS };
 
-/* What one view shows. */
+/* The contents of one view. */
 struct window {
     uint32_t file;
     int64_t start_ns, end_ns;           /* of the timeline */
-    int64_t host_start_ns, host_end_ns; /* of the flame: calls that begin within */
+    int64_t host_start_ns, host_end_ns; /* of the flame graph: calls that begin within */
 };
 
-/* ---- which steps ---- */
+/* ---- choice of steps ---- */
 
 static int compare_durations(const void *left, const void *right)
 {
@@ -32,7 +32,7 @@ static int compare_durations(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* The complete steps that were selected, the fastest first. VEC_FREE them. */
+/* The complete steps that were selected, fastest first. Release with VEC_FREE. */
 static struct device_steps find_complete(const struct trace *trace, const struct selection *selection)
 {
     const struct device_steps *all = device_steps_of(trace);
@@ -54,7 +54,7 @@ static struct window window_of_step(const struct device_step *step)
     return (struct window){ step->file, start_ns, step->end_ns, step->host_start_ns, step->host_end_ns };
 }
 
-/* The first selected file that holds anything; false when none does. */
+/* The first selected file with events; false if there is none. */
 static bool find_whole(const struct trace *trace, const struct selection *selection, struct window *window)
 {
     for (uint32_t file = 0; file < trace->file_count; file++) {
@@ -105,7 +105,7 @@ static void name_track(struct buffer *out, const struct trace *trace, const stru
     buffer_printf(out, "%s%s", told || !*name ? "" : " ", name);
 }
 
-/* The name of E as people read it, into TEXT. */
+/* Store the demangled name of E in TEXT. */
 static void name_event(struct buffer *text, const struct trace *trace, event_id e)
 {
     buffer_clear(text);
@@ -122,7 +122,8 @@ static bool begins_in_host_window(const struct trace *trace, const struct window
            trace_start_ns(trace, e) < window->host_end_ns;
 }
 
-/* The frames of all calls that begin within the window; by node, FRAME_NONE for others. New, free with free(). */
+/* Add the frames of all calls that begin within the window. Returns them by node, FRAME_NONE for others. New, free with
+ * free(). */
 static frame_id *add_calls(struct flame *flame, const struct calltree *tree, const struct window *window,
                            struct buffer *text)
 {
@@ -156,7 +157,7 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
     return frame_of;
 }
 
-/* GPU work hangs below the call that launched it, or else below its operator. */
+/* GPU work is placed below the call that launched it, or else below its operator. */
 static void add_work(struct flame *flame, const struct calltree *tree, const frame_id *frame_of,
                      const struct window *window, struct buffer *text)
 {
@@ -217,7 +218,7 @@ struct views *views_open(const struct trace *trace, const struct selection *sele
         if (steps.count > 1)
             add_step(views, trace, "median", "median", &steps.at[(steps.count - 1) / 2]);
     } else if (find_whole(trace, selection, &window)) {
-        add_view(views, trace, "whole", "all that was recorded", &window);
+        add_view(views, trace, "whole", "the whole recording", &window);
     }
     VEC_FREE(&steps);
     return views;

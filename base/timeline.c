@@ -15,7 +15,7 @@ struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_
     timeline->bins = bins;
     timeline->names = names_open();
     timeline->details = names_open();
-    names_add(timeline->details, "", 0); /* no details: number 0 */
+    names_add(timeline->details, "", 0); /* id 0: no details */
     return timeline;
 }
 
@@ -90,14 +90,14 @@ void timeline_add_span(struct timeline *timeline, const struct timeline_span *sp
     kept->dur_ns = (end_ns > last_ns ? last_ns : end_ns) - kept->start_ns;
 }
 
-/* Where bin I begins, from the start of the timeline: a product of both might not fit. */
+/* Where bin I begins, from the start of the timeline: computed without a product that might overflow. */
 static int64_t bin_ns(const struct timeline *timeline, size_t i)
 {
     int64_t bins = (int64_t)timeline->bins, at = (int64_t)i;
     return timeline->dur_ns / bins * at + timeline->dur_ns % bins * at / bins;
 }
 
-/* The bin that the moment AT_NS from the start, which lies within the timeline, is in. */
+/* The bin of the moment AT_NS from the start, which is within the timeline. */
 static size_t bin_at(const struct timeline *timeline, int64_t at_ns)
 {
     size_t bin = (size_t)((double)at_ns / (double)timeline->dur_ns * (double)timeline->bins);
@@ -138,7 +138,7 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, i
     *most = value > *most ? value : *most;
 }
 
-/* Sort ORDER, of COUNT of SPANS, by start, then lane and depth, equal ones as they come: what comes first of equal weights. */
+/* Sort ORDER, of COUNT of SPANS, by start, then lane and depth, equal ones by index: the order of equal weights. */
 static void order_equals(uint32_t *order, size_t count, const struct timeline_span *spans, uint64_t *keys)
 {
     for (size_t i = 0; i < count; i++)
@@ -262,7 +262,7 @@ frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, siz
 void flame_finish(struct flame *flame, double share)
 {
     int64_t host_ns = 0, device_ns = 0;
-    for (size_t i = flame->frames.count; i-- > 0;) { /* callees stand behind their callers */
+    for (size_t i = flame->frames.count; i-- > 0;) { /* callees are behind their callers */
         const struct flame_frame *frame = &flame->frames.at[i];
         if (frame->parent != FRAME_NONE) {
             flame->frames.at[frame->parent].device_ns += frame->device_ns;

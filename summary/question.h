@@ -3,7 +3,8 @@
  *
  *     summary.c     asks, and shows what was found
  *     rules.c       remarks without a price
- *     findings.c    what to change, with a price: finding_rules.c looks, finding_places.c says where, pricing.c replays
+ *     findings.c    what to change, with a price: finding_rules.c and finding_work.c look, with what finding_kit.c has,
+ *                   finding_places.c says where, pricing.c replays
  *     figures.c     the figures of one screen
  */
 #ifndef TPA_SUMMARY_QUESTION_H

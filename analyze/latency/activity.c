@@ -135,7 +135,7 @@ static bool is_called_later(const void *context, const void *left, const void *r
 
 enum { SUMMED = 16 }; /* see activity.works_ns */
 
-/* First thread by thread, whose calls then are in order except a few: those of two threads would take turns. */
+/* First thread by thread, whose calls then are in order except for a few: those of two threads would take turns. */
 static void find_works(struct activity *activity)
 {
     const struct trace *trace = activity->trace;
