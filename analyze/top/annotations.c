@@ -65,16 +65,19 @@ static void snaps_leave_gap(struct snaps *snaps)
         snaps->after_ns[i - 1] = snaps->first_ns;
 }
 
-/* Find the gap of EDGE: mostly the next one, or near. */
+/* Find the gap of EDGE, mostly near the last one: look there first, in doubling steps. */
 static void snaps_enter_gap(struct snaps *snaps, int64_t edge_ns)
 {
-    enum { NEAR = 8 };
-    size_t i = snaps->last, near = snaps->count - i < NEAR ? snaps->count : i + NEAR;
-    if (i == 0 || snaps->at[i - 1] <= edge_ns)
-        while (i < near && snaps->at[i] <= edge_ns)
-            i++;
-    if ((i > 0 && snaps->at[i - 1] > edge_ns) || (i < snaps->count && snaps->at[i] <= edge_ns))
-        SEARCH(i, snaps->count, snaps->at[i] <= edge_ns);
+    size_t low = snaps->last, high = low, step = 1, i;
+    for (; low > 0 && snaps->at[low - 1] > edge_ns; step *= 2) {
+        high = low - 1;
+        low = high > step ? high - step : 0;
+    }
+    for (; high < snaps->count && snaps->at[high] <= edge_ns; step *= 2) {
+        low = high + 1;
+        high = snaps->count - low > step ? low + step : snaps->count;
+    }
+    SEARCH_BETWEEN(i, low, high, snaps->at[i] <= edge_ns);
     snaps->last = i;
     snaps->from_ns = i > 0 ? snaps->at[i - 1] : INT64_MIN;
     snaps->to_ns = i < snaps->count ? snaps->at[i] : INT64_MAX;
