@@ -67,9 +67,11 @@ struct steps_summary {
     struct step_figures step, part[STEP_PARTS];
 };
 
+typedef VEC_OF(struct step_row) step_rows;
+
 struct steps {
-    VEC_OF(struct step_row);      /* the rows requested */
-    VEC_OF(struct step_row) each; /* every step as a whole; with steps_options.by_rank by rank */
+    VEC_OF(struct step_row); /* the rows requested */
+    step_rows each;          /* every step as a whole; with steps_options.by_rank by rank */
     VEC_OF(struct steps_summary)
     summaries;                 /* of all: none without a complete step; with by_rank of each rank */
     enum step_part first_part; /* the trace can have nothing of the parts before it */
@@ -80,6 +82,7 @@ struct steps {
     bool no_devices;                 /* rows of devices were requested, and there are none */
     int64_t overlapping, incomplete; /* steps left out, and those at the end that were cut */
     int64_t left_out;                /* devices or streams, where rows would be too many */
+    struct steps *own;               /* to be freed; NULL: it is kept with the trace */
 };
 
 struct steps_options {
@@ -88,11 +91,11 @@ struct steps_options {
     bool by_rank;     /* a summary for each rank instead of one */
 };
 
-/* New; free with steps_free (NULL is allowed). NULL and ERR when the name is not a regular expression or nothing matches. Texts
- * are borrowed from TRACE. */
-struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
-                            const struct steps_options *options, struct tpa_error *err);
-void steps_free(struct steps *steps);
+/* NULL and ERR when the name is not a regular expression or nothing matches. Texts are borrowed from TRACE. Give back with
+ * steps_free (NULL is allowed): of all of TRACE, without options, they are computed once and kept with TRACE. */
+const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                                  const struct steps_options *options, struct tpa_error *err);
+void steps_free(const struct steps *steps);
 
 /* "Kernel", "Comm." ... as in tables and charts; its key. */
 const char *step_part_title(enum step_part part);

@@ -141,6 +141,12 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
 /* The series was VALUE from NS on. In order of time. */
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value);
 
+/*
+ * Leave the MOST (1 or more) spans that timeline_rank would put first, in the order that they have: it takes a fraction of the
+ * time. Returns the weight of the lightest that is left; INT64_MIN: all are.
+ */
+int64_t timeline_cut(struct timeline *timeline, size_t most);
+
 /* All is in: order the spans by weight, of equal ones the earlier first. */
 void timeline_rank(struct timeline *timeline);
 

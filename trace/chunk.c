@@ -275,6 +275,25 @@ static void append_end(struct trace_chunk *chunk, const struct chunk_event *even
     chunk->last_is_end = true;
 }
 
+static bool begins(char phase)
+{
+    return phase == 'B' || phase == 'b' || phase == 'S';
+}
+
+/* EVENT, the next one, is of another phase than X: the flags that say which, and a mark if its end comes later. */
+static uint8_t begin_or_point(struct trace_chunk *chunk, const struct chunk_event *event)
+{
+    char phase = event->phase;
+    uint8_t flags = 0;
+    if (phase == 'b' || phase == 'S' || phase == 'n' || phase == 'T' || phase == 'p')
+        flags |= EVENT_ASYNC;
+    if (phase == 'i' || phase == 'n' || phase == 'T' || phase == 'p')
+        flags |= EVENT_POINT;
+    if (begins(phase))
+        *VEC_PUSH(&chunk->marks) = (struct chunk_mark){ (uint32_t)chunk->count, phase, event->async_id };
+    return flags;
+}
+
 void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event)
 {
     char phase = event->phase;
@@ -285,13 +304,9 @@ void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *even
     }
     if (chunk->count == chunk->capacity)
         grow_columns(chunk);
-    if (phase == 'b' || phase == 'S' || phase == 'n' || phase == 'T' || phase == 'p')
-        flags |= EVENT_ASYNC;
-    if (phase == 'i' || phase == 'n' || phase == 'T' || phase == 'p')
-        flags |= EVENT_POINT;
-    if (phase == 'B' || phase == 'b' || phase == 'S')
-        *VEC_PUSH(&chunk->marks) = (struct chunk_mark){ (uint32_t)chunk->count, phase, event->async_id };
-    else if (event->dur_ns < 0 && !(flags & EVENT_POINT))
+    if (phase != 'X')
+        flags |= begin_or_point(chunk, event);
+    if (event->dur_ns < 0 && !(flags & EVENT_POINT) && !begins(phase))
         flags |= EVENT_NO_DURATION;
     size_t i = chunk->count++;
     chunk->start_ns[i] = event->start_ns;

@@ -61,7 +61,7 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     steps_add_result(steps, content->result);

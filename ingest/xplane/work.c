@@ -111,7 +111,7 @@ static void scan_line(struct xplane_reader *reader, const struct xplane_plane *p
     struct wire_field field;
     struct xplane_event event;
     while (wire_next(&in, &field)) {
-        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event))
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, &field, in.end, &event))
             xplane_work_note(reader, &event.stats);
         else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
             return;

@@ -45,11 +45,19 @@ static bool is_derived(int64_t id)
     return (uint32_t)id - UINT32_C(0xdeadbeef) < 400;
 }
 
+static void skip_short_events(struct wire *in)
+{
+    const uint8_t *at = in->at, *end = in->end;
+    while (end - at >= 2 && at[0] == (4 << 3 | WIRE_BYTES) && at[1] < 0x80 && at[1] <= end - at - 2)
+        at += 2 + at[1];
+    in->at = at;
+}
+
 /* The fields of a line that are not events: they may come after these. */
 static bool read_line_fields(struct wire in, struct xplane_line *line)
 {
     struct wire_field field;
-    while (wire_next(&in, &field)) {
+    while (skip_short_events(&in), wire_next(&in, &field)) {
         switch (field.number << 3 | field.type) {
         case 1 << 3 | WIRE_VARINT: line->id = (int64_t)field.value; break;
         case 2 << 3 | WIRE_BYTES: line->name = xplane_text_of(&field); break;
@@ -95,7 +103,7 @@ static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, 
     line.order = order;
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 4, WIRE_BYTES)) {
-            if (xplane_event_read(plane, wire_in(&field), &event))
+            if (xplane_event_read(plane, &field, in.end, &event))
                 xplane_event_add(reader, plane, &line, &event, field.bytes);
             else
                 tell_damage(reader, field.bytes);
@@ -133,7 +141,7 @@ static void read_programs(const struct xplane_reader *reader, struct xplane_plan
     while (wire_next(&in, &field)) {
         struct xplane_program program = { .correlation = -1 };
         int64_t run;
-        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event) &&
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, &field, in.end, &event) &&
             event.duration_ps >= 0 &&
             xplane_span(&line, event.offset_ps, event.duration_ps, &program.start_ns, &program.end_ns)) {
             if (xplane_number(&event.stats, STAT_RUN_ID, &run))

@@ -110,7 +110,8 @@ function showSpan(view, panel, i) {
         panel.append(element("h4", "Called from, the innermost first"), element("ul", "", callers.map((k) => lineOf(view, k, recording.nameOf(k)))));
     if (recording.lanes[spans.lane[i]].place === 2 && recording.kinds.length)
         addGroups(view, panel, "GPU work it launched", groupByName(recording, recording.workOf(i)));
-    addRows(panel, recording.nameOf(i), placeOf(spans.start[i], spans.length[i]));
+    const name = recording.nameOf(i);
+    addRows(view, panel, `#e=${i}`, placeOf(spans.start[i], spans.length[i]), addressOfSpan(recording, i), `#find=${encodeURIComponent(name)}`, name);
 }
 
 const LINES_LISTED = 100;
@@ -144,6 +145,7 @@ function showAlive(view, panel, moment) {
     addListed(panel, "By line of code", lines.map((line) => element("li", `${bytesText(line.bytes)} in ${blocksText(line.blocks)}: ${line.name}`)));
     if (drawn.length)
         addListed(panel, "Drawn", drawn.map((i) => lineOf(view, i, recording.nameOf(i))));
+    addRows(view, panel, `#m=${moment}`);
 }
 
 function share(part, whole) {
@@ -164,7 +166,7 @@ function showRange(view, panel, [from, to]) {
             ...(rest > length * 0.0005 ? [["Not on this page", share(rest, length)]] : [])]));
         addGroups(view, panel, "Most time", [...sums.names.values()].sort((a, b) => b.time - a.time));
     });
-    addRows(panel, placeOf(Math.round(from), Math.round(length)));
+    addRows(view, panel, placeOf(Math.round(from), Math.round(length)));
     if (recording.data.command) {
         const origin = recording.files.length ? recording.files[0].at : 0;
         panel.append(element("p", "All its events, for Perfetto:"),

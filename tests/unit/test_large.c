@@ -93,7 +93,7 @@ static void steps_and_gaps(void **state)
     }
     struct tpa_error err = { 0 };
     open_result();
-    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
+    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
     assert_int_equal(steps->count, MANY);
     steps_free(steps);
     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });

@@ -163,6 +163,36 @@ static void spans_are_cut_at_the_ends_and_the_heaviest_come_first(void **state)
     timeline_free(timeline);
 }
 
+/* Whatever is cut, and in however many turns, what is left is what a ranking of all would have first. */
+static void what_is_cut_is_what_a_ranking_has_last(void **state)
+{
+    (void)state;
+    enum { SPANS = 500, TURN = 70 };
+    uint32_t seed = 1;
+    for (size_t most = 1; most <= 400; most += 57) {
+        struct timeline *all = timeline_open("t", 0, 100000, 1), *cut = timeline_open("t", 0, 100000, 1);
+        for (uint32_t i = 0; i < SPANS; i++) {
+            seed = seed * 1103515245 + 12345;
+            struct timeline_span span = { .event = i, .start_ns = seed >> 16 & 7, .lane = seed >> 20 & 3 };
+            span.weight = i % 3 ? (int64_t)(seed >> 24 & 15) - 4 : INT64_C(1) << (seed >> 22 & 31);
+            timeline_add_span(all, &span);
+            timeline_add_span(cut, &span);
+            if (i % TURN == 0)
+                timeline_cut(cut, most);
+        }
+        int64_t least_weight = timeline_cut(cut, most);
+        timeline_rank(cut);
+        timeline_rank(all);
+        assert_int_equal(cut->spans.count, most);
+        assert_true(least_weight == all->spans.at[most - 1].weight);
+        for (size_t i = 0; i < most; i++)
+            assert_int_equal(cut->spans.at[i].event, all->spans.at[i].event);
+        assert_true(timeline_cut(cut, most) == INT64_MIN);
+        timeline_free(all);
+        timeline_free(cut);
+    }
+}
+
 static void a_series_keeps_the_most_of_each_bin(void **state)
 {
     (void)state;
@@ -196,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_strip_adds_up),
         cmocka_unit_test(a_strip_spreads_time_evenly),
         cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_come_first),
+        cmocka_unit_test(what_is_cut_is_what_a_ranking_has_last),
         cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
         cmocka_unit_test(an_empty_trace_has_no_timeline),
     };
