@@ -276,7 +276,8 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
         return;
     struct buffer where = { 0 };
     buffer_puts(&where, name);
-    place_add_caller(pricing->trace, &place, &where); /* callers are not cheap to find, and mostly nothing is */
+    place_add_caller(pricing->trace, &place,
+                     &where); /* callers are not cheap to find, and mostly nothing is */
     pricing->findings->at[pricing->findings->count - 1].where = pricing_keep(pricing, &where);
 }
 
@@ -447,9 +448,17 @@ static const char *const allocation_advice[FRAMEWORKS] = {
     [FRAMEWORK_NONE] = "allocate once, before the loop, or from a pool (cudaMallocAsync)",
 };
 
+/* What a caching allocator requests in its first steps, it keeps. */
+static const char *const allocation_advice_at_first =
+    "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
+    "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
+
 static struct text advise_allocation(const struct pricing *pricing, bool pins)
 {
+    enum { FIRST_STEPS = 2 };
     enum trace_framework framework = trace_framework(pricing->trace);
+    if (!pins && framework == FRAMEWORK_TORCH && step_list_of(pricing->trace)->count <= FIRST_STEPS)
+        return as_text(allocation_advice_at_first);
     if (!pins)
         return as_text(allocation_advice[framework]);
     return as_text(framework == FRAMEWORK_TORCH

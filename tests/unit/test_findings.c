@@ -429,6 +429,7 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
     assert_int_equal(row_of("first_use"), SIZE_MAX);
     findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
+    assert_non_null(strstr(text_called(findings, row_of("allocation"), "advice"), "leave the first steps"));
     release();
 }
 
@@ -518,6 +519,7 @@ static void rules_that_could_not_look_are_named(void **state)
             assert_int_equal(strstr(notice_of("nothing_found"), subjects[i]) != NULL, launches);
             assert_int_equal(strstr(notice_of("not_looked_at"), subjects[i]) == NULL, launches);
         }
+        assert_int_equal(strstr(notice_of("answer"), "launches were not recorded") == NULL, launches);
         assert_non_null(strstr(notice_of("not_looked_at"),
                                "data loading, tensor cores (profile with ProfilerActivity.CPU)"));
         release();
