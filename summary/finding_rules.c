@@ -7,6 +7,7 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "base/sum.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
 #include "facts/collective_names.h"
@@ -647,10 +648,10 @@ static bool is_of_a_capture(const struct pricing *pricing)
     const struct launch_calls *calls = launch_calls_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        capture_ns += intervals_length(&calls->captures[f]);
-        all_ns += summary_file_time(pricing->summary, f);
+        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
-    return 2 * capture_ns > all_ns;
+    return capture_ns > all_ns / 2;
 }
 
 /* To be asked last: it hides what the others name. */
