@@ -7,6 +7,7 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "base/sum.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
 #include "facts/collective_names.h"
@@ -459,9 +460,17 @@ static const char *const allocation_advice[FRAMEWORKS] = {
     [FRAMEWORK_NONE] = "allocate once, before the loop, or from a pool (cudaMallocAsync)",
 };
 
+/* What a caching allocator requests in its first steps, it keeps. */
+static const char *const allocation_advice_at_first =
+    "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
+    "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
+
 static struct text advise_allocation(const struct pricing *pricing, bool pins)
 {
+    enum { FIRST_STEPS = 2 };
     enum trace_framework framework = trace_framework(pricing->trace);
+    if (!pins && framework == FRAMEWORK_TORCH && step_list_of(pricing->trace)->count <= FIRST_STEPS)
+        return as_text(allocation_advice_at_first);
     if (!pins)
         return as_text(allocation_advice[framework]);
     return as_text(framework == FRAMEWORK_TORCH
@@ -652,10 +661,10 @@ static bool is_of_a_capture(const struct pricing *pricing)
     const struct launch_calls *calls = launch_calls_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        capture_ns += intervals_length(&calls->captures[f]);
-        all_ns += summary_file_time(pricing->summary, f);
+        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
-    return 2 * capture_ns > all_ns;
+    return capture_ns > all_ns / 2;
 }
 
 /* To be asked last: it hides what the others name. */
