@@ -30,7 +30,7 @@ static const char *name_of(const struct nightly *nightly, size_t series, struct 
     return arena_strndup(texts, name, length);
 }
 
-/* "from 272.000us to 507.000us (+86.4 %)"; only the level where there is no reference. */
+/* "from 272.000us to 507.000us (+86.4 %)"; only the level if there is no reference. */
 static const char *change_text(const struct nightly *nightly, size_t series, struct arena *texts)
 {
     const struct history_finding *now = &nightly->history.series.at[series].now;
@@ -47,7 +47,7 @@ static bool is_worse(const struct nightly *nightly, size_t series, enum history_
     return nightly->history.series.at[series].now.verdict == verdict;
 }
 
-/* What became worse: in CHOSEN, what requests most attention first. */
+/* Regressions of CHOSEN, most important first. */
 static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
                          struct answer *answer, struct arena *texts)
 {
@@ -77,7 +77,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
     answer->nothing = "Nothing is NEW, EXISTING or UNSURE.";
 }
 
-/* "2 EXISTING, 1 UNSURE"; empty when there are no others. */
+/* "2 EXISTING, 1 UNSURE"; empty if there are no others. */
 static const char *count_others(const size_t *counts, struct arena *texts)
 {
     static const enum history_verdict verdicts[] = { HISTORY_EXISTING, HISTORY_UNSURE, HISTORY_FIXED };

@@ -17,7 +17,7 @@ struct callers {
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
 };
 
-/* The begins of the calls of a thread whose callers are wanted. */
+/* The starts of the calls of a thread whose callers are requested. */
 struct asked {
     VEC_OF(int64_t); /* ascending */
     size_t hint;     /* where the last search ended: events are nearly in order */
@@ -39,7 +39,7 @@ static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
     return hint < asked->count && asked->at[hint] <= end_ns;
 }
 
-/* Of all that was called only what is around those calls, and they themselves. */
+/* Select only those calls and the events around them. */
 static bool takes_part(const void *context, event_id e)
 {
     const struct taking *taking = context;
@@ -62,7 +62,8 @@ static bool is_of_aten(const struct trace *trace, event_id e)
     return strncmp(trace_name(trace, e), "aten::", 6) == 0;
 }
 
-/* The operator of what NODE called: itself, if it is one, unless it and its caller are aten's; else its caller's. */
+/* The operator of NODE's callees: NODE itself if it is an operator, unless both it and its caller are aten's; else its
+ * caller's. */
 static event_id operator_of(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
@@ -92,7 +93,7 @@ static bool has_stack(const struct trace *trace, event_id e)
     return stack && *stack;
 }
 
-/* Of "inner;outer;..." the first entry that is the user's; without one the first. */
+/* Of "inner;outer;..." the first entry in the user's code; without one, the first. */
 static const char *line_of_stack(const struct trace *trace, event_id e, size_t *len)
 {
     const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
@@ -116,7 +117,8 @@ static bool is_line_of_user(const struct callers *callers, event_id e)
            frame_of(callers, callers->trace->name[e]) == FRAME_OF_USER;
 }
 
-/* The event that has the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
+/* The event with the line of NODE's callees: a frame of the user's code, else one of PyTorch's or an operator with a
+ * stack. */
 static event_id line_at(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
@@ -193,7 +195,7 @@ const char *callers_line(const struct callers *callers, event_id call, size_t *l
 
 /* ---- moments ---- */
 
-/* A Python function that begins, or a moment whose caller is wanted. */
+/* A Python function that begins, or a moment whose caller is requested. */
 struct beginning {
     track_id track;
     event_id event;
@@ -201,7 +203,7 @@ struct beginning {
     int64_t at_ns;
 };
 
-/* Threads one after the other; a function that begins at a moment is open then. */
+/* Sorted by thread and time; a function that begins at a moment is open at that moment. */
 static bool begins_later(const void *context, const void *left, const void *right)
 {
     const struct beginning *a = left, *b = right;
@@ -218,7 +220,7 @@ struct begun {
     VEC_OF(event_id);
 };
 
-/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments only grow: what has ended is forgotten. */
+/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments ascend, so ended functions are dropped. */
 static event_id last_open(const struct trace *trace, struct begun *begun, int64_t at_ns)
 {
     while (begun->count > 0 && trace_end_ns(trace, begun->at[begun->count - 1]) <= at_ns)

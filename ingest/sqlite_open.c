@@ -299,12 +299,24 @@ static void add_quoted(struct buffer *text, const char *name)
     buffer_putc(text, '"');
 }
 
+/*
+ * Ends the program if memory ran out, as SQLite says. It says so of some damaged records, too: a row whose header gives
+ * impossible lengths. No piece that SQLite asks for is larger than the one that is tried here.
+ */
+static void check_memory(void)
+{
+    void *piece = malloc((size_t)2 * LONGEST_VALUE);
+    if (!piece)
+        mem_out_of_memory((size_t)2 * LONGEST_VALUE);
+    free(piece);
+}
+
 /* Was it the system that made SQLite fail, rather than damage? Memory that ran out ends the program. */
 static bool system_failed(struct database *db)
 {
     int code = sqlite3_errcode(db->handle) & 0xff;
     if (code == SQLITE_NOMEM)
-        mem_out_of_memory(0);
+        check_memory();
     if (code != SQLITE_IOERR)
         return false;
     db->is_unread = true;
@@ -325,10 +337,29 @@ static void note_damage(struct database *db, const char *table, uint64_t rows, c
 {
     if (system_failed(db))
         return;
+    static const char kind[] =
+        "damaged_table"; /* one notice: another of the same kind would be counted, not said */
+    struct database_note *before = NULL;
+    for (size_t i = 0; i < db->notes.count; i++)
+        if (strcmp(db->notes.at[i].kind, kind) == 0)
+            before = &db->notes.at[i];
     struct buffer text = { 0 };
-    buffer_printf(&text, "the table %s is damaged, and what follows its first %llu rows is missing (%s)",
-                  table, (unsigned long long)rows, why);
-    add_note(db, "damaged_table", text.at, 1);
+    if (before)
+        buffer_printf(&text, "%s; ", before->text);
+    buffer_printf(&text, "the table %s is damaged, and ", table);
+    if (rows > 0)
+        buffer_printf(&text, "what follows its first %llu row%s", (unsigned long long)rows,
+                      rows == 1 ? "" : "s");
+    else
+        buffer_puts(&text, "all of it");
+    buffer_printf(&text, " is missing (%s)", why);
+    if (before) {
+        free(before->text);
+        before->text = text.at;
+        before->count++;
+    } else {
+        add_note(db, kind, text.at, 1);
+    }
 }
 
 /*
@@ -424,6 +455,7 @@ bool table_scan_next(struct table_scan *scan)
     if (code != SQLITE_ROW) {
         note_damage(scan->db, scan->table, scan->rows,
                     code == SQLITE_INTERRUPT ? "it has more rows than the file has room for"
+                    : code == SQLITE_NOMEM   ? "a row has impossible lengths"
                                              : sqlite3_errmsg(scan->db->handle));
         return false;
     }
