@@ -401,9 +401,8 @@ static bool leave_unread(struct reading *reading, size_t traces, const char *pat
 
 static struct trace *finish_trace(struct reading *reading)
 {
-    struct trace *trace = trace_builder_finish(reading->builder);
-    trace->workers = parallel_workers(reading->options->workers);
-    return trace;
+    trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
+    return trace_builder_finish(reading->builder);
 }
 
 /* What was read so far is a trace of its own, and the next file begins another. */

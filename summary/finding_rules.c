@@ -7,6 +7,7 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "base/sum.h"
 #include "facts/advice.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
@@ -133,6 +134,14 @@ static bool has_operators_or_ranges(const struct pricing *pricing)
     return pricing->summary->features & (FEATURE_OPS | FEATURE_ANNOTATIONS);
 }
 
+/* Of a loop that loads each batch by itself, for as long as OFFER says. */
+static void complete_loading(struct pricing *pricing, struct priced_finding *finding,
+                             const struct offer *offer)
+{
+    finding->advice =
+        advise_workers(pricing, offer->beside_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
+}
+
 static void look_at_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
@@ -144,9 +153,6 @@ static void look_at_data_loading(struct pricing *pricing)
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
-    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
-    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, &place, &where);
@@ -154,24 +160,24 @@ static void look_at_data_loading(struct pricing *pricing)
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
     const char *in_framework = trace_advice(pricing->trace, ADVICE_LOAD_DATA);
-    bool found = finding_add(
-        pricing, FINDING_DATA_LOADING,
-        (struct priced_finding){
-            .title = as_text("the loop waits for the next batch"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                in_framework ? in_framework
-                : waits.long_ones
-                    ? "the workers are too slow: more of them (num_workers), or less work for each "
-                      "sample (decode smaller images, cache, preprocess once)"
-                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
-                      "and larger tensors in a sample"),
-            .edit = edit },
-        "data loading");
-    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
-    if (last && alone)
-        last->advice =
-            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
+    struct priced_finding finding = {
+        .title = as_text("the loop waits for the next batch"),
+        .where = pricing_keep(pricing, &where),
+        .advice = as_text(
+            in_framework ? in_framework
+            : waits.long_ones
+                ? "the workers are too slow: more of them (num_workers), or less work for each "
+                  "sample (decode smaller images, cache, preprocess once)"
+                : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                  "and larger tensors in a sample"),
+        .edit = { .kind = EDIT_NO_DATA_WAIT },
+    };
+    finding_offer(pricing, FINDING_DATA_LOADING,
+                  (struct offer){ .finding = finding,
+                                  .subject = "data loading",
+                                  .sets_basis = !alone, /* prices stand side by side */
+                                  .complete = alone ? complete_loading : NULL,
+                                  .beside_ns = waits.mean_ns });
 }
 
 /* When the last launch began; INT64_MIN: there is none. */
@@ -221,7 +227,7 @@ static void look_at_waits(struct pricing *pricing)
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, found = 0;
+    size_t asked = 0;
     for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
         const struct stall_row *stall = &transfers->stalls.at[i];
         bool repeated = stall->saving_ns <= 0 || stall->kind == WAIT_PINNING; /* which is allocation */
@@ -239,7 +245,7 @@ static void look_at_waits(struct pricing *pricing)
         if (stall->line.at)
             buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
         const char *pattern = finding_pattern(pricing, stall->op);
-        found += finding_add(
+        finding_add(
             pricing, FINDING_HOST_WAIT,
             (struct priced_finding){
                 .title = pricing_keep(pricing, &title),
@@ -251,8 +257,18 @@ static void look_at_waits(struct pricing *pricing)
                 .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
             NULL);
     }
-    if (found == 0)
-        pricing_add_quiet(pricing, "waits of the host");
+    pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
+                                           .unless = finding_rules[FINDING_HOST_WAIT].name });
+}
+
+/* Callers are not cheap to find, and mostly nothing is. */
+static void complete_copies(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
+{
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, offer->place.name));
+    place_add_caller(pricing->trace, &offer->place, &where);
+    finding->where = pricing_keep(pricing, &where);
 }
 
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
@@ -271,13 +287,9 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
         finding.edit.pattern = pattern;
         finding.edit.pattern_len = strlen(pattern);
     }
-    if (!finding_add(pricing, rule, finding, subject))
-        return;
-    struct buffer where = { 0 };
-    buffer_puts(&where, name);
-    place_add_caller(pricing->trace, &place,
-                     &where); /* callers are not cheap to find, and mostly nothing is */
-    pricing->findings->at[pricing->findings->count - 1].where = pricing_keep(pricing, &where);
+    finding_offer(pricing, rule,
+                  (struct offer){
+                      .finding = finding, .subject = subject, .complete = complete_copies, .place = place });
 }
 
 static void look_at_copies(struct pricing *pricing)
@@ -506,17 +518,19 @@ static void look_at_communication(struct pricing *pricing)
     free(shares);
     bool alone = pricing->summary->rank_count < 2 &&
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
-    bool found = finding_add(
-        pricing, FINDING_COMMUNICATION,
-        (struct priced_finding){ .title = as_text("communication is not hidden behind computation"),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = advise_overlap(pricing),
-                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
-        alone ? NULL : "communication");
-    if (alone && !found) { /* which gap of the loop waited for it is known of matched ranks alone */
-        pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
-        pricing->findings->unpriced = "communication on the host";
-    }
+    struct priced_finding finding = { .title = as_text("communication is not hidden behind computation"),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_overlap(pricing),
+                                      .edit = { .kind = EDIT_OVERLAP_COMM } };
+    /* Alone: which gap of the loop waited for it is known of matched ranks alone. */
+    const char *ranks = pricing->summary->features & FEATURE_RANKS
+                            ? NULL
+                            : trace_feature_recipe(pricing->trace, FEATURE_RANKS);
+    finding_offer(pricing, FINDING_COMMUNICATION,
+                  (struct offer){ .finding = finding,
+                                  .subject = alone ? "communication on the host" : "communication",
+                                  .because = alone ? ranks : NULL,
+                                  .unpriced = alone });
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
@@ -588,10 +602,10 @@ static bool is_of_a_capture(const struct pricing *pricing)
     const struct launch_calls *calls = launch_calls_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        capture_ns += intervals_length(&calls->captures[f]);
-        all_ns += summary_file_time(pricing->summary, f);
+        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
-    return 2 * capture_ns > all_ns;
+    return capture_ns > all_ns / 2;
 }
 
 /* To be asked last: it hides what the others name. */
@@ -604,7 +618,7 @@ static void look_at_launches(struct pricing *pricing)
         look_at_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
 }
 
-static void look_at_devices(struct pricing *pricing, struct slow_operators *slow)
+static void look_at_devices(struct pricing *pricing)
 {
     bool has_calls = pricing->summary->features & FEATURE_LAUNCHES;
     if (has_calls) {
@@ -617,7 +631,7 @@ static void look_at_devices(struct pricing *pricing, struct slow_operators *slow
         look_at_allocation(pricing);
     }
     finding_look_at_tensor_cores(pricing);
-    finding_look_at_slow_operators(pricing, slow);
+    finding_look_at_slow_operators(pricing);
 }
 
 /* Did a rule without a price (rules.h), FIRST or SECOND, find something? */
@@ -673,17 +687,18 @@ static void add_missing_features(struct pricing *pricing)
         pricing_add_blind(pricing, FEATURE_STACKS, "lines of source");
 }
 
-void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
+void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     look_at_data_loading(pricing);
     if (summary->gpu)
-        look_at_devices(pricing, slow);
+        look_at_devices(pricing);
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         look_at_launches(pricing);
+    add_quiet_remarks(pricing);
+    pricing_settle(pricing);
     if (pricing->findings->count == 0)
         look_at_longest(pricing);
-    add_quiet_remarks(pricing);
     add_missing_features(pricing);
 }

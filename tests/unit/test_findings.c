@@ -313,6 +313,22 @@ static void no_rule_is_without_a_case(void **state)
     }
 }
 
+static void every_rule_is_documented(void **state)
+{
+    (void)state;
+    static char page[1 << 16];
+    FILE *file = fopen("docs/commands/summary.md", "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    for (size_t rule = 0; rule < FINDING_RULES; rule++) {
+        char row[64];
+        snprintf(row, sizeof row, "\n| `%s` | ", finding_rules[rule].name);
+        if (!strstr(page, row))
+            fail_msg("%s is not in docs/commands/summary.md", finding_rules[rule].name);
+    }
+}
+
 /*
  *   host     0 [ loader ) 300 cudaDeviceSynchronize 310     ten launches of 10 us, 60 us apart, from 400     1000
  *   device                                                  ten kernels of 50 us, each 12 us after its launch began
@@ -429,6 +445,7 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
     assert_int_equal(row_of("first_use"), SIZE_MAX);
     findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
+    assert_non_null(strstr(text_called(findings, row_of("allocation"), "advice"), "leave the first steps"));
     release();
 }
 
@@ -518,6 +535,7 @@ static void rules_that_could_not_look_are_named(void **state)
             assert_int_equal(strstr(notice_of("nothing_found"), subjects[i]) != NULL, launches);
             assert_int_equal(strstr(notice_of("not_looked_at"), subjects[i]) == NULL, launches);
         }
+        assert_int_equal(strstr(notice_of("answer"), "launches were not recorded") == NULL, launches);
         assert_non_null(strstr(notice_of("not_looked_at"),
                                "data loading, tensor cores (profile with ProfilerActivity.CPU)"));
         release();
@@ -561,6 +579,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(no_rule_is_without_a_case),
+        cmocka_unit_test(every_rule_is_documented),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
         cmocka_unit_test(launches_save_no_more_than_devices_idle_for_them),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
