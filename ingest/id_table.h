@@ -1,5 +1,5 @@
 /*
- * id_table.h - from ids that a file made up, of 64 bits, to places in an array. Open addressing; zero-initialise it.
+ * id_table.h - maps arbitrary 64-bit ids of a file to indices of an array. Open addressing; zero-initialise it.
  */
 #ifndef TPA_INGEST_ID_TABLE_H
 #define TPA_INGEST_ID_TABLE_H
@@ -15,13 +15,13 @@ struct id_table {
     size_t mask, count;
 };
 
-/* The place of KEY, or ID_TABLE_NONE. */
+/* The index of KEY, or ID_TABLE_NONE. */
 uint32_t id_table_find(const struct id_table *table, uint64_t key);
 
-/* KEY means PLACE from now on. */
+/* Map KEY to PLACE. */
 void id_table_set(struct id_table *table, uint64_t key, uint32_t place);
 
-/* Forget all. */
+/* Remove all keys. */
 void id_table_release(struct id_table *table);
 
 #endif

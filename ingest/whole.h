@@ -1,13 +1,13 @@
 /*
- * whole.h - all bytes of a source at once, for formats whose names come after what they name.
+ * whole.h - all bytes of a source in memory, for formats whose names follow their uses.
  *
  *     struct whole whole = { 0 };
  *     bool ok = whole_read(&whole, source, options, err);
  *     ... whole.at[0 .. whole.size) ...
- *     whole_done(&whole, offset);   // what lies before OFFSET is needed no more
+ *     whole_done(&whole, offset);   // bytes before OFFSET are no longer needed
  *     whole_free(&whole);
  *
- * Memory is given back while it is read, so that text and columns together take little more than the larger of both.
+ * Memory is released during reading, so that text and columns together take little more than the larger of both.
  */
 #ifndef TPA_INGEST_WHOLE_H
 #define TPA_INGEST_WHOLE_H
@@ -21,14 +21,15 @@ struct whole {
     size_t room, done;
 };
 
-/* Read SOURCE to its end, telling the progress that OPTIONS request. False and ERR when reading fails; free it then, too. */
+/* Read SOURCE to its end, reporting progress as OPTIONS request. False and ERR if reading fails; free it in that case
+ * as well. */
 bool whole_read(struct whole *whole, struct source *source, const struct ingest_options *options,
                 struct tpa_error *err);
 
-/* Tell of the file that BUILDER is at how large it is unpacked, and what damage ended it early. */
+/* Record in BUILDER's current file its unpacked size, and damage that ended it early. */
 void whole_tell(const struct whole *whole, const struct source *source, struct trace_builder *builder);
 
-/* The bytes before OFFSET are not looked at again. */
+/* Release the bytes before OFFSET, which are not read again. */
 void whole_done(struct whole *whole, size_t offset);
 
 void whole_free(struct whole *whole);

@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* Of a varint of up to 8 bytes, LAST the top bit of its last byte, the 7 bits of each byte put together. */
+/* Join the 7 bits of each byte of a varint of up to 8 bytes; LAST is the top bit of its last byte. */
 static uint64_t join_sevens(uint64_t bytes, uint64_t last)
 {
     bytes &= (last | (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -15,7 +15,7 @@ static uint64_t join_sevens(uint64_t bytes, uint64_t last)
 
 bool wire_long_varint(struct wire *in, uint64_t *value)
 {
-    if (in->end - in->at >= 8) { /* most, without a branch for each byte */
+    if (in->end - in->at >= 8) { /* the usual case, without a branch per byte */
         uint64_t bytes;
         memcpy(&bytes, in->at, sizeof bytes);
         bytes = le64toh(bytes);
@@ -80,7 +80,7 @@ bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len)
     return true;
 }
 
-/* A group ends with the number it began with; inside, only how deep we are has to be known. */
+/* A group ends with the number it began with; inside, only the depth matters. */
 bool wire_skip_group(struct wire *in, uint32_t number)
 {
     const uint8_t *start = in->at;
