@@ -63,9 +63,9 @@ struct pieces {
 
 struct lateness {
     const struct comm_query *query;
-    struct gaps *gaps;      /* device after device, by start */
-    size_t *gaps_of_device; /* by device: index of its first gap; one more entry at the end */
-    struct intervals *talk; /* by place: intervals of communication */
+    const struct gaps *gaps; /* device after device, by start */
+    size_t *gaps_of_device;  /* by device: index of its first gap; one more entry at the end */
+    struct intervals *talk;  /* by place: intervals of communication */
     struct calltree *operators;
     node_id *skips;   /* of their nodes */
     size_t *visits;   /* matched collectives, place after place, by start */

@@ -17,6 +17,7 @@
 #include "facts/step_list.h"
 #include "facts/stream_waits.h"
 #include "trace/calltree.h"
+#include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <stdlib.h>
@@ -54,6 +55,8 @@ struct gaps_query {
     event_id *last_call; /* by track: the call that launched the latest work there */
     /* calls that launched the work before the current gap: on the stream of the next work, on the device */
     event_id previous_call, before_call;
+    /* Position of the last search: by file, and by track and activity. */
+    size_t *near_overhead, (*near_activity)[HOST_ACTIVITIES];
 };
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -141,16 +144,26 @@ static const enum gap_cause cause_of_activity[HOST_ACTIVITIES] = {
 static void split_before_call(const struct gaps_query *query, struct gap *gap, int64_t start_ns,
                               int64_t end_ns, int64_t left_ns)
 {
-    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    track_id track = query->trace->track[gap->call];
+    const struct host_thread *thread = &query->host->threads[track];
     for (size_t a = 0; a < HOST_ACTIVITIES && left_ns > 0; a++) {
-        int64_t length_ns = intervals_length_within(&thread->in[a], start_ns, end_ns);
+        int64_t length_ns =
+            intervals_length_near(&thread->in[a], start_ns, end_ns, &query->near_activity[track][a]);
         gap->part_ns[cause_of_activity[a]] += length_ns;
         left_ns -= length_ns;
     }
     gap->part_ns[GAP_HOST] += left_ns;
 }
 
-static void split_phases(const struct gaps_query *query, struct gap *gap, const struct intervals *overhead)
+/* How long the profiler itself was at work in [START, END), in the file of GAP. */
+static int64_t overhead_ns(const struct gaps_query *query, const struct gap *gap, int64_t start_ns,
+                           int64_t end_ns)
+{
+    uint32_t file = query->gpu->devices[gap->device].file;
+    return intervals_length_near(&query->host->overhead[file], start_ns, end_ns, &query->near_overhead[file]);
+}
+
+static void split_phases(const struct gaps_query *query, struct gap *gap)
 {
     int64_t edge_ns[GAP_PHASES + 1];
     find_edges(query->trace, gap, edge_ns);
@@ -158,9 +171,9 @@ static void split_phases(const struct gaps_query *query, struct gap *gap, const 
         gap->phase_ns[phase] = edge_ns[phase + 1] - edge_ns[phase];
         if (gap->phase_ns[phase] == 0)
             continue;
-        int64_t overhead_ns = intervals_length_within(overhead, edge_ns[phase], edge_ns[phase + 1]);
-        int64_t left_ns = gap->phase_ns[phase] - overhead_ns;
-        gap->part_ns[GAP_PROFILER] += overhead_ns;
+        int64_t taken_ns = overhead_ns(query, gap, edge_ns[phase], edge_ns[phase + 1]);
+        int64_t left_ns = gap->phase_ns[phase] - taken_ns;
+        gap->part_ns[GAP_PROFILER] += taken_ns;
         if (phase == GAP_BEFORE_CALL)
             split_before_call(query, gap, edge_ns[phase], edge_ns[phase + 1], left_ns);
         else if (phase == GAP_IN_CALL)
@@ -172,13 +185,12 @@ static void split_phases(const struct gaps_query *query, struct gap *gap, const 
 
 static void split(const struct gaps_query *query, struct gap *gap)
 {
-    const struct intervals *overhead = &query->host->overhead[query->gpu->devices[gap->device].file];
     gap->wait = gap->call == EVENT_NONE ? EVENT_NONE : find_wait(query, gap);
     if (gap->call == EVENT_NONE) {
-        gap->part_ns[GAP_PROFILER] = intervals_length_within(overhead, gap->start_ns, gap->end_ns);
+        gap->part_ns[GAP_PROFILER] = overhead_ns(query, gap, gap->start_ns, gap->end_ns);
         gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
     } else {
-        split_phases(query, gap, overhead);
+        split_phases(query, gap);
     }
     for (size_t c = 1; c < GAP_CAUSES; c++)
         if (gap->part_ns[c] > gap->part_ns[gap->cause])
@@ -219,8 +231,10 @@ static struct group_sums *sums_of(struct gaps_query *query, const struct gap *ga
 static void take_gap(struct gaps_query *query, struct gap gap)
 {
     struct gaps *gaps = query->gaps;
-    split(query, &gap);
     int64_t length_ns = gap.end_ns - gap.start_ns;
+    if (query->options->only_listed && length_ns < query->options->min_ns)
+        return;
+    split(query, &gap);
     struct group_sums *sums = sums_of(query, &gap);
     size_t range = range_of(length_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++) {
@@ -513,10 +527,11 @@ static void sum_up(struct gaps_query *query)
         runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, belongs_behind, NULL);
 }
 
-struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                          const struct gaps_options *options)
+static struct gaps *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                            const struct gaps_options *options)
 {
     struct gaps *gaps = mem_zalloc(1, sizeof *gaps);
+    gaps->own = gaps;
     gaps->trace = trace;
     gaps->by = by;
     gaps->group = group_open(trace, by);
@@ -529,6 +544,8 @@ struct gaps *gaps_analyze(const struct trace *trace, const struct selection *sel
         .waits = stream_waits_of(trace),
         .gaps = gaps,
         .last_call = mem_alloc(mem_times(trace->track_count + 1, sizeof *query.last_call)),
+        .near_overhead = mem_zalloc(trace->file_count + 1, sizeof *query.near_overhead),
+        .near_activity = mem_zalloc(trace->track_count + 1, sizeof *query.near_activity),
     };
     for (track_id t = 0; t < trace->track_count; t++)
         query.last_call[t] = EVENT_NONE;
@@ -538,18 +555,48 @@ struct gaps *gaps_analyze(const struct trace *trace, const struct selection *sel
     VEC_FREE(&query.sums);
     free(query.first_use);
     free(query.last_call);
+    free(query.near_overhead);
+    free(query.near_activity);
     return gaps;
 }
 
-void gaps_free(struct gaps *gaps)
+static void release(void *value)
 {
-    if (!gaps)
-        return;
+    struct gaps *gaps = value;
     free(gaps->at);
     free(gaps->causes);
     group_free(gaps->group);
     arena_release(&gaps->texts);
     free(gaps);
+}
+
+/* What a report asks for its first screen and the colours of the timeline: computed once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct gaps_options options = gaps_defaults;
+    options.only_causes = true;
+    struct gaps *usual = analyze(trace, all, BY(DEVICE), &options);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct gaps_options *options)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == BY(DEVICE) && options->only_causes && !options->only_listed &&
+        options->min_ns == gaps_defaults.min_ns &&
+        options->latency_below_ns == gaps_defaults.latency_below_ns && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by, options);
+}
+
+void gaps_free(const struct gaps *gaps)
+{
+    if (gaps && gaps->own)
+        release(gaps->own);
 }
 
 /* ---- tables ---- */
@@ -681,7 +728,7 @@ static bool run_gaps(const struct analysis_query *query, struct result *result, 
     (void)err;
     struct gaps_options own = *(const struct gaps_options *)query->options;
     own.most_gaps = query->most_rows;
-    struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
+    const struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
     result_add_table(result, gaps_causes_table(gaps));
     result_add_table(result, gaps_table(gaps));
     gaps_free(gaps);

@@ -135,6 +135,7 @@ struct gaps {
     unsigned by;
     struct group *group;
     struct arena texts;
+    struct gaps *own; /* to be freed; NULL: it is kept with the trace */
 };
 
 struct gaps_options {
@@ -144,17 +145,19 @@ struct gaps_options {
     size_t most_gaps; /* list at most this many, the longest; 0: all */
     bool only_causes; /* list none */
     bool in_order;    /* list them by device and time, without descriptions; most_gaps is ignored */
+    bool only_listed; /* gaps that are not listed count for nothing, not even for the causes */
 };
 
 extern const struct gaps_options gaps_defaults;
 
 /*
  * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM)
- * each stream is examined separately, else each device. New; free with gaps_free (NULL is allowed).
+ * each stream is examined separately, else each device. Release with gaps_free (NULL is allowed): only the causes of all of
+ * TRACE, by device and with the times of gaps_defaults, are computed once and kept with TRACE.
  */
-struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                          const struct gaps_options *options);
-void gaps_free(struct gaps *gaps);
+const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct gaps_options *options);
+void gaps_free(const struct gaps *gaps);
 
 /* The tables "causes" and "gaps". New; free with table_free. */
 struct table *gaps_causes_table(const struct gaps *gaps);

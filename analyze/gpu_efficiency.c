@@ -44,34 +44,31 @@ static struct interval span_of_steps(const struct trace *trace, const struct dev
     return window;
 }
 
-static void set_windows(struct interval *windows, const struct step_list *ranges,
-                        const struct gpu_events *gpu)
+static void set_windows(struct interval *windows, const struct trace *trace, const struct device_steps *steps)
 {
-    struct device_steps *steps = device_steps_open(ranges, gpu);
-    for (uint32_t f = 0; f < gpu->trace->file_count; f++)
+    for (uint32_t f = 0; f < trace->file_count; f++)
         if (windows[f].start_ns >= windows[f].end_ns)
-            windows[f] = span_of_steps(gpu->trace, steps, f);
-    device_steps_free(steps);
+            windows[f] = span_of_steps(trace, steps, f);
 }
 
 struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
     struct interval *windows = mem_zalloc(trace->file_count + 1, sizeof *windows);
-    struct step_list *ranges = step_list_open(trace);
-    step_list_drop_overlaps(ranges);
-    set_windows(windows, ranges, gpu);
-    ranges->count = 0;
+    struct step_list ranges = { 0 };
+    set_windows(windows, trace, device_steps_of(trace));
     for (uint32_t f = 0; f < trace->file_count; f++) {
         if (windows[f].start_ns < windows[f].end_ns)
             continue;
         struct interval span = find_operators_span(trace, f);
         if (span.start_ns < span.end_ns)
-            *VEC_PUSH(ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
+            *VEC_PUSH(&ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
     }
-    if (ranges->count)
-        set_windows(windows, ranges, gpu);
-    step_list_free(ranges);
+    struct device_steps *steps = ranges.count ? device_steps_open(&ranges, gpu) : NULL;
+    if (steps)
+        set_windows(windows, trace, steps);
+    device_steps_free(steps);
+    VEC_FREE(&ranges);
     return windows;
 }
 

@@ -26,6 +26,8 @@ struct group {
     unsigned keyed;                  /* these, and the rank if it must not be merged */
     size_t width;                    /* number of keyed dimensions */
     struct names *keys;
+    int64_t last_key[DIMENSIONS]; /* of LAST, the group that was found last: the next is often the same */
+    uint32_t last;
     const struct step_list *steps;
     bool *has_calls; /* by file, if steps contain what was launched in them; else NULL */
     const struct code_paths *modules;
@@ -185,10 +187,13 @@ uint32_t group_of(struct group *group, event_id work, event_id call, event_id op
 {
     int64_t key[DIMENSIONS];
     size_t width = 0;
-    for (unsigned d = 0; d < DIMENSIONS; d++)
-        if (group->keyed >> d & 1)
-            key[width++] = key_of(group, (enum dimension)d, work, call, op);
-    return names_add(group->keys, (const char *)key, width * sizeof *key);
+    for (unsigned left = group->keyed; left; left &= left - 1)
+        key[width++] = key_of(group, (enum dimension)__builtin_ctz(left), work, call, op);
+    if (names_count(group->keys) == 0 || memcmp(key, group->last_key, width * sizeof *key) != 0) {
+        group->last = names_add(group->keys, (const char *)key, width * sizeof *key);
+        memcpy(group->last_key, key, width * sizeof *key);
+    }
+    return group->last;
 }
 
 size_t group_count(const struct group *group)

@@ -51,16 +51,6 @@ struct graph_row {
     int64_t span_average_ns; /* from the start of the first work to the end of the last */
 };
 
-struct launches {
-    VEC_OF(struct launch_row) rows;  /* largest call time first */
-    VEC_OF(struct queue_row) queues; /* most launches first */
-    VEC_OF(struct graph_row) graphs; /* most launches first */
-    int64_t count, launch_bound;
-    int64_t unlinked; /* work on devices whose call is not in the file */
-    int64_t captured; /* calls that recorded into a graph and are not launches */
-    struct group *group;
-};
-
 /* The changes in depth of one stream's queue. */
 struct queue_depth {
     int64_t time_ns; /* from the origin of the file */
@@ -73,10 +63,27 @@ struct queue_depths {
     VEC_OF(struct queue_depth) changes;
 };
 
-/* The depths of all queues over time, the queues with the most changes first. New array of *COUNT; free with
- * launches_free_depths. */
-struct queue_depths *launches_depths(const struct trace *trace, const struct selection *selection,
-                                     size_t *count);
-void launches_free_depths(struct queue_depths *depths, size_t count);
+struct launches {
+    VEC_OF(struct launch_row) rows;  /* largest call time first */
+    VEC_OF(struct queue_row) queues; /* most launches first */
+    VEC_OF(struct graph_row) graphs; /* most launches first */
+    int64_t count, launch_bound;
+    int64_t unlinked; /* work on devices whose call is not in the file */
+    int64_t captured; /* calls that recorded into a graph and are not launches */
+    struct group *group;
+    struct queue_depths *depths; /* most changes first */
+    size_t depth_count;
+};
+
+/*
+ * The launches of SELECTION; a row for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with launches_free (NULL
+ * is allowed). Texts live as long as the answer and TRACE.
+ */
+struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void launches_free(struct launches *launches);
+
+/* Add the tables "launches", "queues" and, where there are any, "graphs", and notices. BY as above. */
+void launches_add_result(const struct launches *launches, const struct trace *trace, unsigned by,
+                         struct result *result);
 
 #endif

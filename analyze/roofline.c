@@ -735,6 +735,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         struct table *peaks =
             TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
         totals->uncut = peaks->uncut = true;
+        peaks->none = "What the devices could do is not known; --peak tells it.";
         result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));

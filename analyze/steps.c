@@ -18,6 +18,7 @@
 #include "facts/gpu_events.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <assert.h>
@@ -158,6 +159,32 @@ static bool add_work(const struct steps_query *query, size_t at, struct interval
     return true;
 }
 
+enum { DEVICES_AT_ONCE = 8 };
+
+/* Add the work of COUNT devices, at most DEVICES_AT_ONCE, in order of start, so that nothing needs sorting afterwards. */
+static bool add_devices(const struct steps_query *query, const struct gpu_device *devices, size_t count,
+                        struct intervals sets[STEP_PARTS])
+{
+    const struct gpu_events *gpu = query->gpu;
+    size_t done[DEVICES_AT_ONCE] = { 0 };
+    int64_t next_ns[DEVICES_AT_ONCE]; /* when its first that is not done begins */
+    bool any = false;
+    for (size_t d = 0; d < count; d++)
+        next_ns[d] = trace_start_ns(query->trace, gpu->event[devices[d].first]);
+    for (;;) {
+        size_t first = count;
+        for (size_t d = 0; d < count; d++)
+            if (done[d] < devices[d].count && (first == count || next_ns[d] < next_ns[first]))
+                first = d;
+        if (first == count)
+            return any;
+        size_t at = devices[first].first + done[first]++;
+        any |= add_work(query, at, sets);
+        if (done[first] < devices[first].count)
+            next_ns[first] = trace_start_ns(query->trace, gpu->event[at + 1]);
+    }
+}
+
 /* Add the intervals of each device part. Returns whether LANE has selected work. */
 static bool find_work(const struct steps_query *query, const struct lane *lane,
                       struct intervals sets[STEP_PARTS])
@@ -170,13 +197,15 @@ static bool find_work(const struct steps_query *query, const struct lane *lane,
             any |= add_work(query, position[i], sets);
         return any;
     }
-    size_t d = lane->device ? (size_t)(lane->device - gpu->devices) : gpu_first_device(gpu, lane->file);
-    for (; d < gpu->device_count && gpu->devices[d].file == lane->file; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
-        if (lane->device && lane->device != device)
-            break;
-        for (size_t i = device->first; i < device->first + device->count; i++)
-            any |= add_work(query, i, sets);
+    if (lane->device)
+        return add_devices(query, lane->device, 1, sets);
+    size_t end = gpu_first_device(gpu, lane->file);
+    for (size_t first = end; first < gpu->device_count && gpu->devices[first].file == lane->file;
+         first = end) {
+        while (end < gpu->device_count && end < first + DEVICES_AT_ONCE &&
+               gpu->devices[end].file == lane->file)
+            end++;
+        any |= add_devices(query, &gpu->devices[first], end - first, sets);
     }
     return any;
 }
@@ -198,27 +227,39 @@ static void release_parts(struct intervals sets[STEP_PARTS])
         intervals_release(&sets[p]);
 }
 
-/* An interval of a part of the host, and the total length of those before it. */
-struct host_span {
-    int64_t start_ns, end_ns, before_ns;
+enum { SPANS_OF_SUM = 16 };
+
+/* Intervals of a part of the host. */
+struct host_spans {
+    VEC_OF(struct interval);
+    VEC_OF(int64_t) before_ns; /* by block of SPANS_OF_SUM: the total length of those before it */
 };
 
 /* The intervals of host parts: each part without those of higher precedence, in order of time. */
 struct host_parts {
-    VEC_OF(struct host_span) part[STEP_OTHER];
+    struct host_spans part[STEP_OTHER];
 };
+
+/* What the spans before the one at INDEX took. */
+static int64_t spans_before(const struct host_spans *spans, size_t index)
+{
+    int64_t sum_ns = spans->before_ns.at[index / SPANS_OF_SUM];
+    for (size_t i = index / SPANS_OF_SUM * SPANS_OF_SUM; i < index; i++)
+        sum_ns += spans->at[i].end_ns - spans->at[i].start_ns;
+    return sum_ns;
+}
 
 /* An intervals_visit. */
 static void add_host_span(void *context, size_t part, int64_t start_ns, int64_t end_ns)
 {
-    struct host_parts *host = context;
-    size_t count = host->part[part].count;
-    struct host_span span = { start_ns, end_ns, 0 };
-    if (count) {
-        const struct host_span *last = &host->part[part].at[count - 1];
-        span.before_ns = last->before_ns + last->end_ns - last->start_ns;
+    struct host_spans *spans = &((struct host_parts *)context)->part[part];
+    if (spans->count % SPANS_OF_SUM == 0) {
+        size_t last = spans->count - 1;
+        int64_t before_ns =
+            spans->count ? spans_before(spans, last) + spans->at[last].end_ns - spans->at[last].start_ns : 0;
+        *VEC_PUSH(&spans->before_ns) = before_ns;
     }
-    *VEC_PUSH(&host->part[part]) = span;
+    *VEC_PUSH(spans) = (struct interval){ start_ns, end_ns };
 }
 
 /* The parts of the host in FILE. Free it after use. */
@@ -236,23 +277,25 @@ static struct host_parts host_parts_open(const struct steps_query *query, uint32
 
 static void host_parts_release(struct host_parts *host)
 {
-    for (size_t p = 0; p < STEP_OTHER; p++)
+    for (size_t p = 0; p < STEP_OTHER; p++) {
+        VEC_FREE(&host->part[p].before_ns);
         VEC_FREE(&host->part[p]);
+    }
 }
 
-/* The length of the COUNT SPANS before a moment. *AT is 0, or as left by the call for an earlier moment. */
-static int64_t host_before(const struct host_span *spans, size_t count, size_t *at, int64_t moment_ns)
+/* The total length of SPANS before a moment. *AT is 0, or as left by the call for an earlier moment. */
+static int64_t host_before(const struct host_spans *spans, size_t *at, int64_t moment_ns)
 {
     size_t first = *at, far = 1;
-    for (; first + far < count && spans[first + far].start_ns < moment_ns; far *= 2)
+    for (; first + far < spans->count && spans->at[first + far].start_ns < moment_ns; far *= 2)
         first += far;
-    size_t end = first + far < count ? first + far : count, next;
-    SEARCH_BETWEEN(next, first, end, spans[next].start_ns < moment_ns);
+    size_t end = first + far < spans->count ? first + far : spans->count, next;
+    SEARCH_BETWEEN(next, first, end, spans->at[next].start_ns < moment_ns);
     *at = next ? next - 1 : 0;
     if (next == 0)
         return 0;
-    const struct host_span *last = &spans[*at];
-    return last->before_ns + (moment_ns < last->end_ns ? moment_ns : last->end_ns) - last->start_ns;
+    const struct interval *last = &spans->at[*at];
+    return spans_before(spans, *at) + (moment_ns < last->end_ns ? moment_ns : last->end_ns) - last->start_ns;
 }
 
 /* The length of each disjoint part up to the moments at which steps begin or end. */
@@ -275,8 +318,7 @@ static int compare_moments(const void *left, const void *right)
 static void add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
 {
     for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
-        sums[p] += sign * host_before(times->host->part[p].at, times->host->part[p].count, &times->host_at[p],
-                                      moment_ns);
+        sums[p] += sign * host_before(&times->host->part[p], &times->host_at[p], moment_ns);
 }
 
 /* An intervals_visit of device work, which takes precedence over the host. */
@@ -337,8 +379,6 @@ static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 }
 
 /* ---- rows ---- */
-
-typedef VEC_OF(struct step_row) step_rows;
 
 static struct step_row row_of(const struct trace *trace, const struct lane *lane,
                               const struct device_step *step, const struct part_times *times,
@@ -604,49 +644,74 @@ static void find_rows(struct steps *steps, struct steps_query *query)
     steps->count = rows.count;
 }
 
-struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
-                            const struct steps_options *options, struct tpa_error *err)
+static void release(void *value)
+{
+    struct steps *steps = value;
+    free(steps->at);
+    VEC_FREE(&steps->each);
+    VEC_FREE(&steps->summaries);
+    free(steps);
+}
+
+static struct steps *analyze(const struct trace *trace, const struct selection *selection,
+                             const struct steps_options *options, struct tpa_error *err)
 {
     struct steps *steps = mem_zalloc(1, sizeof *steps);
     uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
     struct step_list *ranges = find_ranges(trace, options, steps, asked, err);
     if (!ranges) {
         free(asked);
-        steps_free(steps);
+        release(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct device_steps *as_they_ran = device_steps_open(ranges, gpu);
+    bool marked = !options->name && !steps->no_steps;
+    struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
+    const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, asked };
+    steps->own = steps;
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
     steps->first_part = first_part_of(trace, gpu);
-    step_rows each = { 0 };
-    add_steps(&query, &each);
-    for (size_t i = 0; i < each.count; i++) {
-        *VEC_PUSH(&steps->each) = each.at[i];
-        steps->incomplete += !each.at[i].complete;
-    }
-    VEC_FREE(&each);
+    add_steps(&query, &steps->each);
+    for (size_t i = 0; i < steps->each.count; i++)
+        steps->incomplete += !steps->each.at[i].complete;
     if (options->by_rank)
         summarize_ranks(steps);
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     find_rows(steps, &query);
     free(asked);
-    device_steps_free(as_they_ran);
+    device_steps_free(other);
     step_list_free(ranges);
     return steps;
 }
 
-void steps_free(struct steps *steps)
+/* What a report asks for its first screen, a section and a chart: computed once. */
+static void *derive_usual(const struct trace *trace)
 {
-    if (!steps)
-        return;
-    free(steps->at);
-    VEC_FREE(&steps->each);
-    VEC_FREE(&steps->summaries);
-    free(steps);
+    struct tpa_error none = { 0 }; /* without a name nothing fails */
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    struct steps *usual = analyze(trace, all, &(struct steps_options){ 0 }, &none);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                                  const struct steps_options *options, struct tpa_error *err)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if ((options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
+        selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, options, err);
+}
+
+void steps_free(const struct steps *steps)
+{
+    if (steps && steps->own)
+        release(steps->own);
 }
 
 /* ---- tables ---- */
@@ -815,7 +880,7 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
 {
     struct steps_options own = *(const struct steps_options *)query->options;
     own.by = query->by;
-    struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
+    const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
     steps_add_result(steps, result);

@@ -69,9 +69,11 @@ struct steps_summary {
     struct step_figures step, part[STEP_PARTS];
 };
 
+typedef VEC_OF(struct step_row) step_rows;
+
 struct steps {
-    VEC_OF(struct step_row);      /* the requested rows */
-    VEC_OF(struct step_row) each; /* each whole step; sorted by rank with steps_options.by_rank */
+    VEC_OF(struct step_row); /* the requested rows */
+    step_rows each;          /* each whole step; sorted by rank with steps_options.by_rank */
     VEC_OF(struct steps_summary)
     summaries;                 /* of all ranks, none without a complete step; one per rank with by_rank */
     enum step_part first_part; /* the trace cannot contain the parts before it */
@@ -81,7 +83,8 @@ struct steps {
     const char *no_steps; /* how to mark steps, if none are marked and each file is one; else NULL */
     bool no_devices;      /* rows of devices were requested, and there are none */
     int64_t overlapping, incomplete; /* steps left out, and cut steps at the end */
-    int64_t left_out; /* devices or streams, devices or streams left out because of too many rows */
+    int64_t left_out;                /* devices or streams left out because of too many rows */
+    struct steps *own;               /* to be freed; NULL if it is kept with the trace */
 };
 
 struct steps_options {
@@ -90,11 +93,13 @@ struct steps_options {
     bool by_rank;     /* a summary for each rank instead of one */
 };
 
-/* New; free with steps_free (NULL is allowed). NULL and ERR if the name is not a valid regular expression or nothing
- * matches. Texts are borrowed from TRACE. */
-struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
-                            const struct steps_options *options, struct tpa_error *err);
-void steps_free(struct steps *steps);
+/*
+ * NULL and ERR if the name is not a valid regular expression or nothing matches. Texts are borrowed from TRACE. Release with
+ * steps_free (NULL is allowed): those of all of TRACE, without options, are computed once and kept with TRACE.
+ */
+const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                                  const struct steps_options *options, struct tpa_error *err);
+void steps_free(const struct steps *steps);
 
 /* "Kernel", "Comm." ... as in tables and charts; its key. */
 const char *step_part_title(enum step_part part);

@@ -264,9 +264,9 @@ static const struct {
     const char *cause, *advice[FRAMEWORKS];
 } causes[WAIT_KINDS] = {
     [WAIT_SYNC_COPY] = { "synchronous copy",
-                         { "copy from or to pinned memory with non_blocking=True",
+                         { "copy asynchronously, with non_blocking=True",
                            "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
-                           "copy from or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync" } },
+                           "copy asynchronously, with cudaMemcpyAsync, hipMemcpyAsync" } },
     [WAIT_PAGEABLE_COPY] = { "pageable copy",
                              { "pin the host memory (pin_memory=True) and copy with non_blocking=True",
                                "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
@@ -276,7 +276,7 @@ static const struct {
     [WAIT_FOR_KERNEL] = { "wait for kernels",
                           { ALIKE("wait less often, or for an event instead of a stream or device") } },
     [WAIT_FOR_NOTHING] = { "empty wait",
-                           { ALIKE("nothing was left to wait for: only the call itself costs time") } },
+                           { ALIKE("leave it out where it can be: nothing was left to wait for") } },
     [WAIT_PINNING] = { "pinning",
                        { "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
                          "pin memory once and use it again", "pin memory once and use it again" } },
@@ -285,16 +285,52 @@ static const struct {
 /* A value that the host reads from the device: pinning does not help. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
-static const char *advice_for(enum host_wait_kind kind, const char *owner, const char *call,
-                              enum trace_framework framework)
+/* Batches that are copied to the device in a call that waits, from memory that is not known to be pageable. */
+static const char *const upload_advice[FRAMEWORKS] = {
+    [FRAMEWORK_TORCH] = "copy from pinned memory with non_blocking=True",
+    [FRAMEWORK_XLA] = "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
+    [FRAMEWORK_NONE] = "copy from pinned memory with cudaMemcpyAsync, hipMemcpyAsync",
+};
+
+/* Results that are copied to the host in such a call. */
+static const char *const download_advice[FRAMEWORKS] = {
+    [FRAMEWORK_TORCH] =
+        "read less often, or without waiting: x.to(\"cpu\", non_blocking=True), and wait for an event before the "
+        "values are used",
+    [FRAMEWORK_XLA] = "read results later: jax.Array.copy_to_host_async()",
+    [FRAMEWORK_NONE] =
+        "copy less often, or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync, and wait for an event before the "
+        "values are used",
+};
+
+static bool is_one_of(const char *name, const char *const *names)
 {
-    static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
-                                           "aten::is_nonzero", "aten::equal",
-                                           "aten::nonzero",    "aten::masked_select" };
-    if (kind == WAIT_PAGEABLE_COPY || kind == WAIT_FOR_COPY || kind == WAIT_FOR_KERNEL)
-        for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-            if (strcmp(owner, readers[i]) == 0)
-                return read_advice;
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* COPY is what was waited for where that is a copy, else zero. */
+static const char *advice_for(enum host_wait_kind kind, struct copy_kind copy, const char *owner,
+                              const char *call, enum trace_framework framework)
+{
+    static const char *const readers[] = { "aten::item",
+                                           "aten::_local_scalar_dense",
+                                           "aten::is_nonzero",
+                                           "aten::equal",
+                                           "aten::nonzero",
+                                           "aten::masked_select",
+                                           NULL };
+    static const char *const copiers[] = { "aten::to", "aten::_to_copy", "aten::copy_", NULL };
+    bool copies = kind == WAIT_PAGEABLE_COPY || kind == WAIT_SYNC_COPY ||
+                  (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
+    if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
+        return read_advice;
+    if (copies && copy.direction == COPY_DTOH)
+        return download_advice[framework];
+    if (copies && copy.direction == COPY_HTOD)
+        return copy.memory == MEMORY_PAGEABLE ? causes[WAIT_PAGEABLE_COPY].advice[framework]
+                                              : upload_advice[framework];
     if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
         return causes[WAIT_FOR_COPY].advice[framework];
     return causes[kind].advice[framework];
@@ -381,7 +417,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, row.op.at, row.call.at, trace_framework(trace)));
+    row.advice = as_text(advice_for(row.kind, stalls->copy, row.op.at, row.call.at, trace_framework(trace)));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;

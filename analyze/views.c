@@ -32,19 +32,20 @@ static int compare_durations(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* Keep only the selected complete steps, fastest first. */
-static void keep_complete(struct device_steps *steps, const struct selection *selection)
+/* The complete steps that were selected, fastest first. Release with VEC_FREE. */
+static struct device_steps find_complete(const struct trace *trace, const struct selection *selection)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct device_step *step = &steps->at[i];
+    const struct device_steps *all = device_steps_of(trace);
+    struct device_steps steps = { 0 };
+    for (size_t i = 0; i < all->count; i++) {
+        const struct device_step *step = &all->at[i];
         if (step->complete && (!selection->files || selection->files[step->file]) &&
             selection_holds_time(selection, step->file, step->host_start_ns))
-            steps->at[kept++] = *step;
+            *VEC_PUSH(&steps) = *step;
     }
-    steps->count = kept;
-    if (kept)
-        qsort(steps->at, kept, sizeof *steps->at, compare_durations);
+    if (steps.count)
+        qsort(steps.at, steps.count, sizeof *steps.at, compare_durations);
+    return steps;
 }
 
 static struct window window_of_step(const struct device_step *step)
@@ -210,20 +211,16 @@ static void add_step(struct views *views, const struct trace *trace, const char 
 struct views *views_open(const struct trace *trace, const struct selection *selection)
 {
     struct views *views = mem_zalloc(1, sizeof *views);
-    struct step_list *ranges = step_list_open(trace);
-    step_list_drop_overlaps(ranges);
-    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
-    keep_complete(steps, selection);
+    struct device_steps steps = find_complete(trace, selection);
     struct window window;
-    if (steps->count) {
-        add_step(views, trace, "slowest", "slowest", &steps->at[steps->count - 1]);
-        if (steps->count > 1)
-            add_step(views, trace, "median", "median", &steps->at[(steps->count - 1) / 2]);
+    if (steps.count) {
+        add_step(views, trace, "slowest", "slowest", &steps.at[steps.count - 1]);
+        if (steps.count > 1)
+            add_step(views, trace, "median", "median", &steps.at[(steps.count - 1) / 2]);
     } else if (find_whole(trace, selection, &window)) {
         add_view(views, trace, "whole", "the whole recording", &window);
     }
-    device_steps_free(steps);
-    step_list_free(ranges);
+    VEC_FREE(&steps);
     return views;
 }
 

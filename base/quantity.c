@@ -331,6 +331,17 @@ void quantity_show_rounded_time(struct buffer *out, double ns)
     buffer_printf(out, "%.0fns", ns);
 }
 
+void quantity_show_tally(struct buffer *out, int64_t count)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRId64, count);
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && digits[i - 1] != '-' && (len - i) % 3 == 0)
+            buffer_putc(out, ',');
+        buffer_putc(out, digits[i]);
+    }
+}
+
 void quantity_show_rounded_size(struct buffer *out, int64_t bytes)
 {
     static const char *const units[] = { " B", " KB", " MB", " GB", " TB", " PB" };

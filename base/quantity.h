@@ -76,6 +76,9 @@ double quantity_ms(int64_t ns);
 /* Append NS nanoseconds for a sentence: "1.203ms", in a suitable unit, with three decimals. */
 void quantity_show_rounded_time(struct buffer *out, double ns);
 
+/* Append COUNT for people, in groups of three digits: "1,428". */
+void quantity_show_tally(struct buffer *out, int64_t count);
+
 /* Append BYTES for people: "1.95 GB", in a suitable unit of powers of 1024, with two decimals; "512 B". */
 void quantity_show_rounded_size(struct buffer *out, int64_t bytes);
 

@@ -38,6 +38,7 @@ struct source {
     int64_t unpacked; /* bytes that came out of the unpacker */
     bool unpacked_all;
     struct packed in;
+    const void *memory;               /* all of it, if it was opened in memory */
     atomic_int_least64_t packed_read; /* position of IN, for threads that show progress while another reads */
 
     /* Bytes that source_peek looked at and source_read has not returned yet. */
@@ -48,9 +49,9 @@ struct source {
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
 /* A plain file was read to its end: is it as long as when it was opened? */
-static void check_length(struct source *source)
+static void check_length(struct source *source, int64_t taken)
 {
-    int64_t size = source->in.size, taken = source->in.taken;
+    int64_t size = source->in.size;
     if (source->is_regular && taken < size)
         packed_damaged(&source->in,
                        "the file shrank while it was read: %" PRId64 " bytes when it was opened, %" PRId64
@@ -68,7 +69,7 @@ static int64_t read_plain(struct source *source, unsigned char *buffer, size_t s
 {
     int64_t got = packed_read(&source->in, buffer, size, err);
     if (source->in.at_end)
-        check_length(source);
+        check_length(source, source->in.taken);
     return got;
 }
 
@@ -235,7 +236,7 @@ struct source *source_open_memory(const void *data, size_t size, const char *nam
 {
     struct source *source = source_new(name, SOURCE_DEFAULT_MAX_RATIO);
     struct packed *in = &source->in;
-    in->at = data;
+    source->memory = in->at = data;
     in->left = size;
     in->taken = in->size = (int64_t)size;
     in->at_end = true;
@@ -270,6 +271,41 @@ int64_t source_read(struct source *source, void *buffer, size_t size, struct tpa
         return (int64_t)count;
     int64_t got = read_any(source, (char *)buffer + count, size - count, err);
     return got < 0 ? -1 : (int64_t)count + got;
+}
+
+const void *source_memory(const struct source *source, size_t *size)
+{
+    *size = (size_t)source->in.size;
+    return source->in.fd < 0 && !source->unpacker ? source->memory : NULL;
+}
+
+bool source_has_places(const struct source *source)
+{
+    return source->is_regular && !source->unpacker && source->in.fd > STDIN_FILENO && source->in.size > 0;
+}
+
+int64_t source_read_at(struct source *source, void *buffer, size_t size, int64_t offset,
+                       struct tpa_error *err)
+{
+    size_t count = 0;
+    while (count < size) {
+        ssize_t got = pread(source->in.fd, (char *)buffer + count, size - count, offset + (int64_t)count);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            tpa_fail_errno(err, "cannot read on after byte %" PRId64, offset + (int64_t)count);
+            tpa_in_file(err, source->name);
+            return -1;
+        }
+        if (got == 0) {
+            check_length(source, offset + (int64_t)count);
+            break;
+        }
+        count += (size_t)got;
+    }
+    if (offset + (int64_t)count > source_packed_read(source))
+        atomic_store_explicit(&source->packed_read, offset + (int64_t)count, memory_order_relaxed);
+    return (int64_t)count;
 }
 
 size_t source_peek(struct source *source, const char **bytes, struct tpa_error *err)

@@ -43,6 +43,22 @@ int64_t source_read(struct source *source, void *buffer, size_t size, struct tpa
 /* Look at the first bytes without consuming them: up to 4096, fewer when the input is shorter. */
 size_t source_peek(struct source *source, const char **bytes, struct tpa_error *err);
 
+/*
+ * For readers that go back and forth: the SIZE bytes of a plain input in memory, or NULL; borrowed from the one who opened
+ * SOURCE.
+ */
+const void *source_memory(const struct source *source, size_t *size);
+
+/* Can source_read_at read this input: a plain file with a name and a known size? */
+bool source_has_places(const struct source *source);
+
+/*
+ * Read SIZE bytes from OFFSET on into BUFFER, independent of the position of source_read. Returns how many, fewer only at the
+ * end; -1 and ERR if reading fails. source_damage says whether the length changed since opening, once the end was read.
+ */
+int64_t source_read_at(struct source *source, void *buffer, size_t size, int64_t offset,
+                       struct tpa_error *err);
+
 /* One sentence about why the input ended early, or NULL; borrowed. */
 const char *source_damage(const struct source *source);
 

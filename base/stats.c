@@ -98,3 +98,9 @@ struct stats stats_of(int64_t *values, size_t count)
     stats.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     return stats;
 }
+
+int64_t stats_value_at(int64_t *values, size_t count, size_t place)
+{
+    select_value(values, count, place);
+    return values[place];
+}

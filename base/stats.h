@@ -20,4 +20,7 @@ struct stats {
 /* Changes the order of VALUES. A sum beyond 64 bits saturates. Linear time. */
 struct stats stats_of(int64_t *values, size_t count);
 
+/* The value that would be at PLACE if the COUNT values, more than PLACE, were sorted. Changes their order. Linear time. */
+int64_t stats_value_at(int64_t *values, size_t count, size_t place);
+
 #endif

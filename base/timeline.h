@@ -58,6 +58,7 @@ struct timeline_span {
     name_id detail;           /* in timeline->details: lines "key: value" */
     uint32_t event, call;     /* ids of its own event and of the one that launched it; or TIMELINE_NO_EVENT */
     uint32_t operation;       /* operator that launched it; for the code that fills it */
+    uint32_t rank;            /* set by timeline_rank: 0 is the heaviest, of equal ones the earlier */
     int64_t correlation;      /* 0: none */
     int64_t start_ns, dur_ns; /* on the clock of the timeline, as start_ns below */
     int64_t weight;           /* the heaviest are kept if not all can be drawn */
@@ -104,7 +105,8 @@ struct timeline {
     size_t bins;
     VEC_OF(struct timeline_kind) kinds; /* empty: spans are coloured by name */
     VEC_OF(struct timeline_lane) lanes;
-    VEC_OF(struct timeline_span) spans; /* heaviest first after timeline_rank */
+    VEC_OF(struct timeline_span)
+        spans; /* in the order they were added: lane by lane, by start, costs least */
     VEC_OF(struct timeline_step) steps;
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
@@ -141,7 +143,13 @@ void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind,
 /* Set the series to VALUE from NS on. Call in order of time. */
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value);
 
-/* Call after all spans are added: sorts them by weight, then by start. */
+/*
+ * Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the
+ * weight of the lightest span kept, INT64_MIN if all are kept.
+ */
+int64_t timeline_cut(struct timeline *timeline, size_t most);
+
+/* Call after all spans are added: numbers them by weight, see timeline_span.rank. */
 void timeline_rank(struct timeline *timeline);
 
 typedef uint32_t frame_id;

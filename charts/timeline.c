@@ -1,9 +1,9 @@
 /*
  * timeline.c - see timeline.h: the kinds of spans, the threads, and what is known of each span that was kept.
  *
- * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go,
+ * Spans are taken in one pass without names. Whenever there are half as many again as are kept, the lighter ones go,
  * and from then on what is lighter than those that are left is not taken at all; names are looked up at the
- * end, of the kept ones.
+ * end, of the kept ones, which are then still in the order of their lanes, and so mostly of the file.
  */
 #include "charts/timeline.h"
 
@@ -140,13 +140,10 @@ const char *timeline_name_file(struct timeline_making *making, uint32_t file)
 
 static void drop_light(struct timeline_making *making)
 {
-    struct timeline *timeline = making->timeline;
-    timeline_rank(timeline);
-    if (timeline->spans.count <= TIMELINE_MOST_SPANS)
-        return;
-    timeline->left_out += timeline->spans.count - TIMELINE_MOST_SPANS;
-    timeline->spans.count = TIMELINE_MOST_SPANS;
-    making->least_weight = timeline->spans.at[TIMELINE_MOST_SPANS - 1].weight;
+    size_t count = making->timeline->spans.count;
+    int64_t least_weight = timeline_cut(making->timeline, TIMELINE_MOST_SPANS);
+    making->timeline->left_out += count - making->timeline->spans.count;
+    making->least_weight = least_weight > making->least_weight ? least_weight : making->least_weight;
 }
 
 void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span)
@@ -157,7 +154,7 @@ void timeline_take(struct timeline_making *making, uint32_t file, struct timelin
     }
     span.start_ns += making->shift_ns[file];
     timeline_add_span(making->timeline, &span);
-    if (making->timeline->spans.count >= 2 * (size_t)TIMELINE_MOST_SPANS)
+    if (making->timeline->spans.count >= TIMELINE_MOST_SPANS + TIMELINE_MOST_SPANS / 2)
         drop_light(making);
 }
 
@@ -408,6 +405,7 @@ static void make(struct timeline_making *making)
     add_threads(making);
     drop_light(making);
     name_spans(making);
+    timeline_rank(making->timeline);
 }
 
 struct timeline *chart_timeline(const struct trace *trace, const struct selection *selection)

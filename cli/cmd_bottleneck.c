@@ -327,7 +327,7 @@ static bool tell_verdict(const struct invocation *call, const struct recording *
     struct tpa_error err = { 0 };
     struct trace *trace = load_traces(&read, &load, &wants, &err);
     struct selection *selection = trace ? selection_open(trace, &(struct selection_query){ 0 }, &err) : NULL;
-    struct steps *steps =
+    const struct steps *steps =
         selection ? steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err) : NULL;
     bool has_device = trace && (trace_features(trace) & FEATURE_GPU) != 0;
     if (steps)

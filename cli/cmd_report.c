@@ -273,14 +273,17 @@ struct filling {
     const struct trace *trace;
     const struct selection *selection;
     uint64_t chosen;
+    size_t count;
     struct report_content *contents;
     bool failed[REPORT_MOST_SECTIONS];
     struct tpa_error errors[REPORT_MOST_SECTIONS];
 };
 
-static void fill_section(void *context, size_t i)
+/* What takes longest begins first: the summary, which is the first section, and the timeline, which is the last. */
+static void fill_section(void *context, size_t turn)
 {
     struct filling *filling = context;
+    size_t i = turn < 2 ? turn * (filling->count - 1) : turn - 1;
     const struct report_section *section = &report_sections()[i];
     if (!(filling->chosen >> i & 1) || section->needs & ~trace_features(filling->trace))
         return;
@@ -298,11 +301,10 @@ static bool fill_sections(const struct trace *trace, const struct selection *sel
     struct filling filling = {
         .trace = trace, .selection = selection, .chosen = chosen, .contents = contents
     };
-    size_t count = 0;
-    while (report_sections()[count].key)
-        count++;
-    parallel_run(parallel_parts(trace->workers, trace->event_count), count, fill_section, &filling);
-    for (size_t i = 0; i < count; i++) {
+    while (report_sections()[filling.count].key)
+        filling.count++;
+    parallel_run(parallel_parts(trace->workers, trace->event_count), filling.count, fill_section, &filling);
+    for (size_t i = 0; i < filling.count; i++) {
         if (!filling.failed[i])
             continue;
         *err = filling.errors[i];

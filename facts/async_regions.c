@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
+#include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,13 +95,51 @@ static int compare_regions(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* From the first end of a window to the last: what was open then was open when recording stopped. */
+static struct interval ends_of_windows(const struct trace *trace)
+{
+    struct interval ends = { INT64_MAX, INT64_MIN };
+    for (size_t f = 0; f < trace->file_count; f++) {
+        int64_t end_ns = trace->files[f].window_end_ns;
+        if (!trace->files[f].has_window)
+            continue;
+        ends.start_ns = end_ns < ends.start_ns ? end_ns : ends.start_ns;
+        ends.end_ns = end_ns > ends.end_ns ? end_ns : ends.end_ns;
+    }
+    return ends;
+}
+
+/* May any of the events of BLOCK (trace/span.h), from FIRST up to END, have been open when recording stopped? */
+static bool may_hold_open(const struct trace *trace, size_t block, event_id first, event_id end,
+                          const struct interval *window_ends)
+{
+    struct interval span = trace_block_span(trace, block);
+    unsigned flags = 0;
+    for (event_id e = first; e < end; e++)
+        flags |= trace->flags[e];
+    return flags & EVENT_UNFINISHED ||
+           (span.start_ns <= window_ends->end_ns && span.end_ns > window_ends->start_ns);
+}
+
+/* Was any region open when recording stopped? */
+static bool any_was_open(const struct trace *trace)
+{
+    struct interval window_ends = ends_of_windows(trace);
+    for (size_t first = 0; first < trace->event_count; first += TRACE_BLOCK) {
+        size_t end = trace->event_count - first < TRACE_BLOCK ? trace->event_count : first + TRACE_BLOCK;
+        if (!may_hold_open(trace, first / TRACE_BLOCK, (event_id)first, (event_id)end, &window_ends))
+            continue;
+        for (event_id e = (event_id)first; e < end; e++)
+            if (is_region(trace, e) && region_was_open(trace, e))
+                return true;
+    }
+    return false;
+}
+
 static void *derive(const struct trace *trace)
 {
     struct open_regions *regions = mem_zalloc(1, sizeof *regions);
-    bool any = false;
-    for (event_id e = 0; e < trace->event_count && !any; e++)
-        any = is_region(trace, e) && region_was_open(trace, e);
-    struct calltree *tree = any ? calltree_open(trace, takes_part, trace) : NULL;
+    struct calltree *tree = any_was_open(trace) ? calltree_open(trace, takes_part, trace) : NULL;
     for (size_t t = 0; tree && t < tree->thread_count; t++)
         end_regions(regions, tree, &tree->threads[t]);
     calltree_free(tree);

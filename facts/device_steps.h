@@ -44,6 +44,9 @@ struct device_steps {
 struct device_steps *device_steps_open(const struct step_list *ranges, const struct gpu_events *gpu);
 void device_steps_free(struct device_steps *steps);
 
+/* The steps that TRACE marks, without those that overlap the one before: computed once. Borrowed; live as long as TRACE. */
+const struct device_steps *device_steps_of(const struct trace *trace);
+
 /* The steps of FILE have the indices from *FIRST to the returned one (exclusive). */
 size_t device_steps_of_file(const struct device_steps *steps, uint32_t file, size_t *first);
 

@@ -26,7 +26,7 @@ struct gathering {
     const struct trace *trace;
     const struct gather_options *options;
     const struct gpu_events *gpu;
-    struct gaps *gaps;
+    const struct gaps *gaps;
     struct device_steps *steps;
     struct collectives *collectives;
     const struct memory_records *memory; /* NULL: none in the trace */

@@ -1,9 +1,9 @@
 /* wire.c - see wire.h. */
 #include "ingest/wire.h"
 
-#include <endian.h>
 #include <string.h>
 
+<<<<<<< HEAD
 /* Join the 7 bits of each byte of a varint of up to 8 bytes; LAST is the top bit of its last byte. */
 static uint64_t join_sevens(uint64_t bytes, uint64_t last)
 {
@@ -25,9 +25,16 @@ bool wire_long_varint(struct wire *in, uint64_t *value)
             in->at += __builtin_ctzll(ends) / 8 + 1;
             return true;
         }
+=======
+bool wire_long_varint(struct wire *in, uint64_t *value)
+{
+    const uint8_t *at = in->at;
+    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* most, without a branch for each byte */
+        in->at = at;
+        return true;
+>>>>>>> main
     }
     uint64_t sum = 0;
-    const uint8_t *at = in->at;
     for (unsigned shift = 0; shift < 70 && at < in->end; shift += 7) {
         uint8_t byte = *at++;
         sum |= (uint64_t)(byte & 0x7f) << shift;

@@ -14,6 +14,7 @@
 #ifndef TPA_INGEST_WIRE_H
 #define TPA_INGEST_WIRE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,36 @@ static inline struct wire wire_over(const void *bytes, size_t len)
 static inline struct wire wire_in(const struct wire_field *field)
 {
     return wire_over(field->bytes, (size_t)field->value);
+}
+
+/*
+ * The varint at *AT, of which and of what follows 8 bytes can be read; *AT moves behind it. False: it takes more than 8 bytes.
+ */
+static inline bool wire_quick_varint(const uint8_t **at, uint64_t *value)
+{
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    uint64_t bytes;
+    memcpy(&bytes, *at, sizeof bytes);
+    bytes = le64toh(bytes);
+    if (!(bytes & 0x80)) {
+        *value = bytes & 0x7f;
+        *at += 1;
+        return true;
+    }
+    if (!(bytes & 0x8000)) {
+        *value = (bytes & 0x7f) | (bytes & 0x7f00) >> 1;
+        *at += 2;
+        return true;
+    }
+    uint64_t last = ~bytes & tops & -(~bytes & tops); /* the top bit of its last byte */
+    if (!last)
+        return false;
+    *at += __builtin_ctzll(last) / 8 + 1;
+    bytes &= (last | (last - 1)) & ~tops; /* put the 7 bits of each byte together */
+    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
+    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *value = (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
+    return true;
 }
 
 /* A varint of more than one byte, or at the end of the input. */

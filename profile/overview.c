@@ -27,6 +27,15 @@ static const char *time_of(double seconds, struct arena *texts)
     return kept;
 }
 
+static const char *tally_of(int64_t count, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    quantity_show_tally(&text, count);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
 /* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */
 static const char *short_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
@@ -68,9 +77,8 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
 static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
 {
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
-    add_fact(answer, profile->sampled ? "Samples" : "Calls",
-             arena_printf(texts, "%" PRId64, profile->total.calls));
-    add_fact(answer, "Functions", arena_printf(texts, "%zu", profile->listed_count));
+    add_fact(answer, profile->sampled ? "Samples" : "Calls", tally_of(profile->total.calls, texts));
+    add_fact(answer, "Functions", tally_of((int64_t)profile->listed_count, texts));
     if (profile->files.count > 1)
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
 }

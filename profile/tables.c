@@ -205,9 +205,9 @@ void profile_add_functions(struct result *result, const struct profile *profile,
 
     int64_t calls, primitive_calls;
     true_calls(profile, &profile->total, &calls, &primitive_calls);
-    table_add_footer(table, "calls", profile->sampled ? "Samples on stacks" : "Function calls", TABLE_COUNT,
+    table_add_footer(table, "calls", profile->sampled ? "Samples on stacks" : "Function calls", TABLE_TALLY,
                      table_int(calls));
-    table_add_footer(table, "pcalls", profile->sampled ? "Samples" : "Primitive calls", TABLE_COUNT,
+    table_add_footer(table, "pcalls", profile->sampled ? "Samples" : "Primitive calls", TABLE_TALLY,
                      table_int(primitive_calls));
     table_add_footer(table, "tottime", "Total time", TABLE_NS, table_int(ns_of(profile->total.total_s)));
     if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)

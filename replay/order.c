@@ -57,6 +57,18 @@ static void take_loose(const struct graph_maker *maker, size_t *next, size_t end
         take_edge(maker->graph, maker->loose.at[*next].to, maker->loose.at[*next].edge);
 }
 
+/* Give back the memory of the COUNT loose edges that were taken, which are nearly all once those to threads are. */
+static void forget_loose(struct graph_maker *maker, size_t count)
+{
+    struct loose_edge *rest = mem_alloc(mem_times(maker->loose.count - count + 1, sizeof *rest));
+    if (count < maker->loose.count)
+        memcpy(rest, maker->loose.at + count, (maker->loose.count - count) * sizeof *rest);
+    free(maker->loose.at);
+    maker->loose.at = rest;
+    maker->loose.count -= count;
+    maker->loose.capacity = maker->loose.count + 1;
+}
+
 /* Bring the edges in order of the moments they lead to. */
 static void sort_edges(struct graph_maker *maker)
 {
@@ -65,6 +77,9 @@ static void sort_edges(struct graph_maker *maker)
     graph->has_edges = mem_zalloc(graph->moment_count / 64 + 1, sizeof *graph->has_edges);
     graph->first_edge = mem_zalloc(blocks + 1, sizeof *graph->first_edge);
     runs_sort(maker->loose.at, maker->loose.count, sizeof *maker->loose.at, leads_later, NULL);
+    take_loose(maker, &next, graph->host_count);
+    forget_loose(maker, next);
+    next = 0;
     for (size_t i = 0; i < graph->gpu->count; i++) {
         moment_id start = replay_work_start(graph, i);
         take_loose(maker, &next, start);

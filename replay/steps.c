@@ -41,12 +41,28 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* The steps of a trace that do not overlap, and of which each operation is: the same for every replay. */
+/* Work of one step, from FIRST (a place among the GPU events) up to END. */
+struct work_run {
+    uint32_t step, first, end;
+};
+
+/* The steps of a trace that do not overlap, and the work of each: the same for every replay. */
 struct work_steps {
     struct step_list *steps;
     size_t overlapping; /* left out */
-    uint32_t *of_work;  /* by place among the GPU events: its place in steps; UINT32_MAX: of none */
+    VEC_OF(struct work_run) runs;
 };
+
+/* The step of STEPS that CALL began in; NULL: in none. LAST is a guess, or NULL. */
+static const struct step *step_of_call(const struct trace *trace, const struct step_list *steps,
+                                       event_id call, const struct step *last)
+{
+    uint32_t file = trace->tracks[trace->track[call]].file;
+    int64_t start_ns = trace_start_ns(trace, call);
+    return last && last->file == file && last->start_ns <= start_ns && start_ns < last->end_ns
+               ? last
+               : step_list_at(steps, file, start_ns);
+}
 
 static void *derive_work_steps(const struct trace *trace)
 {
@@ -54,14 +70,18 @@ static void *derive_work_steps(const struct trace *trace)
     struct work_steps *of = mem_zalloc(1, sizeof *of);
     of->steps = step_list_open(trace);
     of->overlapping = step_list_drop_overlaps(of->steps);
-    of->of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *of->of_work));
-    for (size_t i = 0; i < gpu->count; i++) {
+    const struct step *last = NULL;
+    for (uint32_t i = 0; i < gpu->count; i++) {
         event_id call = gpu->call[i];
-        const struct step *step = call == EVENT_NONE
-                                      ? NULL
-                                      : step_list_at(of->steps, trace->tracks[trace->track[call]].file,
-                                                     trace_start_ns(trace, call));
-        of->of_work[i] = step ? (uint32_t)(step - of->steps->at) : UINT32_MAX;
+        const struct step *step = call == EVENT_NONE ? NULL : step_of_call(trace, of->steps, call, last);
+        if (!step)
+            continue;
+        struct work_run *run = step == last ? &of->runs.at[of->runs.count - 1] : NULL;
+        if (run && run->end == i)
+            run->end++;
+        else
+            *VEC_PUSH(&of->runs) = (struct work_run){ (uint32_t)(step - of->steps->at), i, i + 1 };
+        last = step;
     }
     return of;
 }
@@ -70,7 +90,7 @@ static void release_work_steps(void *value)
 {
     struct work_steps *of = value;
     step_list_free(of->steps);
-    free(of->of_work);
+    VEC_FREE(&of->runs);
     free(of);
 }
 
@@ -91,16 +111,17 @@ static struct device_time *device_times(const struct replay *replay, const struc
 {
     const struct replay_graph *graph = replay->graph;
     struct device_time *times = mem_zalloc(of->steps->count + 1, sizeof *times);
-    for (size_t i = 0; i < graph->gpu->count; i++) {
-        if (of->of_work[i] == UINT32_MAX)
-            continue;
-        struct device_time *time = &times[of->of_work[i]];
-        moment_id end = replay_work_end(graph, i);
-        if (!time->any || replay_moment_ns(graph, end) > time->end_now_ns)
-            time->end_now_ns = replay_moment_ns(graph, end);
-        if (!time->any || replay_time_of(replay, end) > time->end_then_ns)
-            time->end_then_ns = replay_time_of(replay, end);
-        time->any = true;
+    for (const struct work_run *run = of->runs.at; run < of->runs.at + of->runs.count; run++) {
+        struct device_time *time = &times[run->step];
+        for (size_t i = run->first; i < run->end; i++) {
+            moment_id end = replay_work_end(graph, i);
+            int64_t now_ns = replay_moment_ns(graph, end), then_ns = replay_time_of(replay, end);
+            if (!time->any || now_ns > time->end_now_ns)
+                time->end_now_ns = now_ns;
+            if (!time->any || then_ns > time->end_then_ns)
+                time->end_then_ns = then_ns;
+            time->any = true;
+        }
     }
     return times;
 }

@@ -17,6 +17,7 @@
 
 #include "base/escape.h"
 #include "base/order.h"
+#include "base/runs.h"
 #include "report/json_writer.h"
 #include "report/page_uses.h"
 #include <stdlib.h>
@@ -28,9 +29,12 @@ struct bytes {
 
 static void add_number(struct bytes *out, uint64_t value)
 {
+    VEC_RESERVE(out, 10);
+    uint8_t *at = out->at + out->count;
     for (; value >= 128; value >>= 7)
-        *VEC_PUSH(out) = (uint8_t)(value | 128);
-    *VEC_PUSH(out) = (uint8_t)value;
+        *at++ = (uint8_t)(value | 128);
+    *at++ = (uint8_t)value;
+    out->count = (size_t)(at - out->at);
 }
 
 static void add_signed(struct bytes *out, int64_t value)
@@ -67,25 +71,38 @@ static void put_base64(struct json_writer *json, const struct bytes *bytes)
 /* A span in the order of rows. */
 struct placed_span {
     struct timeline_span span;
-    uint32_t rank; /* among all by weight: a page with N spans has those below N */
     uint32_t call; /* the place of what launched it, in this order; UINT32_MAX: it is not there */
 };
 
-/* New, free(): the spans by lane, depth, start and duration. */
+/* Within a row. */
+static bool is_later(const void *context, const void *left, const void *right)
+{
+    const struct timeline_span *spans = context;
+    const struct timeline_span *a = &spans[*(const uint32_t *)left], *b = &spans[*(const uint32_t *)right];
+    if (a->start_ns != b->start_ns)
+        return a->start_ns > b->start_ns;
+    return a->dur_ns != b->dur_ns ? a->dur_ns > b->dur_ns : a->rank > b->rank;
+}
+
+static bool same_row(const struct timeline_span *a, const struct timeline_span *b)
+{
+    return a->lane == b->lane && a->depth == b->depth;
+}
+
+/* New, free(): the spans by lane, depth, start and duration. Mostly they lie in the order of their starts already. */
 static uint32_t *order_by_place(const struct timeline_span *spans, size_t count)
 {
     uint32_t *order = order_open(count);
     uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     for (size_t i = 0; i < count; i++)
-        keys[i] = order_key(spans[i].dur_ns);
-    order_by(order, count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = order_key(spans[i].start_ns);
-    order_by(order, count, keys);
-    for (size_t i = 0; i < count; i++)
         keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
     order_by(order, count, keys);
     free(keys);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && same_row(&spans[order[first]], &spans[order[end]]);)
+            end++;
+        runs_sort(order + first, end - first, sizeof *order, is_later, spans);
+    }
     return order;
 }
 
@@ -119,7 +136,7 @@ static struct placed_span *place_spans(const struct timeline *timeline)
     struct placed_span *spans = mem_alloc(mem_times(count + 1, sizeof *spans));
     uint32_t *order = order_by_place(timeline->spans.at, count);
     for (size_t i = 0; i < count; i++)
-        spans[i] = (struct placed_span){ .span = timeline->spans.at[order[i]], .rank = order[i] };
+        spans[i].span = timeline->spans.at[order[i]];
     free(order);
     find_calls(spans, count);
     return spans;
@@ -161,11 +178,6 @@ static void put_kept(struct json_writer *json, const char *key, struct kept_name
     VEC_FREE(&kept->ids);
 }
 
-static bool same_row(const struct timeline_span *a, const struct timeline_span *b)
-{
-    return a->lane == b->lane && a->depth == b->depth;
-}
-
 /* Lane, depth and how many spans, of each row. */
 static void put_row(struct json_writer *json, const struct timeline_span *last, int64_t count)
 {
@@ -185,13 +197,13 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
     int64_t in_row = 0;
     struct bytes bytes = { 0 };
     for (size_t i = 0; i < timeline->spans.count; i++)
-        number[i] = spans[i].rank < kept ? next++ : UINT32_MAX;
+        number[i] = spans[i].span.rank < kept ? next++ : UINT32_MAX;
     keep_name(&details, 0); /* none */
     json_key(json, "rows");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->spans.count; i++) {
         const struct timeline_span *span = &spans[i].span;
-        if (spans[i].rank >= kept)
+        if (span->rank >= kept)
             continue;
         bool first = !last || !same_row(last, span);
         if (first) {

@@ -269,6 +269,19 @@ static void replace(struct buffer *text, size_t from, size_t to)
     *text = shorter;
 }
 
+/* TO, or where the outermost bracket that is still open there begins: what is kept from FROM on has none. */
+static size_t before_open_bracket(const char *s, size_t from, size_t to)
+{
+    size_t depth = 0, bracket = to;
+    for (size_t i = from; i < to; i++) {
+        if (s[i] == '<' && depth++ == 0)
+            bracket = i;
+        else if (s[i] == '>' && depth > 0 && --depth == 0)
+            bracket = to;
+    }
+    return bracket;
+}
+
 /* Drop template arguments from TEXT until it fits; of the last ones to go, as many are kept as there is room for. */
 static void drop_arguments(struct buffer *text, struct groups *groups, size_t max)
 {
@@ -281,7 +294,7 @@ static void drop_arguments(struct buffer *text, struct groups *groups, size_t ma
     size_t excess = shorter.count > max ? shorter.count - max + ELLIPSIS_WIDTH : 0;
     if (excess > last->length)
         excess = last->length;
-    replace(&shorter, end - excess, end);
+    replace(&shorter, before_open_bracket(shorter.at, end - last->length, end - excess), end);
     buffer_release(text);
     *text = shorter;
 }

@@ -26,6 +26,15 @@ static const char *bytes_text(const struct screen *screen, int64_t bytes)
     return kept;
 }
 
+static const char *tally_text(const struct screen *screen, int64_t count)
+{
+    struct buffer text = { 0 };
+    quantity_show_tally(&text, count);
+    const char *kept = arena_strndup(screen->arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
 static const char *device_text(const struct screen *screen)
 {
     return screen->device->device == TABLE_INT_MISSING
@@ -112,7 +121,7 @@ static void add_facts(const struct screen *screen)
     if (has_peak(row)) {
         add_fact(screen, "Allocated peak", bytes_text(screen, row->allocated_peak));
         add_fact(screen, "Reserved peak", bytes_text(screen, row->reserved_peak));
-        add_fact(screen, "Entries", arena_printf(screen->arena, "%" PRId64, row->entries));
+        add_fact(screen, "Entries", tally_text(screen, row->entries));
     }
     add_fact(screen, "Allocated at the end", bytes_text(screen, row->sums.allocated));
     add_fact(screen, "Reserved at the end", bytes_text(screen, row->sums.reserved));

@@ -16,20 +16,31 @@
 /* Shorter runs are first made this long by insertion. */
 enum { SHORTEST_RUN = 24 };
 
-static inline bool comes_before(const struct trace *trace, event_id a, event_id b)
+/* An event among those that are sorted; its duration is read only where two begin at once. */
+struct sorted {
+    event_id event;
+    int64_t start_ns;
+};
+
+static inline struct sorted sorted_at(const struct trace *trace, event_id e)
 {
-    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
-        return trace_start_ns(trace, a) < trace_start_ns(trace, b);
-    if (trace_dur_ns(trace, a) != trace_dur_ns(trace, b))
-        return trace_dur_ns(trace, a) > trace_dur_ns(trace, b);
-    return a < b;
+    return (struct sorted){ e, trace_start_ns(trace, e) };
+}
+
+static inline bool comes_before(const struct trace *trace, struct sorted a, struct sorted b)
+{
+    if (a.start_ns != b.start_ns)
+        return a.start_ns < b.start_ns;
+    int64_t a_dur_ns = trace_dur_ns(trace, a.event), b_dur_ns = trace_dur_ns(trace, b.event);
+    return a_dur_ns != b_dur_ns ? a_dur_ns > b_dur_ns : a.event < b.event;
 }
 
 /* How many of the COUNT sorted events at AT come before E. */
 static size_t count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
 {
+    struct sorted one = sorted_at(trace, e);
     size_t i;
-    SEARCH(i, count, comes_before(trace, at[i], e));
+    SEARCH(i, count, comes_before(trace, sorted_at(trace, at[i]), one));
     return i;
 }
 
@@ -44,27 +55,50 @@ static void merge_halves(const struct trace *trace, event_id *at, size_t middle,
     size_t left_count = middle - first;
     memcpy(spare, at + first, left_count * sizeof *at);
     size_t left = 0, right = middle, to = first;
-    while (left < left_count && right < end)
-        at[to++] = comes_before(trace, at[right], spare[left]) ? at[right++] : spare[left++];
+    struct sorted from_left = sorted_at(trace, spare[0]), from_right = sorted_at(trace, at[middle]);
+    for (;;) {
+        if (comes_before(trace, from_right, from_left)) {
+            at[to++] = from_right.event;
+            if (++right == end)
+                break;
+            from_right = sorted_at(trace, at[right]);
+        } else {
+            at[to++] = from_left.event;
+            if (++left == left_count)
+                break;
+            from_left = sorted_at(trace, spare[left]);
+        }
+    }
     memcpy(at + to, spare + left, (left_count - left) * sizeof *at);
 }
 
 static void insert_last(const struct trace *trace, event_id *at, size_t last)
 {
-    event_id e = at[last];
+    struct sorted one = sorted_at(trace, at[last]);
     size_t to = last;
-    for (; to > 0 && comes_before(trace, e, at[to - 1]); to--)
+    for (; to > 0 && comes_before(trace, one, sorted_at(trace, at[to - 1])); to--)
         at[to] = at[to - 1];
-    at[to] = e;
+    at[to] = one.event;
+}
+
+/* How many events at AT, of COUNT, are in order. */
+static size_t sorted_run(const struct trace *trace, const event_id *at, size_t count)
+{
+    struct sorted last = sorted_at(trace, at[0]);
+    for (size_t i = 1; i < count; i++) {
+        struct sorted next = sorted_at(trace, at[i]);
+        if (!comes_before(trace, last, next))
+            return i;
+        last = next;
+    }
+    return count;
 }
 
 static void sort_events(const struct trace *trace, event_id *at, size_t count, event_id *spare)
 {
     VEC_OF(size_t) ends = { 0 }; /* of the runs */
     for (size_t start = 0, end; start < count; start = end) {
-        end = start + 1;
-        while (end < count && comes_before(trace, at[end - 1], at[end]))
-            end++;
+        end = start + sorted_run(trace, at + start, count - start);
         while (end < count && end - start < SHORTEST_RUN) {
             insert_last(trace, at + start, end - start);
             end++;

@@ -8,8 +8,28 @@ struct packed_block *packed_plain(size_t count)
 {
     struct packed_block *blocks = mem_alloc(mem_times(packed_blocks(count), sizeof *blocks));
     for (size_t block = 0; block < packed_blocks(count); block++)
-        blocks[block] = (struct packed_block){ 0, (uint32_t)(block * PACKED_VALUES), sizeof(int64_t) };
+        blocks[block] =
+            (struct packed_block){ 0, (uint32_t)(block * PACKED_VALUES), sizeof(int64_t), PACKED_UNBOUNDED };
     return blocks;
+}
+
+void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values)
+{
+    const struct packed_block *of = &packed->blocks[block];
+    const uint64_t *at = (const uint64_t *)packed->values + of->at;
+    uint64_t base = (uint64_t)of->base;
+#define READ(more)                                                                                           \
+    for (size_t i = 0; i < count; i++)                                                                       \
+    values[i] = (int64_t)(base + (more))
+    switch (of->width) {
+    case 1: READ(((const uint8_t *)at)[i]); break;
+    case 2: READ(((const uint16_t *)at)[i]); break;
+    case PACKED_CHOSEN: READ(at[PACKED_CHOICE_WORDS + ((const uint8_t *)at)[i]]); break;
+    case 4: READ(((const uint32_t *)at)[i]); break;
+    case 8: READ(at[i]); break;
+    default: READ(0); break;
+    }
+#undef READ
 }
 
 /* Write how much more than BASE each of the COUNT values is. */
@@ -61,6 +81,11 @@ static unsigned width_of(uint64_t most)
     return most == 0 ? 0 : most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
+static uint8_t bits_needed(uint64_t most)
+{
+    return most ? (uint8_t)(64 - __builtin_clzll(most)) : 0;
+}
+
 struct packed_block packed_write(uint64_t *to, size_t *words, const int64_t *values, size_t count)
 {
     int64_t least = count ? values[0] : 0, most = least;
@@ -68,12 +93,14 @@ struct packed_block packed_write(uint64_t *to, size_t *words, const int64_t *val
         least = values[i] < least ? values[i] : least;
         most = values[i] > most ? values[i] : most;
     }
-    unsigned width = width_of((uint64_t)most - (uint64_t)least);
-    struct packed_block block = { least, (uint32_t)*words, (uint8_t)width };
+    uint64_t range = (uint64_t)most - (uint64_t)least;
+    unsigned width = width_of(range);
+    struct packed_block block = { least, (uint32_t)*words, (uint8_t)width, bits_needed(range) };
     size_t chosen = width == sizeof *to ? write_chosen(to + *words, values, count) : 0;
     if (chosen) {
         block.base = 0;
         block.width = PACKED_CHOSEN;
+        block.bits = PACKED_UNBOUNDED;
         *words += chosen;
         return block;
     }

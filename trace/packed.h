@@ -16,12 +16,14 @@ enum {
     /* As a width: a byte for each of 512 values says which of the words behind these it is. */
     PACKED_CHOSEN = 3,
     PACKED_CHOICE_WORDS = PACKED_VALUES / sizeof(uint64_t),
+    PACKED_UNBOUNDED = 64,
 };
 struct packed_block {
     int64_t base; /* the least */
     uint32_t at;  /* where the others are, in 8 bytes from packed.values */
     uint8_t
-        width; /* bytes that each takes: how much more than the base it is; 0: nothing; or PACKED_CHOSEN */
+        width;    /* bytes that each takes: how much more than the base it is; 0: nothing; or PACKED_CHOSEN */
+    uint8_t bits; /* of the largest of these; PACKED_UNBOUNDED: it is not known, nor is the base the least */
 };
 
 struct packed {
@@ -47,11 +49,26 @@ static inline int64_t packed_value(const struct packed *packed, size_t i)
     return (int64_t)((uint64_t)block->base + more);
 }
 
+/* No value of BLOCK is less than the one, and none is more than the other, which is less than twice as far from the base as one is. */
+static inline int64_t packed_least(const struct packed_block *block)
+{
+    return block->bits == PACKED_UNBOUNDED ? INT64_MIN : block->base;
+}
+
+static inline int64_t packed_most(const struct packed_block *block)
+{
+    int64_t more = block->bits < 63 ? (INT64_C(1) << block->bits) - 1 : INT64_MAX;
+    return block->bits == PACKED_UNBOUNDED || block->base > INT64_MAX - more ? INT64_MAX : block->base + more;
+}
+
 /* The blocks of COUNT values. */
 static inline size_t packed_blocks(size_t count)
 {
     return (count + PACKED_VALUES - 1) / PACKED_VALUES;
 }
+
+/* The COUNT values of BLOCK, all that it has, into VALUES: for a pass over many of them. */
+void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values);
 
 /* New; free with free(): the blocks of COUNT values that are not packed, int64_t each. */
 struct packed_block *packed_plain(size_t count);

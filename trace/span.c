@@ -2,6 +2,7 @@
 #include "trace/span.h"
 
 #include "base/memory.h"
+#include "base/sum.h"
 #include "trace/derived.h"
 #include "trace/memory_change.h"
 #include <stdlib.h>
@@ -32,22 +33,58 @@ static struct interval span_of_memory(const struct trace *trace, const struct tr
     return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
 }
 
+/* Does E take time, as part of what was recorded? */
+static bool takes_time(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] != EVENT_SPAN && trace->kind[e] != EVENT_INSTANT &&
+           !(trace->flags[e] & EVENT_POINT);
+}
+
+struct interval trace_block_span(const struct trace *trace, size_t block)
+{
+    struct interval span = { packed_least(&trace->start_ns.blocks[block]),
+                             packed_most(&trace->start_ns.blocks[block]) };
+    sum_add(&span.end_ns, packed_most(&trace->dur_ns.blocks[block]));
+    return span;
+}
+
+/* When the first of the events from FIRST up to END that take time begins; START_NS: none does before. */
+static int64_t first_start(const struct trace *trace, event_id first, event_id end, int64_t start_ns)
+{
+    for (event_id e = first; e < end; e++)
+        if (takes_time(trace, e) && trace_start_ns(trace, e) < start_ns)
+            start_ns = trace_start_ns(trace, e);
+    return start_ns;
+}
+
+/* When the last of them ends; END_NS: none does later. */
+static int64_t last_end(const struct trace *trace, event_id first, event_id end, int64_t end_ns)
+{
+    for (event_id e = first; e < end; e++)
+        if (takes_time(trace, e) && trace_end_ns(trace, e) > end_ns && /* a recorded end is no later */
+            trace_recorded_end_ns(trace, e) > end_ns)
+            end_ns = trace_recorded_end_ns(trace, e);
+    return end_ns;
+}
+
+/* Files are nearly in order of time: the first blocks tell the start and the last ones the end, and few others may. */
 static struct interval find_span(const struct trace *trace, uint32_t file)
 {
     const struct trace_file *of = &trace->files[file];
     struct interval span = { INT64_MAX, INT64_MIN };
-    for (event_id i = 0; i < of->event_count; i++) {
-        event_id e = of->first_event + i;
-        if (trace->kind[e] == EVENT_SPAN || trace->kind[e] == EVENT_INSTANT ||
-            (trace->flags[e] & EVENT_POINT))
-            continue;
-        if (trace_start_ns(trace, e) < span.start_ns)
-            span.start_ns = trace_start_ns(trace, e);
-        if (trace_end_ns(trace, e) <= span.end_ns)
-            continue; /* a recorded end is no later */
-        int64_t end_ns = trace_recorded_end_ns(trace, e);
-        if (end_ns > span.end_ns)
-            span.end_ns = end_ns;
+    size_t first = of->first_event, end = first + of->event_count;
+    size_t first_block = first / TRACE_BLOCK, blocks = (end + TRACE_BLOCK - 1) / TRACE_BLOCK;
+    for (size_t block = first_block; block < blocks; block++) {
+        size_t from = block * TRACE_BLOCK, to = from + TRACE_BLOCK;
+        if (trace_block_span(trace, block).start_ns < span.start_ns)
+            span.start_ns = first_start(trace, (event_id)(from > first ? from : first),
+                                        (event_id)(to < end ? to : end), span.start_ns);
+    }
+    for (size_t block = blocks; block-- > first_block;) {
+        size_t from = block * TRACE_BLOCK, to = from + TRACE_BLOCK;
+        if (trace_block_span(trace, block).end_ns > span.end_ns)
+            span.end_ns = last_end(trace, (event_id)(from > first ? from : first),
+                                   (event_id)(to < end ? to : end), span.end_ns);
     }
     return span.start_ns > span.end_ns ? span_of_memory(trace, of) : span;
 }

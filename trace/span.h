@@ -23,4 +23,11 @@ int64_t trace_recorded_end_ns(const struct trace *trace, event_id e);
  */
 struct interval trace_file_span(const struct trace *trace, uint32_t file);
 
+/*
+ * For passes that look for what begins early or ends late: events come in blocks of TRACE_BLOCK, of which none begins before
+ * the span of its block, or ends after it, whatever the events of the block are. Without looking at them.
+ */
+enum { TRACE_BLOCK = PACKED_VALUES };
+struct interval trace_block_span(const struct trace *trace, size_t block);
+
 #endif

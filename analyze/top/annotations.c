@@ -8,7 +8,9 @@
 
 #include "base/memory.h"
 #include "base/search.h"
+#include "trace/time_scan.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Kineto adds up to 1 us at an end; what is further from any other event of the stream is left as it is. */
 enum { WIDENING_NS = 1000 };
@@ -18,7 +20,9 @@ struct snaps {
     VEC_OF(int64_t);
     int64_t *before_ns; /* the last edge before each moment; INT64_MIN: there is none */
     int64_t *after_ns;  /* the first at or after it; INT64_MAX: there is none */
-    size_t last;        /* where the edge added last lies */
+    /* The gap between two moments, [from, to), in which the edge added last lies, before moment LAST; edges of it so far */
+    size_t last;
+    int64_t from_ns, to_ns, first_ns, last_ns;
 };
 
 /* Where annotations of one stream begin and end. */
@@ -43,25 +47,48 @@ static void snaps_sort(struct snaps *snaps)
         snaps->before_ns[i] = INT64_MIN;
         snaps->after_ns[i] = INT64_MAX;
     }
+    snaps->from_ns = snaps->to_ns = INT64_MAX; /* no gap yet */
+    snaps->first_ns = INT64_MAX;
+    snaps->last_ns = INT64_MIN;
 }
 
-/* Work begins or ends at EDGE: note it with the moments on both sides of it. */
-static void snaps_add(struct snaps *snaps, int64_t edge_ns)
+/* Note the edges of the gap with the moments on both sides of it. */
+static void snaps_leave_gap(struct snaps *snaps)
 {
-    size_t i = snaps->last; /* the first moment behind the edge: mostly that of the edge before */
-    bool fits = (i == 0 || snaps->at[i - 1] <= edge_ns) && (i == snaps->count || snaps->at[i] > edge_ns);
-    if (!fits)
-        SEARCH(i, snaps->count, snaps->at[i] <= edge_ns);
+    size_t i = snaps->last;
+    if (i < snaps->count && snaps->last_ns > snaps->before_ns[i])
+        snaps->before_ns[i] = snaps->last_ns;
+    if (i > 0 && snaps->first_ns < snaps->after_ns[i - 1])
+        snaps->after_ns[i - 1] = snaps->first_ns;
+}
+
+/* Find the gap of EDGE. */
+static void snaps_enter_gap(struct snaps *snaps, int64_t edge_ns)
+{
+    size_t i;
+    SEARCH(i, snaps->count, snaps->at[i] <= edge_ns);
     snaps->last = i;
-    if (i < snaps->count && edge_ns > snaps->before_ns[i])
-        snaps->before_ns[i] = edge_ns;
-    if (i > 0 && edge_ns < snaps->after_ns[i - 1])
-        snaps->after_ns[i - 1] = edge_ns;
+    snaps->from_ns = i > 0 ? snaps->at[i - 1] : INT64_MIN;
+    snaps->to_ns = i < snaps->count ? snaps->at[i] : INT64_MAX;
+    snaps->first_ns = snaps->last_ns = edge_ns;
+}
+
+/* Work begins or ends at EDGE, mostly in the gap of the edge before. */
+static inline void snaps_add(struct snaps *snaps, int64_t edge_ns)
+{
+    if (edge_ns < snaps->from_ns || edge_ns >= snaps->to_ns) {
+        snaps_leave_gap(snaps);
+        snaps_enter_gap(snaps, edge_ns);
+        return;
+    }
+    snaps->first_ns = edge_ns < snaps->first_ns ? edge_ns : snaps->first_ns;
+    snaps->last_ns = edge_ns > snaps->last_ns ? edge_ns : snaps->last_ns;
 }
 
 /* All edges are there: what has none of its own next to it has that of its neighbour. */
 static void snaps_settle(struct snaps *snaps)
 {
+    snaps_leave_gap(snaps);
     for (size_t i = 1; i < snaps->count; i++)
         if (snaps->before_ns[i] < snaps->before_ns[i - 1])
             snaps->before_ns[i] = snaps->before_ns[i - 1];
@@ -92,71 +119,88 @@ static int64_t snap(const struct snaps *snaps, int64_t moment_ns)
     return best;
 }
 
-static bool is_annotation(const struct trace *trace, const bool *wanted, event_id e)
+/* Annotations by event, and what of their tracks there is. */
+struct annotations {
+    VEC_OF(event_id);
+    bool *wanted; /* by track: has it any? */
+    struct stream_snaps *streams;
+};
+
+/* Those of torch's traces. */
+static void find_annotations(const struct top_events *events, struct annotations *annotations)
 {
-    return trace->kind[e] == EVENT_GPU_ANNOTATION && wanted[trace->track[e]];
+    const struct trace *trace = events->trace;
+    const uint8_t *kinds = trace->kind, *end = kinds + trace->event_count, *at = kinds;
+    annotations->wanted = mem_zalloc(trace->track_count + 1, sizeof *annotations->wanted);
+    while (at < end && (at = memchr(at, EVENT_GPU_ANNOTATION, (size_t)(end - at)))) {
+        event_id e = (event_id)(at++ - kinds);
+        if (top_is_torch(events, e)) {
+            annotations->wanted[trace->track[e]] = true;
+            *VEC_PUSH(annotations) = e;
+        }
+    }
 }
 
 /* Lay the edges of work between the moments. What waits on the stream is not work: annotations span none of it. */
-static void add_edges(const struct trace *trace, const bool *wanted, struct stream_snaps *streams)
+static void add_edges(const struct trace *trace, struct annotations *annotations)
 {
+    struct time_scan times;
+    time_scan_begin(&times, trace);
     for (event_id e = 0; e < trace->event_count; e++) {
+        track_id track = trace->track[e];
         if (!event_is_launched((enum event_kind)trace->kind[e]) || trace->kind[e] == EVENT_SYNC ||
-            !wanted[trace->track[e]])
+            !annotations->wanted[track])
             continue;
-        snaps_add(&streams[trace->track[e]].starts, trace_start_ns(trace, e));
-        snaps_add(&streams[trace->track[e]].ends, trace_end_ns(trace, e));
+        snaps_add(&annotations->streams[track].starts, time_scan_start_ns(&times, e));
+        snaps_add(&annotations->streams[track].ends, time_scan_end_ns(&times, e));
     }
     for (track_id t = 0; t < trace->track_count; t++) {
-        snaps_settle(&streams[t].starts);
-        snaps_settle(&streams[t].ends);
+        snaps_settle(&annotations->streams[t].starts);
+        snaps_settle(&annotations->streams[t].ends);
     }
+}
+
+static void lay_edges(const struct trace *trace, struct annotations *annotations)
+{
+    annotations->streams = mem_zalloc(trace->track_count + 1, sizeof *annotations->streams);
+    for (size_t i = 0; i < annotations->count; i++) {
+        event_id e = annotations->at[i];
+        *VEC_PUSH(&annotations->streams[trace->track[e]].starts) = trace_start_ns(trace, e);
+        *VEC_PUSH(&annotations->streams[trace->track[e]].ends) = trace_end_ns(trace, e);
+    }
+    for (track_id t = 0; t < trace->track_count; t++) {
+        snaps_sort(&annotations->streams[t].starts);
+        snaps_sort(&annotations->streams[t].ends);
+    }
+    add_edges(trace, annotations);
+}
+
+static void release_annotations(const struct trace *trace, struct annotations *annotations)
+{
+    for (track_id t = 0; annotations->streams && t < trace->track_count; t++) {
+        snaps_release(&annotations->streams[t].starts);
+        snaps_release(&annotations->streams[t].ends);
+    }
+    free(annotations->streams);
+    free(annotations->wanted);
+    VEC_FREE(annotations);
 }
 
 struct narrowings top_narrow_annotations(const struct top_events *events)
 {
     const struct trace *trace = events->trace;
     struct narrowings narrowings = { 0 };
-    bool *wanted = mem_zalloc(trace->track_count + 1, sizeof *wanted);
-    bool any = false;
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_GPU_ANNOTATION && top_is_torch(events, e))
-            any = wanted[trace->track[e]] = true;
-    struct stream_snaps *streams = any ? mem_zalloc(trace->track_count + 1, sizeof *streams) : NULL;
-    for (event_id e = 0; any && e < trace->event_count; e++)
-        if (is_annotation(trace, wanted, e)) {
-            *VEC_PUSH(&streams[trace->track[e]].starts) = trace_start_ns(trace, e);
-            *VEC_PUSH(&streams[trace->track[e]].ends) = trace_end_ns(trace, e);
-        }
-    for (track_id t = 0; any && t < trace->track_count; t++) {
-        snaps_sort(&streams[t].starts);
-        snaps_sort(&streams[t].ends);
-    }
-    if (any)
-        add_edges(trace, wanted, streams);
-    for (event_id e = 0; any && e < trace->event_count; e++) {
-        if (!is_annotation(trace, wanted, e))
-            continue;
-        const struct stream_snaps *of = &streams[trace->track[e]];
+    struct annotations annotations = { 0 };
+    find_annotations(events, &annotations);
+    if (annotations.count)
+        lay_edges(trace, &annotations);
+    for (size_t i = 0; i < annotations.count; i++) {
+        event_id e = annotations.at[i];
+        const struct stream_snaps *of = &annotations.streams[trace->track[e]];
         int64_t start_ns = snap(&of->starts, trace_start_ns(trace, e)),
                 end_ns = snap(&of->ends, trace_end_ns(trace, e));
         *VEC_PUSH(&narrowings) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
     }
-    for (track_id t = 0; any && t < trace->track_count; t++) {
-        snaps_release(&streams[t].starts);
-        snaps_release(&streams[t].ends);
-    }
-    free(streams);
-    free(wanted);
+    release_annotations(trace, &annotations);
     return narrowings;
-}
-
-void top_device_time(const struct trace *trace, const struct narrowings *narrowings, size_t *next, event_id e,
-                     int64_t *start_ns, int64_t *end_ns)
-{
-    while (*next < narrowings->count && narrowings->at[*next].event < e)
-        ++*next;
-    bool is_narrowed = *next < narrowings->count && narrowings->at[*next].event == e;
-    *start_ns = is_narrowed ? narrowings->at[*next].start_ns : trace_start_ns(trace, e);
-    *end_ns = is_narrowed ? narrowings->at[*next].end_ns : trace_end_ns(trace, e);
 }

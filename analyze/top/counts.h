@@ -12,6 +12,7 @@
 #include "analyze/top/launched.h"
 #include "analyze/top/rows.h"
 #include "base/memory.h"
+#include "trace/time_scan.h"
 
 /* GPU work of which something is to be said. */
 struct top_work {
@@ -48,9 +49,20 @@ struct narrowings {
 /* Undo Kineto's widening of annotations on streams. Release with VEC_FREE. */
 struct narrowings top_narrow_annotations(const struct top_events *events);
 
-/* Set *START_NS and *END_NS of E; *NEXT only grows if events are queried in order. */
-void top_device_time(const struct trace *trace, const struct narrowings *narrowings, size_t *next, event_id e,
-                     int64_t *start_ns, int64_t *end_ns);
+/* Set *START_NS and *END_NS of E; *NEXT, 0 at first, only grows: events are queried in order. */
+static inline void top_device_time(struct time_scan *times, const struct narrowings *narrowings, size_t *next,
+                                   event_id e, int64_t *start_ns, int64_t *end_ns)
+{
+    size_t at = time_scan_at(times, e);
+    *start_ns = times->start_ns[at];
+    *end_ns = times->start_ns[at] + times->dur_ns[at];
+    while (*next < narrowings->count && narrowings->at[*next].event < e)
+        ++*next;
+    if (*next < narrowings->count && narrowings->at[*next].event == e) {
+        *start_ns = narrowings->at[*next].start_ns;
+        *end_ns = narrowings->at[*next].end_ns;
+    }
+}
 
 /* Device time: of the rows of devices, and of the calls that launched the work. After top_count_host. */
 void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
@@ -58,10 +70,35 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
                        struct top_counts *counts);
 
 /*
- * Memory that calls allocated less what they freed. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted)
- * gets its bit, by event.
+ * Memory that calls allocated less what they freed. What calls have is found beside what devices have, once host time is counted:
+ * it writes to nothing but MEMORY. Release with top_memory_release.
+ *
+ *     struct top_memory memory;
+ *     top_memory_find(&memory, calls, events, row_count);
+ *     top_count_memory(rows, calls, &memory, counts, leftovers);
+ *     top_memory_release(&memory);
  */
-void top_count_memory(struct top_rows *rows, const struct top_calls *calls, struct top_counts *counts,
+struct top_bytes {
+    int64_t cpu, device, self_cpu, self_device;
+};
+
+struct top_memory {
+    const struct top_events *events;
+    const struct top_calls *calls;
+    struct memory_records *files; /* the records, by file; NULL: there are none */
+    struct top_bytes *of_rows;    /* of the calls of each of the ROW_COUNT rows that are there */
+    size_t row_count;
+};
+
+void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
+                     const struct top_events *events, size_t row_count);
+void top_memory_release(struct top_memory *memory);
+
+/*
+ * Add what was found to the rows. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted) gets its bit, by
+ * event.
+ */
+void top_count_memory(struct top_rows *rows, struct top_memory *memory, struct top_counts *counts,
                       uint64_t *leftovers);
 
 /* Times in torch's own arithmetic. After all others; they say which rows there are. */

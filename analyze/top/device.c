@@ -16,7 +16,9 @@ struct device_state {
     struct top_rows *rows;
     const struct top_calls *calls;
     const struct top_links *links;
+    const struct top_launched *launched;
     struct top_counts *counts;
+    size_t next_alike;      /* of launched->alike */
     struct top_nodes nodes; /* of the operators and calls that launched work */
     int64_t *launched_ns;   /* beside nodes.node: the work that was given to it alone */
 };
@@ -61,10 +63,9 @@ static void give_to_callers(struct device_state *state, node_id n, int64_t durat
     }
 }
 
-/* As give_to_callers, of work that is given to OP alone: add_launched does for all such work what is left. */
-static void give_later(struct device_state *state, event_id op, int64_t duration_ns)
+/* As give_to_callers, of work that is given to node INDEX of state->nodes alone: add_launched does for all such work what is left. */
+static void give_later(struct device_state *state, size_t index, int64_t duration_ns)
 {
-    size_t index = top_nodes_index(&state->nodes, op);
     if (give_to_call(state, state->nodes.node[index], duration_ns) != NODE_NONE)
         add_wrapped(&state->launched_ns[index], duration_ns);
 }
@@ -99,11 +100,11 @@ static void add_launched(struct device_state *state)
 }
 
 /* The nodes of all that may be given work. */
-static void find_nodes(struct device_state *state, const struct top_launched *launched)
+static void find_nodes(struct device_state *state)
 {
     top_nodes_open(&state->nodes, state->rows->events->trace);
-    for (size_t i = 0; i < launched->count; i++)
-        top_nodes_want(&state->nodes, launched->at[i].op);
+    for (size_t i = 0; i < state->launched->count; i++)
+        top_nodes_want(&state->nodes, state->launched->at[i].op);
     for (size_t i = 0; i < state->links->lookalikes.count; i++)
         top_nodes_want(&state->nodes, state->links->lookalikes.at[i].call);
     top_nodes_find(&state->nodes, state->calls->tree);
@@ -137,24 +138,34 @@ static void give_to_captured(struct device_state *state, event_id e, event_id ca
     add_wrapped(&row->self_device_ns, duration_ns);
 }
 
-static void count_launched(struct device_state *state, event_id e, int64_t duration_ns,
-                           const struct top_launched_work *work)
+/* The lookalikes of work AT of state->launched, requested in ascending order; NULL: there are none. */
+static const struct top_alike_work *next_alike(struct device_state *state, size_t at)
+{
+    bool has_alike = state->next_alike < state->launched->alike.count &&
+                     state->launched->alike.at[state->next_alike].at == at;
+    return has_alike ? &state->launched->alike.at[state->next_alike++] : NULL;
+}
+
+/* E, work AT of state->launched. */
+static void count_launched(struct device_state *state, event_id e, int64_t duration_ns, size_t at)
 {
     const struct top_events *events = state->rows->events;
     const struct top_links *links = state->links;
-    node_id op = work->op == EVENT_NONE ? NODE_NONE : top_node_of(&state->nodes, work->op);
-    bool has_operator = op != NODE_NONE;
-    bool given_once = !top_is_lookalike(links, work->lookalike, work->lookalike);
+    const struct top_launched_work *work = &state->launched->at[at];
+    const struct top_alike_work *alike = next_alike(state, at);
+    size_t index = work->op == EVENT_NONE ? 0 : top_nodes_index(&state->nodes, work->op);
+    node_id op = work->op == EVENT_NONE ? NODE_NONE : state->nodes.node[index];
     if (graph_link_is_work(state->rows->links, e))
         give_to_captured(state, e, work->call, duration_ns);
-    note_work(state, e, work->call, has_operator || graph_link_op(state->rows->links, e), duration_ns);
+    note_work(state, e, work->call, op != NODE_NONE || graph_link_op(state->rows->links, e), duration_ns);
     if (top_rows_hold_both_sides(events))
         return; /* the row has it already */
-    if (has_operator && given_once)
-        give_later(state, work->op, duration_ns);
-    else if (has_operator)
+    if (op != NODE_NONE && !alike)
+        give_later(state, index, duration_ns);
+    else if (op != NODE_NONE)
         give_to_callers(state, op, duration_ns, e + UINT64_C(1));
-    for (size_t i = work->lookalike; top_is_lookalike(links, work->lookalike, i); i++) {
+    for (size_t i = alike ? alike->lookalike : 0; alike && top_is_lookalike(links, alike->lookalike, i);
+         i++) {
         give_to_callers(state, top_node_of(&state->nodes, links->lookalikes.at[i].call), duration_ns,
                         e + UINT64_C(1));
         state->counts->lookalikes += top_version_is_open(links, events, e);
@@ -170,7 +181,8 @@ static void count_event(struct device_state *state, event_id e, int64_t start_ns
     uint32_t index = top_row_of(rows, e);
     state->counts->has_device = true;
     if (index != ROW_NONE) {
-        top_row_count(rows, index, &(struct top_occurrence){ e, start_ns, end_ns, e, false, false });
+        if (!top_row_count_later(rows, index, start_ns))
+            top_row_count(rows, index, &(struct top_occurrence){ e, start_ns, end_ns, e, false, false });
         add_wrapped(&rows->at[index].device_ns, duration_ns);
         add_wrapped(&rows->at[index].self_device_ns, duration_ns);
     }
@@ -184,18 +196,22 @@ void top_count_devices(struct top_rows *rows, const struct top_calls *calls, con
                        struct top_counts *counts)
 {
     const struct trace *trace = rows->events->trace;
-    struct device_state state = { .rows = rows, .calls = calls, .links = links, .counts = counts };
+    struct device_state state = {
+        .rows = rows, .calls = calls, .links = links, .launched = launched, .counts = counts
+    };
     size_t next = 0, next_launched = 0;
-    find_nodes(&state, launched);
+    struct time_scan times;
+    time_scan_begin(&times, trace);
+    find_nodes(&state);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)
             continue;
         int64_t start_ns, end_ns;
-        top_device_time(trace, narrowings, &next, e, &start_ns, &end_ns);
+        top_device_time(&times, narrowings, &next, e, &start_ns, &end_ns);
         count_event(&state, e, start_ns, end_ns);
         if (top_is_launched(rows->events, e)) {
             assert(next_launched < launched->count);
-            count_launched(&state, e, difference_wrapped(end_ns, start_ns), &launched->at[next_launched++]);
+            count_launched(&state, e, difference_wrapped(end_ns, start_ns), next_launched++);
         }
     }
     add_launched(&state);

@@ -48,29 +48,71 @@ static void select_events(struct top_events *events)
             events->selected[e / 64] |= UINT64_C(1) << (e % 64);
 }
 
-static enum top_role role_of(const struct top_events *events, event_id e)
+/* What is listed by its name alone. */
+static enum top_role role_of_record(unsigned name_flags)
+{
+    return name_flags & NAME_MEMORY      ? ROLE_MEMORY
+           : name_flags & NAME_NO_MEMORY ? ROLE_OUT_OF_MEMORY
+                                         : ROLE_NONE;
+}
+
+/* How an event of KIND with FLAGS counts, unless it was open at the end or is async by its name. */
+static enum top_role role_of_kind(enum event_kind kind, unsigned flags)
+{
+    return event_on_device(kind) ? ROLE_DEVICE
+           : kind == EVENT_SPAN  ? ROLE_NONE
+           : flags & EVENT_ASYNC ? ROLE_ASYNC
+                                 : ROLE_CALL;
+}
+
+/* "Iteration Start", "Record Window End": marks of Kineto's own. */
+static bool is_mark(const struct trace *trace, event_id e)
+{
+    return trace->flags[e] & EVENT_POINT &&
+           names_length(trace->texts, trace->categories[trace->category[e]].text) == 0;
+}
+
+/* Of a call of torch. *OPEN goes on to the first region of events->open that is not before E. */
+static enum top_role role_of_torch(const struct top_events *events, event_id e, size_t *open)
 {
     const struct trace *trace = events->trace;
     enum event_kind kind = (enum event_kind)trace->kind[e];
-    unsigned flags = trace->flags[e], name_flags = events->names.flags[trace->name[e]];
-    if (name_flags & NAME_DROPPED)
-        return name_flags & NAME_MEMORY      ? ROLE_MEMORY
-               : name_flags & NAME_NO_MEMORY ? ROLE_OUT_OF_MEMORY
-                                             : ROLE_NONE;
-    if (event_on_device(kind))
-        return top_is_selected(events, e) ? ROLE_DEVICE : ROLE_NONE;
-    if (kind == EVENT_SPAN)
+    if (is_mark(trace, e))
         return ROLE_NONE;
-    if (flags & EVENT_ASYNC)
-        return ROLE_ASYNC;
-    if (!top_is_torch(events, e))
+    if (kind != EVENT_OP && kind != EVENT_ANNOTATION)
         return ROLE_CALL;
-    if (flags & EVENT_POINT && names_length(trace->texts, trace->categories[trace->category[e]].text) == 0)
-        return ROLE_NONE; /* "Iteration Start", "Record Window End": marks of Kineto's own */
-    if ((kind == EVENT_OP || kind == EVENT_ANNOTATION) &&
-        (name_flags & NAME_ASYNC || region_was_open(trace, e)))
+    if (events->names.flags[trace->name[e]] & NAME_ASYNC)
         return ROLE_ASYNC;
-    return ROLE_CALL;
+    if (trace->flags[e] & EVENT_POINT)
+        return region_was_open(trace, e) ? ROLE_ASYNC : ROLE_CALL;
+    while (*open < events->open->count && events->open->at[*open].event < e)
+        ++*open;
+    bool is_open = *open < events->open->count && events->open->at[*open].event == e;
+    return is_open ? ROLE_ASYNC : ROLE_CALL;
+}
+
+static void find_roles(struct top_events *events, const struct trace_file *file, bool is_torch)
+{
+    const struct trace *trace = events->trace;
+    enum { FLAGS = 16 };
+    uint8_t roles[EVENT_KINDS][FLAGS];
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        for (unsigned flags = 0; flags < FLAGS; flags++)
+            roles[kind][flags] = (uint8_t)role_of_kind((enum event_kind)kind, flags);
+    size_t open = 0;
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        enum top_role role = (enum top_role)roles[trace->kind[e]][trace->flags[e] % FLAGS];
+        unsigned name_flags = events->names.flags[trace->name[e]];
+        if (name_flags & NAME_STEP && !event_on_device((enum event_kind)trace->kind[e]))
+            *VEC_PUSH(&events->steps) = e;
+        if (name_flags & NAME_DROPPED)
+            role = role_of_record(name_flags);
+        else if (role == ROLE_CALL && is_torch)
+            role = role_of_torch(events, e, &open);
+        else if (role == ROLE_DEVICE && !top_is_selected(events, e))
+            role = ROLE_NONE;
+        events->role[e] = (uint8_t)role;
+    }
 }
 
 static void find_files(struct top_events *events)
@@ -109,8 +151,8 @@ void top_events_open(struct top_events *events, const struct trace *trace, const
     events->open = open_regions_of(trace);
     select_events(events);
     events->role = mem_alloc(trace->event_count + 1);
-    for (event_id e = 0; e < trace->event_count; e++)
-        events->role[e] = (uint8_t)role_of(events, e);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        find_roles(events, &trace->files[f], events->files[f].is_torch);
 }
 
 void top_events_release(struct top_events *events)
@@ -119,4 +161,5 @@ void top_events_release(struct top_events *events)
     free(events->files);
     free(events->role);
     free(events->selected);
+    VEC_FREE(&events->steps);
 }

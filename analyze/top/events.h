@@ -38,8 +38,9 @@ struct top_events {
     struct top_names names;
     const struct open_regions *open;
     struct top_file *files;
-    uint8_t *role;      /* enum top_role, by event */
-    uint64_t *selected; /* a bit per event that is in the range or step requested; NULL: all are */
+    uint8_t *role;          /* enum top_role, by event */
+    VEC_OF(event_id) steps; /* on the host, by their names; in order of the file */
+    uint64_t *selected;     /* a bit per event that is in the range or step requested; NULL: all are */
 };
 
 /* TRACE and OPTIONS must live as long. Release with top_events_release. */

@@ -128,12 +128,14 @@ static void make_list(struct float_state *state, const struct narrowings *narrow
                       const uint64_t *leftovers)
 {
     size_t next = 0;
+    struct time_scan times;
+    time_scan_begin(&times, state->trace);
     for (event_id e = 0; e < state->trace->event_count; e++) {
         struct listed listed;
         if (!list_event(state, leftovers, e, &listed))
             continue;
         if (top_role(state->events, e) == ROLE_DEVICE)
-            top_device_time(state->trace, narrowings, &next, e, &listed.start_ns, &listed.end_ns);
+            top_device_time(&times, narrowings, &next, e, &listed.start_ns, &listed.end_ns);
         *VEC_PUSH(&state->list) = listed;
     }
 }

@@ -20,30 +20,30 @@ static node_id *ends_of_calls(const struct calltree *tree)
     return ends;
 }
 
-/* Node N counts in ROW. ENDS: behind its callees; NULL where all calls of a row count. */
+/* Node N, which takes DUR_NS, counts in row INDEX. ENDS: behind its callees; NULL where all calls of a row count. */
 static void count_node(struct top_rows *rows, struct top_calls *calls, node_id n, uint32_t index,
-                       const node_id *ends)
+                       int64_t dur_ns, const node_id *ends)
 {
     const struct top_events *events = rows->events;
-    const struct trace *trace = events->trace;
     event_id e = calls->tree->event[n];
-    struct top_occurrence one = { .event = e,
-                                  .start_ns = trace_start_ns(trace, e),
-                                  .end_ns = trace_end_ns(trace, e),
-                                  .order = top_order(events, e),
-                                  .has_parent = calls->tree->parent[n] != NODE_NONE };
-    top_row_count(rows, index, &one);
+    int64_t start_ns = trace_start_ns(events->trace, e);
+    if (!top_row_count_later(rows, index, start_ns))
+        top_row_count(rows, index,
+                      &(struct top_occurrence){ .event = e,
+                                                .start_ns = start_ns,
+                                                .end_ns = start_ns + dur_ns,
+                                                .order = top_order(events, e),
+                                                .has_parent = calls->tree->parent[n] != NODE_NONE });
     struct row_sums *row = &rows->at[index];
-    add_wrapped(&row->self_cpu_ns, trace_dur_ns(trace, e));
-    if (top_counts_once(events, e)) {
-        assert(ends); /* any counts once */
-        if (n < row->covered_until)
+    add_wrapped(&row->self_cpu_ns, dur_ns);
+    if (ends && top_counts_once(events, e)) {
+        if (n < row->covered_until) {
             calls->state[n] |= NODE_COVERED;
-        else
-            row->covered_until = ends[n];
+            return;
+        }
+        row->covered_until = ends[n];
     }
-    if (!(calls->state[n] & NODE_COVERED))
-        add_wrapped(&row->cpu_ns, trace_dur_ns(trace, e));
+    add_wrapped(&row->cpu_ns, dur_ns);
 }
 
 static void count_calls(struct top_rows *rows, struct top_calls *calls)
@@ -57,15 +57,20 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
     node_id *ends = any_once ? ends_of_calls(tree) : NULL;
     top_calls_make_rows(calls);
     for (node_id n = 0; n < tree->count; n++) {
-        bool folded = calls->state[n] & NODE_FOLDED;
+        event_id e = tree->event[n];
+        if (calls->state[n] & NODE_FOLDED) {
+            top_calls_set_row(calls, n, ROW_NONE);
+            continue;
+        }
+        uint32_t row = top_row_of(rows, e);
         node_id parent = tree->parent[n];
-        uint32_t row = folded ? ROW_NONE : top_row_of(rows, tree->event[n]);
+        uint32_t parent_row = parent == NODE_NONE ? ROW_NONE : top_row_of_node(calls, parent);
+        int64_t dur_ns = trace_dur_ns(trace, e);
         top_calls_set_row(calls, n, row);
         if (row != ROW_NONE)
-            count_node(rows, calls, n, row, ends);
-        if (!folded && parent != NODE_NONE && top_row_of_node(calls, parent) != ROW_NONE)
-            add_wrapped(&rows->at[top_row_of_node(calls, parent)].self_cpu_ns,
-                        -trace_dur_ns(trace, tree->event[n]));
+            count_node(rows, calls, n, row, dur_ns, ends);
+        if (parent_row != ROW_NONE)
+            add_wrapped(&rows->at[parent_row].self_cpu_ns, -dur_ns);
     }
     free(ends);
 }

@@ -1,16 +1,51 @@
 /* launched.c - see launched.h. */
 #include "analyze/top/launched.h"
 
+#include "base/parallel.h"
 #include "trace/arg_scan.h"
+#include <stdlib.h>
+
+struct top_launched_part {
+    size_t first; /* place of its first work among all */
+    VEC_OF(struct top_alike_work) alike;
+};
+
+/* Events of PART: from the one up to the other. */
+static event_id first_event(const struct top_launched *launched, size_t part)
+{
+    return (event_id)parallel_first(launched->events->trace->event_count, launched->part_count, part);
+}
 
 void top_launched_open(struct top_launched *launched, const struct top_links *links,
                        const struct top_events *events)
 {
+    enum { PARTS_OF_WORKER = 4 }; /* the thread that counts host time takes what is left of them */
     const struct trace *trace = events->trace;
-    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
-    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    *launched = (struct top_launched){ 0 };
-    for (event_id e = 0; e < trace->event_count; e++) {
+    unsigned workers = parallel_parts(trace->workers, trace->event_count);
+    *launched = (struct top_launched){ .links = links,
+                                       .events = events,
+                                       .part_count = workers == 1 ? 1 : PARTS_OF_WORKER * workers };
+    launched->parts = mem_zalloc(launched->part_count, sizeof *launched->parts);
+    for (size_t part = 0; part < launched->part_count; part++) {
+        size_t count = 0;
+        for (event_id e = first_event(launched, part); e < first_event(launched, part + 1); e++)
+            count += top_is_launched(events, e);
+        launched->parts[part].first = launched->count;
+        launched->count += count;
+    }
+    launched->at = mem_alloc(mem_times(launched->count, sizeof *launched->at));
+}
+
+void top_launched_find(struct top_launched *launched, size_t index)
+{
+    const struct top_events *events = launched->events;
+    const struct top_links *links = launched->links;
+    struct top_launched_part *part = &launched->parts[index];
+    struct arg_scan ids = arg_scan_of(events->trace, ARG_EXTERNAL_ID);
+    struct arg_scan correlations = arg_scan_of(events->trace, ARG_CORRELATION);
+    event_id end = first_event(launched, index + 1);
+    size_t at = part->first;
+    for (event_id e = first_event(launched, index); e < end; e++) {
         if (!top_is_launched(events, e))
             continue;
         int64_t id_value, correlation_value;
@@ -20,6 +55,25 @@ void top_launched_open(struct top_launched *launched, const struct top_links *li
         size_t lookalike;
         event_id op = top_link(links, e, id, correlation, &lookalike).op;
         event_id call = correlation ? attribution_call_by(links->launches, e, id, correlation) : EVENT_NONE;
-        *VEC_PUSH(launched) = (struct top_launched_work){ call, op, (uint32_t)lookalike };
+        if (lookalike < links->lookalikes.count)
+            *VEC_PUSH(&part->alike) = (struct top_alike_work){ at, lookalike };
+        launched->at[at++] = (struct top_launched_work){ call, op };
     }
+}
+
+void top_launched_join(struct top_launched *launched)
+{
+    for (size_t part = 0; part < launched->part_count; part++) {
+        struct top_launched_part *found = &launched->parts[part];
+        for (size_t i = 0; i < found->alike.count; i++)
+            *VEC_PUSH(&launched->alike) = found->alike.at[i];
+        VEC_FREE(&found->alike);
+    }
+}
+
+void top_launched_release(struct top_launched *launched)
+{
+    free(launched->at);
+    free(launched->parts);
+    VEC_FREE(&launched->alike);
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKALIKE_BITS = 1 << 16 };
-
 /* ---- the thread that stopped the profiler ---- */
 
 /* Is the track's thread the first of its process: are pid and tid the same number? */
@@ -17,28 +15,13 @@ static bool is_main_thread(const struct track *track)
     return track->kind == TRACK_THREAD && track->pid == track->tid && track->pid != 0;
 }
 
-/* New; by name: is it that of a step? NULL when none is. */
-static bool *step_names(const struct trace *trace)
-{
-    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
-    bool any = false;
-    int64_t number;
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        any |= is_step[id] = step_number(names_text(trace->names, id), &number);
-    if (any)
-        return is_step;
-    free(is_step);
-    return NULL;
-}
-
 /* Of each process the thread of its first step, where it has any. */
-static void find_threads_of_steps(struct top_links *links, const struct trace *trace, size_t processes)
+static void find_threads_of_steps(struct top_links *links, const struct top_events *events, size_t processes)
 {
-    bool *is_step = step_names(trace);
+    const struct trace *trace = events->trace;
     int64_t *first_ns = mem_zalloc(processes + 1, sizeof *first_ns);
-    for (event_id e = 0; is_step && e < trace->event_count; e++) {
-        if (!is_step[trace->name[e]] || event_on_device((enum event_kind)trace->kind[e]))
-            continue;
+    for (size_t i = 0; i < events->steps.count; i++) {
+        event_id e = events->steps.at[i];
         size_t p = attribution_process(links->launches, e);
         if (links->stop_thread[p] != TRACK_NONE && trace_start_ns(trace, e) >= first_ns[p])
             continue;
@@ -46,7 +29,6 @@ static void find_threads_of_steps(struct top_links *links, const struct trace *t
         first_ns[p] = trace_start_ns(trace, e);
     }
     free(first_ns);
-    free(is_step);
 }
 
 /* Of each process that has none yet the main thread, else a thread that has no track. */
@@ -72,26 +54,38 @@ static void find_main_threads(struct top_links *links, const struct trace *trace
 }
 
 /* It is not recorded. It is the thread of the first ProfilerStep mark, else the main thread. */
-static void find_stop_threads(struct top_links *links, const struct trace *trace)
+static void find_stop_threads(struct top_links *links, const struct top_events *events)
 {
     size_t processes = attribution_process_count(links->launches);
     links->stop_thread = mem_alloc(mem_times(processes + 1, sizeof *links->stop_thread));
     for (size_t p = 0; p < processes; p++)
         links->stop_thread[p] = TRACK_NONE;
-    find_threads_of_steps(links, trace, processes);
-    find_main_threads(links, trace, processes);
+    find_threads_of_steps(links, events, processes);
+    find_main_threads(links, events->trace, processes);
 }
 
 /* ---- lookalikes ---- */
 
-static bool filter_has(const uint8_t *filter, int64_t id)
+/* Bits of the filter for each lookalike: of other ids few come through. */
+enum { FILTER_BITS_EACH = 16 };
+
+bool top_may_have_lookalike(const struct top_links *links, int64_t id)
 {
-    return filter[(uint64_t)id % LOOKALIKE_BITS / 8] >> ((uint64_t)id % 8) & 1;
+    size_t bit = (size_t)id & links->lookalike_mask;
+    return links->lookalike_filter && links->lookalike_filter[bit / 8] >> (bit % 8) & 1;
 }
 
-static void filter_add(uint8_t *filter, int64_t id)
+static void make_filter(struct top_links *links)
 {
-    filter[(uint64_t)id % LOOKALIKE_BITS / 8] |= (uint8_t)(1 << ((uint64_t)id % 8));
+    size_t bits = 64;
+    while (bits / FILTER_BITS_EACH < links->lookalikes.count)
+        bits *= 2;
+    links->lookalike_mask = bits - 1;
+    links->lookalike_filter = mem_zalloc(bits / 8, 1);
+    for (size_t i = 0; i < links->lookalikes.count; i++) {
+        size_t bit = (size_t)links->lookalikes.at[i].id & links->lookalike_mask;
+        links->lookalike_filter[bit / 8] |= (uint8_t)(1 << (bit % 8));
+    }
 }
 
 static int compare_lookalikes(const void *left, const void *right)
@@ -107,7 +101,7 @@ static int compare_lookalikes(const void *left, const void *right)
 /* The first lookalike of ID, or their count. */
 static size_t find_lookalike(const struct top_links *links, uint32_t process, int64_t id)
 {
-    if (!links->lookalike_filter || !filter_has(links->lookalike_filter, id))
+    if (!top_may_have_lookalike(links, id))
         return links->lookalikes.count;
     size_t low = 0, high = links->lookalikes.count;
     while (low < high) {
@@ -174,27 +168,11 @@ bool top_version_is_open(const struct top_links *links, const struct top_events 
 
 /* ---- the threads of calls ---- */
 
-/* A call or device event as it links. */
-struct linked {
-    event_id event;
-    enum event_kind kind;
-    uint32_t process;
-    struct launch_link link;
-    int64_t id, correlation;
-    bool has_id, has_correlation;
-};
-
-/* The ids of what links and of calls that do not, to see whether any may be equal. */
-struct id_filters {
-    uint8_t linked[LOOKALIKE_BITS / 8], lookalikes[LOOKALIKE_BITS / 8];
-};
-
 /* What was found among some events in a row. Parts are joined in their order. */
 struct links_part {
     VEC_OF(struct calltree_move) moves;
     VEC_OF(struct lookalike) lookalikes;
     uint64_t moved_calls;
-    struct id_filters filters;
 };
 
 static int compare_moves(const void *left, const void *right)
@@ -234,6 +212,9 @@ static void drag_calls(struct top_links *links, const struct top_events *events)
         int64_t id, correlation;
         bool has_id = arg_scan_get(&ids, e, &id),
              has_correlation = arg_scan_get(&correlations, e, &correlation);
+        bool by_id = attribution_links(links->launches, top_file_of(events, e)) == LINKS_BY_ID;
+        if (by_id && !(has_id && top_may_have_lookalike(links, id)))
+            continue;
         size_t at;
         struct launch_link link =
             top_link(links, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &at);
@@ -260,33 +241,6 @@ static void move(struct links_part *part, const struct trace *trace, event_id e,
         *VEC_PUSH(&part->moves) = (struct calltree_move){ e, to };
 }
 
-/* Where torch counts it, if it is a call or overhead of its own traces; and whether it may be a lookalike. */
-static void settle_call(const struct top_links *links, const struct top_events *events,
-                        const struct linked *one, struct links_part *part)
-{
-    const struct trace *trace = events->trace;
-    event_id e = one->event;
-    bool is_call = event_is_call(one->kind);
-    if (!top_is_torch(events, e) || event_on_device(one->kind) || top_role(events, e) != ROLE_CALL)
-        return;
-    track_id stop_thread = links->stop_thread[one->process];
-    if (one->link.linked) {
-        if (is_call && one->link.op != EVENT_NONE && top_role(events, one->link.op) == ROLE_CALL)
-            move(part, trace, e, trace->track[one->link.op]);
-        return;
-    }
-    part->moved_calls += is_call && top_is_selected(events, e) && trace->track[e] != stop_thread;
-    move(part, trace, e, stop_thread);
-    if (is_call && one->has_correlation && one->correlation != 0 && !is_2_15(events, e)) {
-        *VEC_PUSH(&part->lookalikes) = (struct lookalike){ one->process, one->correlation, e };
-        filter_add(part->filters.lookalikes, one->correlation);
-    }
-}
-
-/*
- * Half of the time of links was waiting for memory, which several threads do at once: 120 ms for 2.25 million events
- * became 65 on two processors.
- */
 struct settling {
     const struct top_links *links;
     const struct top_events *events;
@@ -294,33 +248,51 @@ struct settling {
     struct links_part *parts;
 };
 
+/* Where torch counts E, a call or overhead of its own traces; and whether it may be a lookalike. */
+static void settle_call(const struct settling *settling, event_id e, const int64_t *id,
+                        const int64_t *correlation, struct links_part *part)
+{
+    const struct top_links *links = settling->links;
+    const struct top_events *events = settling->events;
+    const struct trace *trace = events->trace;
+    bool is_call = event_is_call((enum event_kind)trace->kind[e]);
+    struct launch_link link = attribution_link(links->launches, e, id, correlation);
+    if (link.linked) {
+        if (is_call && link.op != EVENT_NONE && top_role(events, link.op) == ROLE_CALL)
+            move(part, trace, e, trace->track[link.op]);
+        return;
+    }
+    uint32_t process = (uint32_t)attribution_process(links->launches, e);
+    track_id stop_thread = links->stop_thread[process];
+    part->moved_calls += is_call && top_is_selected(events, e) && trace->track[e] != stop_thread;
+    move(part, trace, e, stop_thread);
+    if (is_call && correlation && *correlation != 0 && !is_2_15(events, e))
+        *VEC_PUSH(&part->lookalikes) = (struct lookalike){ process, *correlation, e };
+}
+
 static void settle_part(void *context, size_t index)
 {
     const struct settling *settling = context;
-    const struct top_links *links = settling->links;
-    const struct trace *trace = settling->events->trace;
+    const struct top_events *events = settling->events;
+    const struct trace *trace = events->trace;
     struct links_part *part = &settling->parts[index];
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     event_id end = (event_id)parallel_first(trace->event_count, settling->count, index + 1);
     for (event_id e = (event_id)parallel_first(trace->event_count, settling->count, index); e < end; e++) {
         enum event_kind kind = (enum event_kind)trace->kind[e];
-        if (!event_is_call(kind) && kind != EVENT_OVERHEAD && !event_is_launched(kind))
+        if ((!event_is_call(kind) && kind != EVENT_OVERHEAD) || top_role(events, e) != ROLE_CALL ||
+            !top_is_torch(events, e))
             continue;
-        struct linked one = { .event = e, .kind = kind };
-        one.process = (uint32_t)attribution_process(links->launches, e);
-        one.has_id = arg_scan_get(&ids, e, &one.id);
-        one.has_correlation = arg_scan_get(&correlations, e, &one.correlation);
-        one.link = attribution_link(links->launches, e, one.has_id ? &one.id : NULL,
-                                    one.has_correlation ? &one.correlation : NULL);
-        if (one.link.linked && one.link.id)
-            filter_add(part->filters.linked, one.link.id);
-        settle_call(links, settling->events, &one, part);
+        int64_t id, correlation;
+        bool has_id = arg_scan_get(&ids, e, &id);
+        bool has_correlation = arg_scan_get(&correlations, e, &correlation);
+        settle_call(settling, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, part);
     }
 }
 
-/* Add what PART found, which is freed, to LINKS and FILTERS. */
-static void join_part(struct top_links *links, struct links_part *part, struct id_filters *filters)
+/* Add what PART found, which is freed, to LINKS. */
+static void join_part(struct top_links *links, struct links_part *part)
 {
     links->moved_calls += part->moved_calls;
     VEC_RESERVE(&links->moves, part->moves.count);
@@ -329,27 +301,16 @@ static void join_part(struct top_links *links, struct links_part *part, struct i
     VEC_RESERVE(&links->lookalikes, part->lookalikes.count);
     for (size_t i = 0; i < part->lookalikes.count; i++)
         links->lookalikes.at[links->lookalikes.count++] = part->lookalikes.at[i];
-    for (size_t i = 0; i < LOOKALIKE_BITS / 8; i++) {
-        filters->linked[i] |= part->filters.linked[i];
-        filters->lookalikes[i] |= part->filters.lookalikes[i];
-    }
     VEC_FREE(&part->moves);
     VEC_FREE(&part->lookalikes);
 }
 
-/* Keep the lookalikes if any of their numbers may be an operator's. */
-static void settle_lookalikes(struct top_links *links, const struct top_events *events,
-                              const struct id_filters *filters)
+/* All lookalikes are there. */
+static void settle_lookalikes(struct top_links *links, const struct top_events *events)
 {
-    bool collide = false;
-    for (size_t i = 0; i < LOOKALIKE_BITS / 8; i++)
-        collide |= filters->linked[i] & filters->lookalikes[i];
-    if (!collide) {
-        links->lookalikes.count = 0;
+    if (links->lookalikes.count == 0)
         return;
-    }
-    links->lookalike_filter = mem_alloc(LOOKALIKE_BITS / 8);
-    memcpy(links->lookalike_filter, filters->lookalikes, LOOKALIKE_BITS / 8);
+    make_filter(links);
     qsort(links->lookalikes.at, links->lookalikes.count, sizeof *links->lookalikes.at, compare_lookalikes);
     drag_calls(links, events);
     if (links->moves.count)
@@ -360,16 +321,14 @@ void top_links_open(struct top_links *links, const struct top_events *events)
 {
     const struct trace *trace = events->trace;
     *links = (struct top_links){ .launches = attribution_of(trace) };
-    find_stop_threads(links, trace);
+    find_stop_threads(links, events);
     struct settling settling = { links, events, parallel_parts(trace->workers, trace->event_count), NULL };
     settling.parts = mem_zalloc(settling.count, sizeof *settling.parts);
     parallel_run(settling.count, settling.count, settle_part, &settling);
-    struct id_filters *filters = mem_zalloc(1, sizeof *filters);
     for (unsigned i = 0; i < settling.count; i++)
-        join_part(links, &settling.parts[i], filters);
+        join_part(links, &settling.parts[i]);
     free(settling.parts);
-    settle_lookalikes(links, events, filters);
-    free(filters);
+    settle_lookalikes(links, events);
 }
 
 void top_links_release(struct top_links *links)

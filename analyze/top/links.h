@@ -30,12 +30,16 @@ struct top_links {
     uint64_t moved_calls;                /* without operator, of other threads */
     track_id *stop_thread;               /* by process: where its unlinked calls are counted */
     VEC_OF(struct lookalike) lookalikes; /* by process, id, event; none by the rules of 2.15 */
-    uint8_t *lookalike_filter;           /* a bit per id modulo LOOKALIKE_BITS; NULL when there are none */
+    uint8_t *lookalike_filter;           /* a bit per id & lookalike_mask; NULL when there are none */
+    size_t lookalike_mask;
 };
 
 /* Release with top_links_release. */
 void top_links_open(struct top_links *links, const struct top_events *events);
 void top_links_release(struct top_links *links);
+
+/* May a call that belongs to no operator have ID, too? */
+bool top_may_have_lookalike(const struct top_links *links, int64_t id);
 
 /* The link of a device event; the calls that torch takes for its operator too are those from
  * *LOOKALIKE on, as long as top_is_lookalike; *LOOKALIKE == links->lookalikes.count for none. */

@@ -18,7 +18,7 @@ struct record {
 };
 
 /* The records of one file, by time. */
-struct records {
+struct memory_records {
     VEC_OF(struct record);
     int64_t *cpu, *device; /* bytes of all records before this one; count + 1 of them */
     int32_t *open;         /* calls that begin at this record less those that ended; count + 1 */
@@ -41,7 +41,7 @@ static int compare_records(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-static void sum_up(struct records *records, const struct trace *trace)
+static void sum_up(struct memory_records *records, const struct trace *trace)
 {
     bool sorted = true;
     for (size_t i = 1; i < records->count && sorted; i++)
@@ -59,8 +59,19 @@ static void sum_up(struct records *records, const struct trace *trace)
     }
 }
 
+static void free_records(struct memory_records *files, size_t file_count)
+{
+    for (size_t i = 0; files && i < file_count; i++) {
+        VEC_FREE(&files[i]);
+        free(files[i].cpu);
+        free(files[i].device);
+        free(files[i].open);
+    }
+    free(files);
+}
+
 /* How many records from FROM on lie before MOMENT, or at it when INCLUDED; and FROM. */
-static size_t find_record(const struct records *records, size_t from, int64_t moment_ns, bool included)
+static size_t find_record(const struct memory_records *records, size_t from, int64_t moment_ns, bool included)
 {
     size_t step = 1, low = from, high = from; /* calls are short: look near first, in doubling steps */
     while (high < records->count &&
@@ -82,90 +93,146 @@ static size_t find_record(const struct records *records, size_t from, int64_t mo
     return low;
 }
 
-struct memory_state {
-    struct top_rows *rows;
-    const struct top_calls *calls;
-    uint64_t *leftovers;
-};
-
-static void add_total(struct memory_state *state, uint32_t row, int64_t cpu, int64_t device)
+static void add_total(struct top_bytes *row, int64_t cpu, int64_t device)
 {
-    if (row == ROW_NONE)
-        return;
-    add_wrapped(&state->rows->at[row].cpu_bytes, cpu);
-    add_wrapped(&state->rows->at[row].device_bytes, device);
+    add_wrapped(&row->cpu, cpu);
+    add_wrapped(&row->device, device);
 }
 
-static void add_self(struct memory_state *state, uint32_t row, int64_t cpu, int64_t device)
+static void add_self(struct top_bytes *row, int64_t cpu, int64_t device)
 {
-    if (row == ROW_NONE)
-        return;
-    add_wrapped(&state->rows->at[row].self_cpu_bytes, cpu);
-    add_wrapped(&state->rows->at[row].self_device_bytes, device);
+    add_wrapped(&row->self_cpu, cpu);
+    add_wrapped(&row->self_device, device);
 }
 
 /* Node N has these bytes: in its row's total and self figure, no longer in its caller's self. */
-static void give_to_call(struct memory_state *state, node_id n, int64_t cpu, int64_t device)
+static void give_to_call(struct top_memory *memory, node_id n, int64_t cpu, int64_t device)
 {
-    const struct top_calls *calls = state->calls;
+    const struct top_calls *calls = memory->calls;
     node_id parent = calls->tree->parent[n];
-    if (!(calls->state[n] & NODE_COVERED))
-        add_total(state, top_row_of_node(calls, n), cpu, device);
-    add_self(state, top_row_of_node(calls, n), cpu, device);
-    if (parent != NODE_NONE)
-        add_self(state, top_row_of_node(calls, parent), difference_wrapped(0, cpu),
-                 difference_wrapped(0, device));
+    uint32_t row = top_row_of_node(calls, n);
+    uint32_t parent_row = parent == NODE_NONE ? ROW_NONE : top_row_of_node(calls, parent);
+    if (row != ROW_NONE && !(calls->state[n] & NODE_COVERED))
+        add_total(&memory->of_rows[row], cpu, device);
+    if (row != ROW_NONE)
+        add_self(&memory->of_rows[row], cpu, device);
+    if (parent_row != ROW_NONE)
+        add_self(&memory->of_rows[parent_row], difference_wrapped(0, cpu), difference_wrapped(0, device));
 }
 
-static void give_to_thread(struct memory_state *state, const struct calltree_thread *thread,
-                           struct records *records)
+/* Failures have what they asked for themselves. */
+static bool give_to_failure(struct top_memory *memory, node_id n, event_id e)
 {
-    const struct top_events *events = state->rows->events;
-    const struct trace *trace = events->trace;
+    int64_t cpu, device;
+    if (!(memory->events->names.any_flags & NAME_NO_MEMORY) ||
+        top_role(memory->events, e) != ROLE_OUT_OF_MEMORY)
+        return false;
+    bytes_of(memory->events->trace, e, &cpu, &device);
+    give_to_call(memory, n, cpu, device);
+    return true;
+}
+
+static void give_to_thread(struct top_memory *memory, const struct calltree_thread *thread,
+                           struct memory_records *records)
+{
+    const struct trace *trace = memory->events->trace;
+    const struct top_calls *calls = memory->calls;
     size_t first = 0;
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
-        if (state->calls->state[n] & NODE_FOLDED)
+        event_id e = calls->tree->event[n];
+        if (calls->state[n] & NODE_FOLDED || give_to_failure(memory, n, e))
             continue;
-        event_id e = state->calls->tree->event[n];
-        int64_t cpu, device;
-        if (top_role(events, e) == ROLE_OUT_OF_MEMORY) {
-            bytes_of(trace, e, &cpu, &device);
-            give_to_call(state, n, cpu, device);
-            continue;
-        }
-        first = find_record(records, first, trace_start_ns(trace, e), false);
+        int64_t start_ns = trace_start_ns(trace, e);
+        if (first < records->count && records->at[first].at_ns < start_ns)
+            first = find_record(records, first, start_ns, false);
+        if (first == records->count || records->at[first].at_ns > start_ns + trace_dur_ns(trace, e))
+            continue; /* as in most calls, there is none in it */
         size_t end = find_record(records, first, trace_end_ns(trace, e), true);
-        if (first == end)
-            continue;
         records->open[first]++;
         records->open[end]--;
-        give_to_call(state, n, difference_wrapped(records->cpu[end], records->cpu[first]),
+        give_to_call(memory, n, difference_wrapped(records->cpu[end], records->cpu[first]),
                      difference_wrapped(records->device[end], records->device[first]));
     }
 }
 
-static void give_to_async(struct memory_state *state, struct records *by_file)
+/* New, free with free_records: the records, file by file. NULL: there are none, nor failures. */
+static struct memory_records *collect_records(const struct top_events *events)
 {
-    const struct top_events *events = state->rows->events;
+    const struct trace *trace = events->trace;
+    if (!(events->names.any_flags & NAME_RECORD))
+        return NULL;
+    bool any = false;
+    struct memory_records *files = mem_zalloc(trace->file_count + 1, sizeof *files);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum top_role role = top_role(events, e);
+        any |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
+        if (role == ROLE_MEMORY)
+            *VEC_PUSH(&files[top_file_of(events, e)]) = (struct record){ trace_start_ns(trace, e), e };
+    }
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        sum_up(&files[i], trace);
+    if (any)
+        return files;
+    free_records(files, trace->file_count);
+    return NULL;
+}
+
+void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
+                     const struct top_events *events, size_t row_count)
+{
+    const struct calltree *tree = calls->tree;
+    *memory = (struct top_memory){
+        .events = events, .calls = calls, .files = collect_records(events), .row_count = row_count
+    };
+    if (!memory->files)
+        return;
+    memory->of_rows = mem_zalloc(row_count + 1, sizeof *memory->of_rows);
+    for (size_t t = 0; t < tree->thread_count; t++)
+        give_to_thread(memory, &tree->threads[t],
+                       &memory->files[top_file_of(events, tree->event[tree->threads[t].first])]);
+}
+
+void top_memory_release(struct top_memory *memory)
+{
+    free_records(memory->files, memory->events->trace->file_count);
+    free(memory->of_rows);
+}
+
+/* ---- into the rows ---- */
+
+static void give_to_async(struct top_rows *rows, const struct top_memory *memory)
+{
+    const struct top_events *events = memory->events;
     const struct trace *trace = events->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
-        struct records *records = &by_file[top_file_of(events, e)];
-        if (records->count == 0 || top_role(events, e) != ROLE_ASYNC)
+        if (top_role(events, e) != ROLE_ASYNC || memory->files[top_file_of(events, e)].count == 0)
             continue;
+        struct memory_records *records = &memory->files[top_file_of(events, e)];
         size_t first = find_record(records, 0, trace_start_ns(trace, e), false);
         size_t end = find_record(records, first, region_end_ns(trace, events->open, e), true);
+        uint32_t row = top_row_of(rows, e);
         records->open[first]++;
         records->open[end]--;
-        add_total(state, top_row_of(state->rows, e),
-                  difference_wrapped(records->cpu[end], records->cpu[first]),
-                  difference_wrapped(records->device[end], records->device[first]));
+        if (row == ROW_NONE)
+            continue;
+        add_wrapped(&rows->at[row].cpu_bytes, difference_wrapped(records->cpu[end], records->cpu[first]));
+        add_wrapped(&rows->at[row].device_bytes,
+                    difference_wrapped(records->device[end], records->device[first]));
     }
 }
 
-/* Records in no call. torch lists them after everything else that starts then. */
-static void list_leftovers(struct memory_state *state, const struct records *records)
+static void add_bytes(struct row_sums *row, const struct top_bytes *bytes)
 {
-    const struct top_events *events = state->rows->events;
+    add_wrapped(&row->cpu_bytes, bytes->cpu);
+    add_wrapped(&row->device_bytes, bytes->device);
+    add_wrapped(&row->self_cpu_bytes, bytes->self_cpu);
+    add_wrapped(&row->self_device_bytes, bytes->self_device);
+}
+
+/* Records in no call. torch lists them after everything else that starts then. */
+static void list_leftovers(struct top_rows *rows, const struct memory_records *records, uint64_t *leftovers)
+{
+    const struct top_events *events = rows->events;
     int64_t open = 0;
     for (size_t i = 0; i < records->count; i++) {
         open += records->open[i];
@@ -173,63 +240,27 @@ static void list_leftovers(struct memory_state *state, const struct records *rec
             continue;
         event_id e = records->at[i].event;
         int64_t cpu, device, at_ns = records->at[i].at_ns;
-        uint32_t row = top_row_of(state->rows, e);
+        uint32_t row = top_row_of(rows, e);
         if (row == ROW_NONE)
             continue;
         bytes_of(events->trace, e, &cpu, &device);
-        top_row_count(state->rows, row,
+        top_row_count(rows, row,
                       &(struct top_occurrence){ e, at_ns, at_ns, top_order(events, e), false, false });
-        add_total(state, row, cpu, device);
-        add_self(state, row, cpu, device);
-        if (state->leftovers)
-            state->leftovers[e / 64] |= UINT64_C(1) << (e % 64);
+        add_bytes(&rows->at[row], &(struct top_bytes){ cpu, device, cpu, device });
+        if (leftovers)
+            leftovers[e / 64] |= UINT64_C(1) << (e % 64);
     }
 }
 
-/* New, free with free_records: the records, file by file. */
-static struct records *collect_records(const struct top_events *events, struct top_counts *counts)
-{
-    const struct trace *trace = events->trace;
-    struct records *by_file = mem_zalloc(trace->file_count + 1, sizeof *by_file);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (!(events->names.flags[trace->name[e]] & NAME_RECORD))
-            continue;
-        enum top_role role = top_role(events, e);
-        counts->has_memory |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
-        if (role == ROLE_MEMORY)
-            *VEC_PUSH(&by_file[top_file_of(events, e)]) = (struct record){ trace_start_ns(trace, e), e };
-    }
-    for (uint32_t i = 0; i < trace->file_count; i++)
-        sum_up(&by_file[i], trace);
-    return by_file;
-}
-
-static void free_records(struct records *by_file, size_t file_count)
-{
-    for (size_t i = 0; i < file_count; i++) {
-        VEC_FREE(&by_file[i]);
-        free(by_file[i].cpu);
-        free(by_file[i].device);
-        free(by_file[i].open);
-    }
-    free(by_file);
-}
-
-void top_count_memory(struct top_rows *rows, const struct top_calls *calls, struct top_counts *counts,
+void top_count_memory(struct top_rows *rows, struct top_memory *memory, struct top_counts *counts,
                       uint64_t *leftovers)
 {
-    const struct top_events *events = rows->events;
-    const struct calltree *tree = calls->tree;
-    if (!(events->names.any_flags & NAME_RECORD))
+    if (!memory->files)
         return;
-    struct memory_state state = { rows, calls, leftovers };
-    struct records *by_file = collect_records(events, counts);
-    for (size_t t = 0; counts->has_memory && t < tree->thread_count; t++)
-        give_to_thread(&state, &tree->threads[t],
-                       &by_file[top_file_of(events, tree->event[tree->threads[t].first])]);
-    if (counts->has_memory)
-        give_to_async(&state, by_file);
-    for (uint32_t i = 0; counts->has_memory && i < events->trace->file_count; i++)
-        list_leftovers(&state, &by_file[i]);
-    free_records(by_file, events->trace->file_count);
+    counts->has_memory = true;
+    for (size_t row = 0; row < memory->row_count; row++)
+        add_bytes(&rows->at[row], &memory->of_rows[row]);
+    give_to_async(rows, memory);
+    for (uint32_t i = 0; i < rows->events->trace->file_count; i++)
+        list_leftovers(rows, &memory->files[i], leftovers);
 }

@@ -32,6 +32,7 @@ static const char *const dropped_names[] = {
 static uint8_t flags_of(const char *name)
 {
     uint8_t flags = 0;
+    int64_t number;
     for (size_t i = 0; i < sizeof dropped_names / sizeof *dropped_names; i++)
         if (strcmp(name, dropped_names[i]) == 0)
             flags |= NAME_DROPPED | (i == 0 ? NAME_MEMORY : 0) | (i == 1 ? NAME_NO_MEMORY : 0);
@@ -41,6 +42,8 @@ static uint8_t flags_of(const char *name)
         flags |= NAME_GRAPH;
     if (strcmp(name, "<forked function>") == 0)
         flags |= NAME_FORKED;
+    if (step_number(name, &number))
+        flags |= NAME_STEP;
     return flags;
 }
 

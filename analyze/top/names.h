@@ -12,6 +12,7 @@ enum top_name_flags {
     NAME_FLOPS = 16,    /* torch counts its operations */
     NAME_GRAPH = 32,    /* launches a graph */
     NAME_FORKED = 64,   /* what TorchScript calls a function that torch.jit.fork started */
+    NAME_STEP = 128,    /* a step's: ProfilerStep#3 */
     NAME_RECORD = NAME_MEMORY | NAME_NO_MEMORY,
 };
 

@@ -39,6 +39,23 @@ static struct group *open_group(const struct top_events *events)
     return group;
 }
 
+/* By operators alone nearly all rows follow from the name. */
+static void name_rows(struct top_rows *rows)
+{
+    const struct top_events *events = rows->events;
+    const struct top_names *names = &events->names;
+    for (int kind = 0; kind < EVENT_KINDS; kind++) {
+        bool on_device = event_on_device((enum event_kind)kind);
+        bool may_be_record = kind == EVENT_ANNOTATION && names->any_flags & NAME_RECORD;
+        bool is_annotation = kind == EVENT_ANNOTATION || kind == EVENT_GPU_ANNOTATION;
+        if (events->by != TOP_OPERATOR || events->selected || kind == EVENT_PYTHON || may_be_record ||
+            (on_device && rows->several_types))
+            continue;
+        rows->named[kind].row_of_key = rows->row_of_key[on_device * 2 + is_annotation];
+        rows->named[kind].key_of = kind == EVENT_OP ? names->operator_key_of : names->key_of;
+    }
+}
+
 void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event)
 {
     size_t keys = names_count(events->names.keys), texts = names_count(events->trace->texts);
@@ -65,6 +82,7 @@ void top_rows_open(struct top_rows *rows, const struct top_events *events, event
         rows->row_of_key[i] = mem_alloc(mem_times(keys + 1, sizeof *rows->row_of_key[i]));
         memset(rows->row_of_key[i], 0xff, (keys + 1) * sizeof *rows->row_of_key[i]);
     }
+    name_rows(rows);
     rows->composites = names_open();
     rows->shape_of_text = events->by & TOP_SHAPE ? mem_zalloc(texts + 1, sizeof *rows->shape_of_text) : NULL;
     rows->stack_of_text = events->by & TOP_STACK ? mem_zalloc(texts + 1, sizeof *rows->stack_of_text) : NULL;
@@ -182,11 +200,6 @@ static uint32_t group_of_event(struct top_rows *rows, event_id e)
 
 /* ---- the row ---- */
 
-bool top_rows_hold_both_sides(const struct top_events *events)
-{
-    return events->by & TOP_BOTH_SIDES && !events->per_call && !(events->by & (TOP_CATEGORY | TOP_THREAD));
-}
-
 /* Where one row holds all that a device does, waits and annotations would count the same time again. */
 static bool occupies_device(enum event_kind kind)
 {
@@ -232,7 +245,7 @@ static struct row_key key_of(struct top_rows *rows, event_id e, bool is_annotati
     return key;
 }
 
-uint32_t top_row_of(struct top_rows *rows, event_id e)
+uint32_t top_find_row(struct top_rows *rows, event_id e)
 {
     const struct top_events *events = rows->events;
     enum event_kind kind = (enum event_kind)events->trace->kind[e];
@@ -242,9 +255,6 @@ uint32_t top_row_of(struct top_rows *rows, event_id e)
     if (!has_row(events, e, kind))
         return ROW_NONE;
     uint32_t *fast = &rows->row_of_key[event_on_device(kind) * 2 + is_annotation][top_key_of(events, e)];
-    bool by_name = events->by == TOP_OPERATOR;
-    if (by_name && *fast != ROW_NONE && (!event_on_device(kind) || !rows->several_types))
-        return *fast;
     struct row_key key = key_of(rows, e, is_annotation);
     /* Most often the row is that of the last event with the name: in the same step, say. */
     if (*fast != ROW_NONE && memcmp(&rows->at[*fast].key, &key, sizeof key) == 0)

@@ -55,6 +55,12 @@ struct row_sums {
     node_id covered_until; /* nodes before this one are callees of one that is in the row */
 };
 
+/* Where the row of a kind of event follows from its name. */
+struct top_named_rows {
+    const uint32_t *row_of_key; /* ROW_NONE: not yet. NULL: more than the name tells the row */
+    const uint32_t *key_of;     /* by name */
+};
+
 struct top_rows {
     const struct top_events *events;
     const struct attribution *launches;
@@ -67,6 +73,7 @@ struct top_rows {
     VEC_OF(struct row_sums);
 
     /* How rows are found. */
+    struct top_named_rows named[EVENT_KINDS];
     uint32_t *row_of_key[4];         /* by host or device, annotation or not; then by key */
     struct names *composites;        /* struct row_key as bytes; ids are rows */
     uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not computed yet */
@@ -81,8 +88,17 @@ struct top_rows {
 void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event);
 void top_rows_release(struct top_rows *rows);
 
+/* As top_row_of, of any event. */
+uint32_t top_find_row(struct top_rows *rows, event_id e);
+
 /* The row of event E, which is to be counted there; ROW_NONE when it is counted in no row. */
-uint32_t top_row_of(struct top_rows *rows, event_id e);
+static inline uint32_t top_row_of(struct top_rows *rows, event_id e)
+{
+    const struct trace *trace = rows->events->trace;
+    const struct top_named_rows *named = &rows->named[trace->kind[e]];
+    uint32_t row = named->row_of_key ? named->row_of_key[named->key_of[trace->name[e]]] : ROW_NONE;
+    return row != ROW_NONE ? row : top_find_row(rows, e);
+}
 
 /*
  * The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in
@@ -93,11 +109,27 @@ uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call);
 /* Count a call in row INDEX. */
 void top_row_count(struct top_rows *rows, uint32_t index, const struct top_occurrence *one);
 
+/*
+ * The same of a call that begins at START_NS, where that tells that the row does not begin with it. Else false, and it is not
+ * counted.
+ */
+static inline bool top_row_count_later(struct top_rows *rows, uint32_t index, int64_t start_ns)
+{
+    struct row_sums *row = &rows->at[index];
+    if (row->count == 0 || start_ns <= row->first.start_ns || rows->events->trace->file_count > 1)
+        return false;
+    row->count++;
+    return true;
+}
+
 /* Would torch list the row of A before that of B? As compared by qsort. */
 int top_compare_first(const struct trace *trace, const struct top_occurrence *a,
                       const struct top_occurrence *b);
 
 /* Do rows hold both what ran on the host and what it launched? */
-bool top_rows_hold_both_sides(const struct top_events *events);
+static inline bool top_rows_hold_both_sides(const struct top_events *events)
+{
+    return events->by & TOP_BOTH_SIDES && !events->per_call && !(events->by & (TOP_CATEGORY | TOP_THREAD));
+}
 
 #endif

@@ -276,42 +276,71 @@ static void begin_part(void *context, size_t part)
     }
 }
 
-/* What both sides need is looked up for the devices while the host's time is counted. */
+/* Device work needs the host's rows: but what launched it, and when annotations end, is found while these are counted. */
 struct counting {
     struct top_rows *rows;
     struct top_calls *calls;
-    const struct top_links *links;
     struct top_counts *counts;
+    struct narrowings narrowings;
     struct top_launched launched;
 };
+
+enum { COUNT_HOST, COUNT_NARROW, COUNT_LAUNCHED }; /* and so many parts more */
 
 static void count_part(void *context, size_t part)
 {
     struct counting *counting = context;
-    if (part == 0)
+    if (part == COUNT_HOST)
         top_count_host(counting->rows, counting->calls, counting->counts);
+    else if (part == COUNT_NARROW)
+        counting->narrowings = top_narrow_annotations(counting->rows->events);
     else
-        top_launched_open(&counting->launched, counting->links, counting->rows->events);
+        top_launched_find(&counting->launched, part - COUNT_LAUNCHED);
+}
+
+/* What devices and memory have of the host's rows: each writes to its own. */
+struct sharing {
+    struct counting *counting;
+    const struct top_links *links;
+    struct top_memory memory;
+    size_t row_count; /* of the host */
+};
+
+static void share_part(void *context, size_t part)
+{
+    struct sharing *sharing = context;
+    struct counting *counting = sharing->counting;
+    if (part == 0)
+        top_count_devices(counting->rows, counting->calls, sharing->links, &counting->launched,
+                          &counting->narrowings, counting->counts);
+    else
+        top_memory_find(&sharing->memory, counting->calls, counting->rows->events, sharing->row_count);
 }
 
 static void count_rows(struct top *top, struct top_rows *rows, struct top_calls *calls,
                        const struct top_links *links)
 {
+    const struct trace *trace = top->trace;
     const struct top_options *options = rows->events->options;
-    struct narrowings narrowings = top_narrow_annotations(rows->events);
+    unsigned workers = parallel_parts(trace->workers, trace->event_count);
     uint64_t *leftovers =
-        options->float_times ? mem_zalloc(top->trace->event_count / 64 + 1, sizeof *leftovers) : NULL;
+        options->float_times ? mem_zalloc(trace->event_count / 64 + 1, sizeof *leftovers) : NULL;
     top->counts.moved_calls = links->moved_calls;
-    struct counting counting = { rows, calls, links, &top->counts, { { 0 } } };
-    parallel_run(parallel_parts(top->trace->workers, top->trace->event_count), 2, count_part, &counting);
-    top_count_devices(rows, calls, links, &counting.launched, &narrowings, &top->counts);
-    VEC_FREE(&counting.launched);
-    if (!options->without_memory)
-        top_count_memory(rows, calls, &top->counts, leftovers);
+    struct counting counting = { .rows = rows, .calls = calls, .counts = &top->counts };
+    top_launched_open(&counting.launched, links, rows->events);
+    parallel_run(workers, COUNT_LAUNCHED + counting.launched.part_count, count_part, &counting);
+    top_launched_join(&counting.launched);
+    struct sharing sharing = { .counting = &counting, .links = links, .row_count = rows->count };
+    parallel_run(workers, options->without_memory ? 1 : 2, share_part, &sharing);
+    top_launched_release(&counting.launched);
+    if (!options->without_memory) {
+        top_count_memory(rows, &sharing.memory, &top->counts, leftovers);
+        top_memory_release(&sharing.memory);
+    }
     if (options->float_times)
-        top_sum_as_torch(rows, calls, links, &narrowings, leftovers);
+        top_sum_as_torch(rows, calls, links, &counting.narrowings, leftovers);
     free(leftovers);
-    VEC_FREE(&narrowings);
+    VEC_FREE(&counting.narrowings);
 }
 
 struct top *top_analyze(const struct trace *trace, const struct top_options *options)

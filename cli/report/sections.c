@@ -5,6 +5,7 @@
 #include "charts/timeline.h"
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
+#include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/registry.h"
 #include "analyze/sequences/sequences.h"
@@ -61,7 +62,7 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     steps_add_result(steps, content->result);
@@ -100,7 +101,7 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     (void)err;
     struct gaps_options options = gaps_defaults;
     options.most_gaps = MOST_ROWS;
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
@@ -108,7 +109,23 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
+<<<<<<< HEAD
 /* As fill_analysis, with only the most important rows of each table: a large trace may have very many. */
+=======
+static bool fill_launches(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    struct chart_question question = { .trace = trace, .selection = selection };
+    struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
+    launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
+    chart_queues(content->picture, &question, launches);
+    launches_free(launches);
+    return true;
+}
+
+/* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
+>>>>>>> main
 static bool fill_most(const struct analysis *analysis, const struct trace *trace,
                       const struct selection *selection, struct report_content *content,
                       struct tpa_error *err)
@@ -203,7 +220,7 @@ static const struct {
 } own_fills[] = {
     { &analysis_steps, fill_steps },     { &analysis_kernels, fill_kernels },
     { &analysis_gaps, fill_gaps },       { &analysis_sequences, fill_sequences },
-    { &analysis_latency, fill_latency },
+    { &analysis_latency, fill_latency }, { &analysis_launches, fill_launches },
 };
 
 static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)

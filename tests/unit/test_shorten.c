@@ -39,6 +39,11 @@ static void kernels_lose_what_tells_least_first(void **state)
     check(ADD, 34, "vectorized_elementwise_kernel<...>");
     check(ADD, 30, "vectorized_elementwise_kernel");
     check(ADD, 20, "vectorized_...kernel");
+    /* What is left of the last argument has no bracket that is still open. */
+    check("void cub::Sort<cub::Policy<float, double>::Policy900, unsigned int>(cub::Parameters)", 27,
+          "Sort<Policy<...>::...>(...)");
+    check("void cub::Sort<cub::Policy<float, double>::Policy900, unsigned int>(cub::Parameters)", 23,
+          "Sort<Policy...>(...)");
 }
 
 /* Names between commas that are in no brackets; 33 columns in all. */
