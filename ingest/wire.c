@@ -3,36 +3,12 @@
 
 #include <string.h>
 
-<<<<<<< HEAD
-/* Join the 7 bits of each byte of a varint of up to 8 bytes; LAST is the top bit of its last byte. */
-static uint64_t join_sevens(uint64_t bytes, uint64_t last)
-{
-    bytes &= (last | (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
-    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
-    return (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
-}
-
-bool wire_long_varint(struct wire *in, uint64_t *value)
-{
-    if (in->end - in->at >= 8) { /* the usual case, without a branch per byte */
-        uint64_t bytes;
-        memcpy(&bytes, in->at, sizeof bytes);
-        bytes = le64toh(bytes);
-        uint64_t ends = ~bytes & UINT64_C(0x8080808080808080);
-        if (ends) {
-            *value = join_sevens(bytes, ends & -ends);
-            in->at += __builtin_ctzll(ends) / 8 + 1;
-            return true;
-        }
-=======
 bool wire_long_varint(struct wire *in, uint64_t *value)
 {
     const uint8_t *at = in->at;
-    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* most, without a branch for each byte */
+    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* the usual case, without a branch per byte */
         in->at = at;
         return true;
->>>>>>> main
     }
     uint64_t sum = 0;
     for (unsigned shift = 0; shift < 70 && at < in->end; shift += 7) {

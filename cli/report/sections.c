@@ -109,9 +109,6 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
-<<<<<<< HEAD
-/* As fill_analysis, with only the most important rows of each table: a large trace may have very many. */
-=======
 static bool fill_launches(const struct trace *trace, const struct selection *selection,
                           struct report_content *content, struct tpa_error *err)
 {
@@ -124,8 +121,7 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
     return true;
 }
 
-/* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
->>>>>>> main
+/* As fill_analysis, with only the most important rows of each table: a large trace may have very many. */
 static bool fill_most(const struct analysis *analysis, const struct trace *trace,
                       const struct selection *selection, struct report_content *content,
                       struct tpa_error *err)
