@@ -562,7 +562,7 @@ static void read_counters(struct tool *tool, struct json_pull *in)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 /* The positions of the values of a process, which are needed in another order than in the file. */
 struct sections {

@@ -459,7 +459,7 @@ static bool read_notices(struct reader *reader)
     return left(reader, ']');
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 /* "tpa.top/1". */
 static bool check_schema(struct reader *reader, const char *schema)

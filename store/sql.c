@@ -72,7 +72,7 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         tpa_hint(err, "nothing was changed; did it come from a stranger?");
         break;
     case SQLITE_TOOBIG:
-        tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, as none of ours does",
+        tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, which tpa never writes",
                  LARGEST_VALUE >> 20);
         tpa_hint(err, "nothing was changed; did it come from a stranger?");
         break;
@@ -133,7 +133,7 @@ static bool check_journal(const char *path, struct tpa_error *err)
     if (!names_one)
         return true;
     tpa_fail(err, TPA_NOWHERE,
-             "this journal names another file that would be deleted with it, as none of ours does");
+             "this journal names another file that would be deleted with it, which tpa never writes");
     tpa_hint(err,
              "nothing was changed; did the store come from a stranger? Without the journal it can be read");
     return tpa_in_file(err, path);

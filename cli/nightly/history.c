@@ -250,7 +250,7 @@ int nightly_accept(const struct nightly_args *args, struct tpa_error *err)
 {
     if (!args->reason || !*args->reason) {
         tpa_fail(err, TPA_NOWHERE, "the reason for the new level is missing");
-        tpa_hint(err, "--reason 'larger batch', so that whoever looks later knows");
+        tpa_hint(err, "--reason 'larger batch', so that later readers know why");
         return EXIT_TROUBLE;
     }
     if (!nightly_may_keep("reason", args->reason, err))
@@ -327,8 +327,8 @@ static const struct table_column level_columns[LEVEL_COLUMNS] = {
 enum { FACT_RUN, FACT_KEY, FACT_VALUE, FACT_COLUMNS };
 static const struct table_column fact_columns[FACT_COLUMNS] = {
     [FACT_RUN] = { "run", "Run", TABLE_COUNT, "number of the run", 0, NULL },
-    [FACT_KEY] = { "key", "Key", TABLE_TEXT, "what the recording says of itself", 0, NULL },
-    [FACT_VALUE] = { "value", "Value", TABLE_TEXT, "as it says it", 0, NULL },
+    [FACT_KEY] = { "key", "Key", TABLE_TEXT, "name of the fact", 0, NULL },
+    [FACT_VALUE] = { "value", "Value", TABLE_TEXT, "its value, as recorded", 0, NULL },
 };
 enum { FIGURE_RUN, FIGURE_SORT, FIGURE_NAME, FIGURE_KIND, FIGURE_CALLS, FIGURE_LEVEL, FIGURE_ERROR, FIGURE_SAMPLES, FIGURE_COLUMNS };
 static const struct table_column figure_columns[FIGURE_COLUMNS] = {
