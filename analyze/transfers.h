@@ -37,6 +37,7 @@ struct stall_row {
     struct text line; /* of Python; missing where stacks were not recorded */
     struct text call;
     enum host_wait_kind kind;
+    struct copy_kind copy;     /* of the copy; zero where none is part of it */
     struct text cause, advice; /* of the kind, in words */
     struct text transfer;      /* direction and host memory of the copy; missing where none is part of it */
     int64_t count, blocked_ns, longest_ns;
