@@ -3,18 +3,12 @@
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"
+#include "facts/advice.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
 #include "summary/finding_kit.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const matrix_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] =
-        "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
-    [FRAMEWORK_XLA] = "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
-    [FRAMEWORK_NONE] = "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
-};
 
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
  * unknown. */
@@ -98,7 +92,7 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
                     (struct priced_finding){
                         .title = as_text("matrix products run without tensor cores (as if they took half)"),
                         .where = pricing_keep(pricing, &where),
-                        .advice = as_text(matrix_advice[trace_framework(trace)]),
+                        .advice = as_text(trace_advice(trace, ADVICE_MATRIX_PRECISION)),
                         .edit = { .kind = EDIT_SCALE,
                                   .target = TARGET_KERNEL,
                                   .pattern = names.at,
@@ -134,15 +128,9 @@ void finding_look_at_slow_operators(struct pricing *pricing)
     buffer_puts(&where, slow->slowest);
     finding_add(
         pricing, FINDING_BELOW_PEAK,
-        (struct priced_finding){
-            .title = pricing_keep(pricing, &title),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                trace_framework(pricing->trace) == FRAMEWORK_XLA
-                    ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
-                      "(tpa roofline shows which)"
-                    : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
-                      "precision where they are bound by compute (tpa roofline shows which)"),
-            .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
+        (struct priced_finding){ .title = pricing_keep(pricing, &title),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_NEARER_TO_PEAK)),
+                                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
         "operators below the peak");
 }
