@@ -1,5 +1,5 @@
 /*
- * comm.c - see comm.h. Collectives that count are sorted by what makes a row; each run of equals is one.
+ * comm.c - see comm.h. The selected collectives are sorted by the key of a row; each run of equal keys is a row.
  */
 #include "analyze/comm.h"
 
@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/runs.h"
 #include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/features.h"
 #include "facts/host_waits.h"
 #include <inttypes.h>
@@ -22,7 +23,7 @@ const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS | HOST_WAITS_W
 static const struct table_column columns[] = {
     COLUMN(struct collective_row, collective, "collective", "Collective", TABLE_NAME, "what was done", .flags = TABLE_HIDDEN, .aliases = "name"),
     GROUP_COLUMNS(struct collective_row, key),
-    COLUMN(struct collective_row, library, "library", "Library", TABLE_TEXT, "who moves the data: NCCL, RCCL, symmetric memory, custom, gloo ...", .flags = TABLE_HIDDEN),
+    COLUMN(struct collective_row, library, "library", "Library", TABLE_TEXT, "the library that moves the data: NCCL, RCCL, symmetric memory, custom, gloo ...", .flags = TABLE_HIDDEN),
     COLUMN(struct collective_row, group, "group", "Group", TABLE_TEXT, "name of the process group, and its description", .flags = TABLE_HIDDEN),
     COLUMN(struct collective_row, group_size, "ranks", "Ranks", TABLE_COUNT, "ranks in the group", .flags = TABLE_HIDDEN, .aliases = "group_size"),
     COLUMN(struct collective_row, type, "dtype", "Type", TABLE_TEXT, "type of the elements", .flags = TABLE_HIDDEN, .aliases = "type"),
@@ -30,7 +31,7 @@ static const struct table_column columns[] = {
     COLUMN(struct collective_row, count, "count", "Count", TABLE_TALLY, "how often", .aliases = "calls"),
     COLUMN(struct collective_row, time_ns, "time", "Time", TABLE_NS, "durations added up, waiting for others included; of those whose time is known", .aliases = "total sum"),
     COLUMN(struct collective_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "the part of the time in which nothing computed on the device"),
-    COLUMN(struct collective_row, bus_bandwidth, "bus_bandwidth", "Bus GB/s", TABLE_RATE, "algorithmic bandwidth times what the bus carries per byte, as in NCCL's tests", .aliases = "busbw"),
+    COLUMN(struct collective_row, bus_bandwidth, "bus_bandwidth", "Bus GB/s", TABLE_RATE, "algorithmic bandwidth times the bus factor, as in NCCL's tests", .aliases = "busbw"),
     COLUMN(struct collective_row, bandwidth, "bandwidth", "GB/s", TABLE_RATE, "algorithmic bandwidth: bytes over time, in 10^9 bytes per second", .aliases = "algorithmic_bandwidth algbw"),
     COLUMN(struct collective_row, waited_ns, "waited", "Waited", TABLE_NS, "the part of the time in which another rank had not arrived; of collectives in flight at once it adds up", .flags = TABLE_HIDDEN, .aliases = "waiting"),
     COLUMN(struct collective_row, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_RATE, "bus bandwidth over the transfer alone: the time less the waiting", .flags = TABLE_HIDDEN),
@@ -44,14 +45,14 @@ static const struct table_column columns[] = {
 };
 /* clang-format on */
 
-/* ---- which count ---- */
+/* ---- selection ---- */
 
 struct name_filter {
     bool *names;                  /* by name_id */
     bool kinds[COLLECTIVE_KINDS]; /* by enum collective_kind */
 };
 
-/* Which names, of events and of kinds, match PATTERN? */
+/* Find the names of events and kinds that match PATTERN. */
 static bool match_names(const struct trace *trace, const char *pattern, struct name_filter *filter,
                         struct tpa_error *err)
 {
@@ -76,7 +77,7 @@ static bool filter_knows(const struct name_filter *filter, const struct trace *t
            (one->op != EVENT_NONE && filter->names[trace->name[one->op]]);
 }
 
-/* Was it issued where and when it was requested? */
+/* Is it in the selection, by place and time of issue? */
 static bool is_held(const struct comm_query *query, const struct collective *one)
 {
     const struct selection *selection = query->selection;
@@ -104,10 +105,10 @@ static bool choose(struct comm_query *query, const struct comm_options *options,
 
 /* ---- rows ---- */
 
-/* A collective and what makes its row; what is not requested is 0. */
+/* A collective and the key of its row; fields that were not requested are 0. */
 struct entry {
     int64_t collective, size;
-    const char *library, *type; /* borrowed from a list: equal texts may lie in several places */
+    const char *library, *type; /* borrowed from a list: equal texts may have several addresses */
     name_id group_name, group_ranks;
     uint32_t group;
     size_t index;
@@ -119,7 +120,7 @@ static struct entry make_entry(const struct comm_query *query, size_t index)
     const struct collective *one = &query->collectives->at[index];
     struct entry entry = { .index = index,
                            .group = group_of(query->comm->group, one->event, one->launch, one->op) };
-    if (query->by & COMM_BY_COLLECTIVE) /* the name of the kernel if the kind is unknown */
+    if (query->by & COMM_BY_COLLECTIVE) /* by name of the kernel if the kind is unknown */
         entry.collective = one->kind ? one->kind : -(int64_t)trace->name[one->event] - 1;
     if (query->by & COMM_BY_LIBRARY)
         entry.library = one->library;
@@ -144,7 +145,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* 0: they are of one row. */
+/* Compare keys: 0 if they belong to one row. */
 static int compare_rows(const struct entry *a, const struct entry *b)
 {
     int order = compare_numbers(a->collective, b->collective);
@@ -162,7 +163,7 @@ static bool comes_behind(const void *context, const void *a, const void *b)
     return compare_rows(a, b) > 0;
 }
 
-/* Bytes and the times they took; the bus carries bytes times a factor. */
+/* Bytes and their times; bytes on the bus are bytes times a factor. */
 struct traffic {
     double bytes, bus_bytes;
     int64_t time_ns, bus_time_ns;
@@ -228,7 +229,7 @@ static double bandwidth_of(double bytes, int64_t time_ns)
     return time_ns > 0 ? bytes / (double)time_ns : NAN;
 }
 
-/* A row of which nothing is known but what makes it. */
+/* A row with only its key set. */
 static struct collective_row empty_row(const struct comm_query *query, const struct entry *entry)
 {
     const struct collective *one = &query->collectives->at[entry->index];
@@ -323,7 +324,7 @@ static void add_rows(const struct comm_query *query)
 
 /* ---- totals ---- */
 
-/* The time in which any of those held ran, over all places, and how much of it nothing computed in. */
+/* The time in which any selected collective ran, over all places, and its part without computation. */
 static void add_unions(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
@@ -362,7 +363,7 @@ static void count_unknown(const struct comm_query *query)
     comm->refuted = (int64_t)query->matches->refuted;
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err)
@@ -448,26 +449,26 @@ static struct table *collectives_table(const struct comm *comm, unsigned by)
     return table;
 }
 
-static void add_notices(const struct comm *comm, struct result *result)
+/* That COUNT collectives lack what MISSING says; what helps, in the words of the framework, where something does. */
+static void add_missing(const struct trace *trace, struct result *result, const char *kind, int64_t count,
+                        const char *missing, enum advice advice)
 {
-    if (comm->untimed)
-        result_add_notice(result, "not_timed", comm->untimed, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives were issued, but nothing was recorded on the device: when they "
-                          "ran is not known; profile with ProfilerActivity.CUDA",
-                          comm->untimed);
-    if (comm->without_size)
-        result_add_notice(result, "no_size", comm->without_size, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives record no size, so they have no bandwidth; PyTorch since 2.2 "
-                          "records it of NCCL, and record_shapes=True does for other libraries",
-                          comm->without_size);
-    if (comm->without_group)
-        result_add_notice(
-            result, "no_group", comm->without_group, NULL, TPA_NOWHERE,
-            "%" PRId64 " collectives record no process group, so its size and with it the bus bandwidth "
-            "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
-            comm->without_group);
+    const char *help = trace_advice(trace, advice);
+    if (count)
+        result_add_notice(result, kind, count, NULL, TPA_NOWHERE, "%" PRId64 " collectives %s%s%s", count,
+                          missing, help ? "; " : "", help ? help : "");
+}
+
+static void add_notices(const struct trace *trace, const struct comm *comm, struct result *result)
+{
+    add_missing(trace, result, "not_timed", comm->untimed,
+                "were issued, but nothing was recorded on the device: when they ran is not known",
+                ADVICE_RECORD_DEVICE);
+    add_missing(trace, result, "no_size", comm->without_size, "record no size, so they have no bandwidth",
+                ADVICE_RECORD_SIZES);
+    add_missing(trace, result, "no_group", comm->without_group,
+                "record no process group, so its size and with it the bus bandwidth are not known",
+                ADVICE_RECORD_GROUPS);
     if (comm->without_kernel)
         result_add_notice(result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
                           "%" PRId64
@@ -504,7 +505,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
-    add_notices(comm, result);
+    add_notices(query->trace, comm, result);
     comm_free(comm);
     return true;
 }

@@ -1,10 +1,10 @@
 /*
- * comm.h - collectives: how large, how fast, how much of them is exposed, and, over several ranks, who waited for whom.
+ * comm.h - collectives: size, bandwidth, exposed time, and, over several ranks, who waited for whom.
  *
  *     struct comm_options options = { .by = COMM_BY_DEFAULT };
  *     struct comm *comm = comm_analyze(trace, selection, &options, &err);
  *     if (!comm)
- *         ...                                           // filter or exclude is not a regular expression
+ *         ...                                           // filter or exclude is not a valid regular expression
  *     comm_free(comm);
  */
 #ifndef TPA_ANALYZE_COMM_H
@@ -26,13 +26,14 @@ extern const struct trace_wants comm_wants;
 
 struct comm_options {
     unsigned by; /* dimensions and the words above; 0: COMM_BY_DEFAULT */
-    /* Regular expressions; NULL: none. They look at the collective ("all_reduce"), the kernel and the operator. */
+    /* Regular expressions; NULL: none. They match the collective ("all_reduce"), the kernel and the operator. */
     const char *filter, *exclude;
 };
 
 /*
  * The collectives of SELECTION, which must select no names; steps and ranges select by the time of issue. New; free
- * with comm_free (NULL is allowed). NULL and ERR when an expression is wrong. Texts live as long as the answer and TRACE.
+ * with comm_free (NULL is allowed). NULL and ERR if an expression is invalid. Texts live as long as the result and
+ * TRACE.
  */
 struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
                           const struct comm_options *options, struct tpa_error *err);

@@ -1,11 +1,11 @@
 /*
  * comm_late.c - see comm_late.h.
  *
- * Since the collective before, which all members of this one were at, too, each rank has gone its own way: so the
- * lengths of these ways are compared, each on the clock of its own rank. The way of the last is held against that of
- * the rank in the middle, and both are split into moments of work, other communication, and gaps by their cause, those
- * that the host made into its operators and what lies between them. This leaves nothing out: what one did longer adds
- * up to how much longer its way is. What of the lateness is left came from before.
+ * After the previous collective with all members of this one, each rank worked on its own: so the lengths of these
+ * intervals are compared, each on the clock of its rank. The interval of the last rank is compared with that of the
+ * median rank, and both are split into work, other communication, and gaps by cause, where gaps caused by the host are
+ * split into operators and the time between them. The parts cover the whole interval, so their differences add up to
+ * the difference in length. The rest of the lateness comes from before.
  */
 #include "analyze/comm_late.h"
 
@@ -35,8 +35,8 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, part_ns[LATE_OPERATORS], "operators", "Operators +", TABLE_NS, "gaps in which the next work was not launched yet, while its thread ran an operator"),
     COLUMN(struct comm_late, part_ns[LATE_HOST_GAPS], "host", "Host +", TABLE_NS, "such gaps while it ran none"),
     COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "queued", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
-    COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early"),
-    COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain had the last come as the one before it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and because the first was early"),
+    COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain if the last came as early as the one before it", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, apart_ns, "ends_apart", "Ends apart", TABLE_NS, "how far the ends of the two lie apart, on corrected clocks; missing where not all must arrive", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, last_by_duration, "last_by_duration", "Last by duration", TABLE_COUNT, "the rank with the shortest duration: where clocks are not sure it is the last", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, late_by_duration_ns, "late_by_duration", "Late by duration", TABLE_NS, "the longest duration less the shortest", .flags = TABLE_OPTIONAL),
@@ -44,16 +44,16 @@ static const struct table_column columns[] = {
 };
 /* clang-format on */
 
-/* Of one way: time spent on what has this name. */
+/* Time in one interval spent on a name. */
 struct piece {
     enum late_part part;
-    enum gap_cause cause; /* of gaps */
-    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: unknown */
+    enum gap_cause cause; /* cause of a gap */
+    name_id name;         /* of the work; for a gap, of the work launched after it. NAME_NONE: unknown */
     int64_t time_ns;
 };
 
 struct way {
-    size_t collective; /* index of the one it leads to */
+    size_t collective; /* index of the collective at its end */
     int64_t start_ns, end_ns;
 };
 
@@ -63,15 +63,15 @@ struct pieces {
 
 struct lateness {
     const struct comm_query *query;
-    struct gaps *gaps;      /* device after device, by start */
-    size_t *gaps_of_device; /* by device: where its gaps begin; after the last where they end */
-    struct intervals *talk; /* by place: when it communicated */
+    const struct gaps *gaps; /* device after device, by start */
+    size_t *gaps_of_device;  /* by device: index of its first gap; one more entry at the end */
+    struct intervals *talk;  /* by place: intervals of communication */
     struct calltree *operators;
-    node_id *skips;   /* of them */
-    size_t *visits;   /* collectives that were matched, place after place, by start */
-    size_t *visit_of; /* by collective: its place there */
+    node_id *skips;   /* of their nodes */
+    size_t *visits;   /* matched collectives, place after place, by start */
+    size_t *visit_of; /* by collective: its index in visits */
     size_t visit_count;
-    struct pieces of_last, of_middle, grown; /* GROWN: the one less the other */
+    struct pieces of_last, of_middle, grown; /* GROWN: the difference */
 };
 
 static int64_t start_of(const struct lateness *late, size_t collective)
@@ -89,7 +89,7 @@ static const struct collective_place *place_of(const struct lateness *late, size
     return &late->query->collectives->places[late->query->collectives->at[collective].place];
 }
 
-/* ---- what is looked up ---- */
+/* ---- preparation ---- */
 
 static void open_gaps(struct lateness *late)
 {
@@ -123,7 +123,7 @@ static void open_lateness(struct lateness *late)
     late->talk = mem_zalloc(all->place_count + 1, sizeof *late->talk);
     late->visits = mem_alloc(mem_times(all->count + 1, sizeof *late->visits));
     late->visit_of = mem_alloc(mem_times(all->count + 1, sizeof *late->visit_of));
-    for (size_t i = 0; i < all->count; i++) { /* place after place, by start */
+    for (size_t i = 0; i < all->count; i++) { /* by place, then by start */
         if (all->at[i].timed)
             intervals_add(&late->talk[all->at[i].place], start_of(late, i), end_of(late, i));
         late->visit_of[i] = late->visit_count;
@@ -151,7 +151,7 @@ static void close_lateness(struct lateness *late)
     VEC_FREE(&late->grown);
 }
 
-/* ---- ways ---- */
+/* ---- intervals ---- */
 
 /* The collective of MATCH at PLACE; SIZE_MAX: none. */
 static size_t member_at(const struct lateness *late, const struct collective_match *match, uint32_t place)
@@ -163,7 +163,8 @@ static size_t member_at(const struct lateness *late, const struct collective_mat
     return i < match->count && all[member[i]].place == place ? member[i] : SIZE_MAX;
 }
 
-/* The way of each member of MATCH since the last collective that all of them were at, which had ended for all; false: there is none. */
+/* The interval of each member of MATCH since the last collective of all members that had ended for all; false if there
+ * is none. */
 static bool find_ways(const struct lateness *late, const struct collective_match *match, size_t last,
                       struct way *ways)
 {
@@ -197,7 +198,7 @@ static bool is_longer(const void *context, const void *left, const void *right)
     return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
 }
 
-/* ---- what a rank did on its way ---- */
+/* ---- activities of a rank ---- */
 
 static void add_piece(struct pieces *pieces, enum late_part part, enum gap_cause cause, name_id name,
                       int64_t time_ns)
@@ -211,7 +212,8 @@ static bool is_made_by_host(enum gap_cause cause)
     return cause <= GAP_FIRST_USE || cause == GAP_PROFILER;
 }
 
-/* A stretch in which the thread of CALL had not made it yet, or was in it: its operators, and what lies between them. */
+/* An interval in which the thread of CALL had not called it yet, or was in it: its operators, and the time between
+ * them. */
 static void add_host(const struct lateness *late, struct pieces *pieces, event_id call, enum gap_cause cause,
                      name_id next, int64_t start_ns, int64_t end_ns)
 {
@@ -245,7 +247,7 @@ static void add_host(const struct lateness *late, struct pieces *pieces, event_i
     }
 }
 
-/* A stretch without work or communication: the gaps of the device in it. */
+/* An interval without work or communication: the gaps of the device in it. */
 static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_t place, int64_t start_ns,
                      int64_t end_ns)
 {
@@ -274,7 +276,7 @@ static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_
     add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, end_ns - start_ns);
 }
 
-/* A stretch without work: other communication, and gaps. */
+/* An interval without work: other communication, and gaps. */
 static void add_pause(const struct lateness *late, struct pieces *pieces, uint32_t place, int64_t start_ns,
                       int64_t end_ns)
 {
@@ -306,7 +308,7 @@ static bool is_behind(const void *context, const void *left, const void *right)
     return is_smaller_piece(right, left);
 }
 
-/* By name; operations that lie over each other count from where the one before ended, as in "meanwhile". */
+/* Times by name; overlapping operations count from the end of the previous one, as in "meanwhile". */
 static void split_way(const struct lateness *late, const struct way *way, struct pieces *pieces)
 {
     const struct trace *trace = late->query->trace;
@@ -360,7 +362,7 @@ static int64_t take_alike(const struct pieces *pieces, size_t *at, const struct 
     return time_ns;
 }
 
-/* Of what grew in the part that grew most, the name that grew most. */
+/* The name with the largest growth in the part with the largest growth. */
 static void name_most(const struct lateness *late, struct comm_late *row)
 {
     const struct piece *most = NULL;
@@ -378,7 +380,7 @@ static void name_most(const struct lateness *late, struct comm_late *row)
     row->grew_ns = most->time_ns;
 }
 
-/* What the last did longer than the rank in the middle, part by part and by name. */
+/* The differences between the last rank and the median rank, by part and by name. */
 static void compare_ways(struct lateness *late, struct comm_late *row)
 {
     size_t a = 0, b = 0;
@@ -416,9 +418,9 @@ static void explain(struct lateness *late, const struct collective_match *match,
     free(ways);
 }
 
-/* ---- who was last ---- */
+/* ---- the last rank ---- */
 
-/* A moment of the file that COLLECTIVE is of, on the clock of the first rank; far apart clocks end at the limits. */
+/* A moment of the file of COLLECTIVE, on the clock of the first rank; saturates if clocks are far apart. */
 static int64_t set_right(const struct lateness *late, size_t collective, int64_t moment_ns)
 {
     uint32_t file = place_of(late, collective)->file;
@@ -455,14 +457,14 @@ static void judge_durations(const struct lateness *late, const struct collective
     row->late_by_duration_ns = longest_ns - shortest_ns;
 }
 
-/* Is LATE more than the clocks of the two, and their ends, leave in doubt? */
+/* Does LATE exceed the uncertainty of the two clocks and ends? */
 static bool is_sure(const struct lateness *late, const struct collective_match *match, size_t last,
                     size_t earliest, const struct comm_late *row)
 {
     const struct rank_clock *a = &late->query->matches->clocks[place_of(late, last)->file],
                             *b = &late->query->matches->clocks[place_of(late, earliest)->file];
     int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
-    bool comparable = a->root == b->root || match->one_clock; /* else each counts from a clock of its own */
+    bool comparable = a->root == b->root || match->one_clock; /* else their clocks are not comparable */
     return comparable && a->sure && b->sure && row->late_ns > error_ns &&
            (row->apart_ns == TABLE_INT_MISSING || row->late_ns > row->apart_ns);
 }
@@ -546,7 +548,7 @@ void comm_add_lateness_table(const struct comm *comm, struct result *result)
     struct table *table =
         TABLE_OF_ROWS("lateness", "What made the last rank late, since the collective before", columns,
                       comm->lateness.at, comm->lateness.count);
-    table_add_footer(table, "cost", "Gained had each last come as the one before it", TABLE_NS,
+    table_add_footer(table, "cost", "Gain if each last came as early as the one before", TABLE_NS,
                      table_int(cost_ns));
     result_add_table(result, table);
 }

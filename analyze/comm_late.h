@@ -4,13 +4,13 @@
 
 #include "analyze/comm_ranks.h"
 
-/* Work out comm->lateness, if any collective was matched. */
+/* Compute comm->lateness, if any collective was matched. */
 void comm_find_lateness(const struct comm_query *query);
 
-/* Add the table "lateness", if there are rows for it. */
+/* Add the table "lateness", if it has rows. */
 void comm_add_lateness_table(const struct comm *comm, struct result *result);
 
-/* The table that may come of it, for `tpa help`; ends in { 0 }. */
+/* The table that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape comm_late_tables[];
 
 #endif

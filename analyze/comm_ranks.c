@@ -1,8 +1,8 @@
 /*
  * comm_ranks.c - who waited for whom: collectives that were found on several ranks.
  *
- * While others wait for the last to arrive, that one does something else: what its device worked on in that time, and
- * for how long it stood idle, is added up per rank.
+ * While others wait for the last to arrive, that rank does something else: the work of its device in that time, and its
+ * idle time, are added up per rank.
  */
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
@@ -90,7 +90,7 @@ struct share {
     int64_t time_ns;
 };
 
-/* What is added up for a place. */
+/* Totals of a place. */
 struct rank_sums {
     int64_t count, last;
     int64_t time_ns, waited_ns, late_ns;
@@ -100,8 +100,8 @@ struct rank_sums {
 };
 
 /*
- * What PLACE worked on in [START, END), into the sums. Work that began long before and lasts is looked for among the
- * last few that began, so that one long kernel beside millions of short ones costs no more than they do.
+ * Add the work of PLACE in [START, END) to the sums. Long-running earlier work is searched among the last few starts
+ * only, so that one long kernel beside millions of short ones stays cheap.
  */
 static void add_meanwhile(const struct comm_query *query, struct rank_sums *sums, uint32_t place_index,
                           int64_t start_ns, int64_t end_ns)
@@ -109,7 +109,7 @@ static void add_meanwhile(const struct comm_query *query, struct rank_sums *sums
     enum { FARTHEST_BACK = 256 };
     const struct trace *trace = query->trace;
     const struct collective_place *place = &query->collectives->places[place_index];
-    size_t low; /* the first that starts at START or later */
+    size_t low; /* the first work that starts at START or later */
     SEARCH(low, place->work_count, trace_start_ns(trace, place->work[low]) < start_ns);
     for (int back = 0; low > 0 && place->ends_ns[low - 1] > start_ns && back < FARTHEST_BACK; back++)
         low--;
@@ -160,7 +160,7 @@ static bool name_comes_behind(const void *context, const void *a, const void *b)
     return ((const struct share *)a)->name > ((const struct share *)b)->name;
 }
 
-/* "62 % idle", "71 % gemm": what took the most. */
+/* "62 % idle", "71 % gemm": the largest part. */
 static struct text meanwhile_text(const struct comm_query *query, struct rank_sums *sums, uint32_t place)
 {
     struct share most = { NAME_NONE, 0 };
@@ -178,7 +178,7 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     }
     struct buffer text = { 0 };
     buffer_printf(&text, "%.0f %% ", round(100.0 * (double)most.time_ns / (double)sum_ns));
-    /* The host is never idle, but only its operators are known. */
+    /* Idle time of the host is not known, because only its operators are recorded. */
     const char *nothing = query->collectives->places[place].device < 0 ? "no operator" : "idle";
     const char *name = most.name == NAME_NONE ? nothing : names_text(query->trace->names, most.name);
     if (!demangle_name(&text, name))
@@ -248,7 +248,7 @@ static void find_ranks(const struct comm_query *query)
 
 /* ---- waits ---- */
 
-/* What is known of the files for their rows. */
+/* Properties of the files for their rows. */
 struct files {
     const struct step_list *steps;
     int64_t *origin_ns;
@@ -275,7 +275,7 @@ static struct files files_open(const struct comm_query *query)
     return files;
 }
 
-/* "3", or "3, device 1" where a file has several. */
+/* "3", or "3, device 1" if a file has several. */
 static struct text place_text(const struct comm_query *query, const struct files *files, size_t collective)
 {
     const struct collective_place *place =
@@ -366,7 +366,7 @@ void comm_find_ranks(const struct comm_query *query)
 
 /* ---- tables ---- */
 
-/* Clocks that differ are known by ends that do; what is less than this may be the network's doing. */
+/* Differences between clocks follow from differences between ends; smaller ones may be caused by the network. */
 enum { CLOCKS_DIFFER_NS = 1000000 };
 
 static void note_clocks(const struct comm *comm, struct result *result)
@@ -382,7 +382,7 @@ static void note_clocks(const struct comm *comm, struct result *result)
     if (!__builtin_sub_overflow(greatest_ns, least_ns, &apart_ns) && apart_ns > CLOCKS_DIFFER_NS)
         result_add_notice(
             result, "clocks", 0, NULL, TPA_NOWHERE,
-            "the clocks of the ranks differ by %.1f ms, to judge by when their collectives ended; "
+            "the clocks of the ranks differ by %.1f ms, judging by the ends of their collectives; "
             "waiting is computed from durations, which need no common clock",
             (double)apart_ns / 1e6);
 }
@@ -396,8 +396,8 @@ void comm_add_rank_tables(const struct comm *comm, struct result *result)
     note_clocks(comm, result);
     result_add_table(result, ranks);
 
-    struct table *waits = TABLE_OF_ROWS("waits", "Collectives across ranks, longest waited for first",
-                                        wait_columns, comm->waits.at, comm->waits.count);
+    struct table *waits = TABLE_OF_ROWS("waits", "Collectives across ranks, longest wait first", wait_columns,
+                                        comm->waits.at, comm->waits.count);
     if (comm->has_steps)
         TABLE_FLAG(waits, struct comm_wait, step, 0);
     waits->sort_column = table_column_at(waits, offsetof(struct comm_wait, waited_ns));

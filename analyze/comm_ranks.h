@@ -1,4 +1,4 @@
-/* comm_ranks.h - the ranks and waits of comm's answer, and the texts of its rows; for analyze/comm.c only. */
+/* comm_ranks.h - the rows per rank and per wait of comm, and texts of its rows; for analyze/comm.c only. */
 #ifndef TPA_ANALYZE_COMM_RANKS_H
 #define TPA_ANALYZE_COMM_RANKS_H
 
@@ -13,7 +13,7 @@ struct comm_query {
     unsigned by;
     struct collectives *collectives;
     struct collective_matches *matches;
-    bool *held; /* by collective: was it requested? */
+    bool *held; /* by collective: is it selected? */
     struct comm *comm;
 };
 
@@ -26,13 +26,13 @@ struct text comm_group_text(const struct comm_query *query, const struct collect
 /* What it was: "all_reduce"; the name of the kernel if the kind is unknown. */
 struct text comm_collective_text(const struct comm_query *query, const struct collective *one);
 
-/* Work out comm->ranks and comm->waits, if any collective was matched. */
+/* Compute comm->ranks and comm->waits, if any collective was matched. */
 void comm_find_ranks(const struct comm_query *query);
 
 /* Add the tables "ranks" and "waits". */
 void comm_add_rank_tables(const struct comm *comm, struct result *result);
 
-/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape comm_rank_tables[];
 
 #endif

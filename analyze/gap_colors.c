@@ -1,4 +1,4 @@
-/* gap_colors.c - see gap_colors.h: the cause with most time takes its own colour, a later one what is left. */
+/* gap_colors.c - see gap_colors.h: the cause with the most time gets its own colour, later ones a remaining colour. */
 #include "analyze/gap_colors.h"
 
 /* Those of computation, communication and copies are the last. */

@@ -1,8 +1,8 @@
 /*
  * gaps.c - see gaps.h.
  *
- * The work of a device is walked by start; where the next begins after all before have ended there is a gap. What happened
- * in it follows from the call that launched the next work and from what held its thread up (host_state.h). Only the
+ * The work of a device is visited by start; if an operation begins after all earlier ones have ended, there is a gap.
+ * Its parts follow from the call that launched the next work and from what blocked its thread (host_state.h). Only the
  * gaps that are listed are described in words, because that takes the call tree of the threads.
  */
 #include "analyze/gaps.h"
@@ -17,6 +17,7 @@
 #include "facts/step_list.h"
 #include "facts/stream_waits.h"
 #include "trace/calltree.h"
+#include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <stdlib.h>
@@ -48,12 +49,14 @@ struct gaps_query {
     struct gaps *gaps;
     VEC_OF(struct gap) listed;
     VEC_OF(struct group_sums) sums; /* by group */
-    /* Of the file at hand: */
+    /* Of the current file: */
     uint32_t first_uses_file;
-    event_id *first_use;                 /* by name of a kernel: the call that was the first to launch it */
-    event_id *last_call;                 /* by track: what launched the last work that was seen there */
-    event_id previous_call, before_call; /* what launched the work before that after the gap at hand: on its
-                                            stream, on its device */
+    event_id *first_use; /* by name of a kernel: the call that was the first to launch it */
+    event_id *last_call; /* by track: the call that launched the latest work there */
+    /* calls that launched the work before the current gap: on the stream of the next work, on the device */
+    event_id previous_call, before_call;
+    /* Position of the last search: by file, and by track and activity. */
+    size_t *near_overhead, (*near_activity)[HOST_ACTIVITIES];
 };
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -61,7 +64,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Where the phases of GAP begin and, the last, where it ends. By skewed clocks a call may even begin after its work. */
+/* The starts of the phases of GAP, and its end. With skewed clocks a call may begin after its work. */
 static void find_edges(const struct trace *trace, const struct gap *gap, int64_t edge_ns[GAP_PHASES + 1])
 {
     edge_ns[0] = gap->start_ns;
@@ -70,7 +73,7 @@ static void find_edges(const struct trace *trace, const struct gap *gap, int64_t
     edge_ns[3] = gap->end_ns;
 }
 
-/* Work out first_use for the file of DEVICE; devices come file by file. */
+/* Compute first_use for the file of DEVICE; devices are visited file by file. */
 static void find_first_uses(struct gaps_query *query, uint32_t device)
 {
     const struct trace *trace = query->trace;
@@ -110,7 +113,8 @@ static enum gap_cause cause_in_call(const struct gaps_query *query, const struct
                                                                                        : GAP_LAUNCH_CALL;
 }
 
-/* The call that made the stream of the work after GAP wait, between its launch and that of the work before it there. */
+/* The call that made the stream of the work after GAP wait, between the launches of that work and of its
+ * predecessor. */
 static event_id find_wait(const struct gaps_query *query, const struct gap *gap)
 {
     const struct trace *trace = query->trace;
@@ -136,20 +140,30 @@ static const enum gap_cause cause_of_activity[HOST_ACTIVITIES] = {
     [HOST_COMMUNICATION] = GAP_COMMUNICATION,
 };
 
-/* What the thread of the call did in [START, END), LEFT_NS of which are not overhead. */
+/* Add what the thread of the call did in [START, END), of which LEFT_NS are not overhead. */
 static void split_before_call(const struct gaps_query *query, struct gap *gap, int64_t start_ns,
                               int64_t end_ns, int64_t left_ns)
 {
-    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    track_id track = query->trace->track[gap->call];
+    const struct host_thread *thread = &query->host->threads[track];
     for (size_t a = 0; a < HOST_ACTIVITIES && left_ns > 0; a++) {
-        int64_t length_ns = intervals_length_within(&thread->in[a], start_ns, end_ns);
+        int64_t length_ns =
+            intervals_length_near(&thread->in[a], start_ns, end_ns, &query->near_activity[track][a]);
         gap->part_ns[cause_of_activity[a]] += length_ns;
         left_ns -= length_ns;
     }
     gap->part_ns[GAP_HOST] += left_ns;
 }
 
-static void split_phases(const struct gaps_query *query, struct gap *gap, const struct intervals *overhead)
+/* How long the profiler itself was at work in [START, END), in the file of GAP. */
+static int64_t overhead_ns(const struct gaps_query *query, const struct gap *gap, int64_t start_ns,
+                           int64_t end_ns)
+{
+    uint32_t file = query->gpu->devices[gap->device].file;
+    return intervals_length_near(&query->host->overhead[file], start_ns, end_ns, &query->near_overhead[file]);
+}
+
+static void split_phases(const struct gaps_query *query, struct gap *gap)
 {
     int64_t edge_ns[GAP_PHASES + 1];
     find_edges(query->trace, gap, edge_ns);
@@ -157,9 +171,9 @@ static void split_phases(const struct gaps_query *query, struct gap *gap, const 
         gap->phase_ns[phase] = edge_ns[phase + 1] - edge_ns[phase];
         if (gap->phase_ns[phase] == 0)
             continue;
-        int64_t overhead_ns = intervals_length_within(overhead, edge_ns[phase], edge_ns[phase + 1]);
-        int64_t left_ns = gap->phase_ns[phase] - overhead_ns;
-        gap->part_ns[GAP_PROFILER] += overhead_ns;
+        int64_t taken_ns = overhead_ns(query, gap, edge_ns[phase], edge_ns[phase + 1]);
+        int64_t left_ns = gap->phase_ns[phase] - taken_ns;
+        gap->part_ns[GAP_PROFILER] += taken_ns;
         if (phase == GAP_BEFORE_CALL)
             split_before_call(query, gap, edge_ns[phase], edge_ns[phase + 1], left_ns);
         else if (phase == GAP_IN_CALL)
@@ -171,13 +185,12 @@ static void split_phases(const struct gaps_query *query, struct gap *gap, const 
 
 static void split(const struct gaps_query *query, struct gap *gap)
 {
-    const struct intervals *overhead = &query->host->overhead[query->gpu->devices[gap->device].file];
     gap->wait = gap->call == EVENT_NONE ? EVENT_NONE : find_wait(query, gap);
     if (gap->call == EVENT_NONE) {
-        gap->part_ns[GAP_PROFILER] = intervals_length_within(overhead, gap->start_ns, gap->end_ns);
+        gap->part_ns[GAP_PROFILER] = overhead_ns(query, gap, gap->start_ns, gap->end_ns);
         gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
     } else {
-        split_phases(query, gap, overhead);
+        split_phases(query, gap);
     }
     for (size_t c = 1; c < GAP_CAUSES; c++)
         if (gap->part_ns[c] > gap->part_ns[gap->cause])
@@ -198,7 +211,7 @@ int64_t gaps_length_from_ns(size_t range)
     return from_ns;
 }
 
-/* The last range holds whatever is longer: 10^16 ns are a hundred days. */
+/* The last range includes all longer gaps: 10^16 ns are over a hundred days. */
 static size_t range_of(int64_t length_ns)
 {
     size_t range = 0;
@@ -218,8 +231,10 @@ static struct group_sums *sums_of(struct gaps_query *query, const struct gap *ga
 static void take_gap(struct gaps_query *query, struct gap gap)
 {
     struct gaps *gaps = query->gaps;
-    split(query, &gap);
     int64_t length_ns = gap.end_ns - gap.start_ns;
+    if (query->options->only_listed && length_ns < query->options->min_ns)
+        return;
+    split(query, &gap);
     struct group_sums *sums = sums_of(query, &gap);
     size_t range = range_of(length_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++) {
@@ -242,7 +257,7 @@ static void take_gap(struct gaps_query *query, struct gap gap)
     }
 }
 
-/* The gaps between COUNT pieces of work of DEVICE, which lie at POSITION, or with NULL from FIRST on. */
+/* Add the gaps between COUNT operations of DEVICE, at the indices POSITION or, if NULL, from FIRST on. */
 static void find_gaps(struct gaps_query *query, uint32_t device, const uint32_t *position, size_t first,
                       size_t count)
 {
@@ -292,9 +307,9 @@ static void find_all_gaps(struct gaps_query *query)
             find_gaps(query, d, NULL, gpu->devices[d].first, gpu->devices[d].count);
 }
 
-/* ---- what the host did meanwhile ---- */
+/* ---- host activity during gaps ---- */
 
-/* All that nests on the host's threads, except steps, which hold everything. */
+/* All nesting events of host threads, except steps, which contain everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
@@ -355,7 +370,7 @@ static void lengthen(struct interval *longest, const struct intervals *set, int6
     intervals_release(&within);
 }
 
-/* The longest stretch before the call in which the thread was in none of its activities. */
+/* The longest interval before the call in which the thread was in none of its activities. */
 static struct interval longest_of_host(const struct gaps_query *query, const struct gap *gap,
                                        int64_t start_ns, int64_t end_ns)
 {
@@ -377,7 +392,7 @@ static struct interval longest_of_host(const struct gaps_query *query, const str
     return longest;
 }
 
-/* The longest stretch of the largest part of GAP; empty if that part is not about its thread. */
+/* The longest interval of the largest part of GAP; empty if that part is not about its thread. */
 static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
 {
     struct interval longest = { 0, 0 };
@@ -396,7 +411,7 @@ static struct interval longest_stretch(const struct gaps_query *query, const str
     return longest;
 }
 
-/* The innermost of NODE and what is around it that took half of STRETCH or more; what is further out took more. */
+/* The innermost of NODE and its callers that covers at least half of STRETCH. */
 static node_id innermost_half(const struct activities *activities, node_id node,
                               const struct interval *stretch)
 {
@@ -410,7 +425,7 @@ static node_id innermost_half(const struct activities *activities, node_id node,
     return node;
 }
 
-/* Say what the thread of the call did: what took half of a stretch was going on in its middle. */
+/* Describe what the thread of the call did: an event that covers half of an interval is open in its middle. */
 static void describe(const struct gaps_query *query, const struct activities *activities, struct gap *gap)
 {
     if (gap->call == EVENT_NONE)
@@ -434,7 +449,7 @@ static void describe(const struct gaps_query *query, const struct activities *ac
         gap->line = (struct text){ arena_strndup(&query->gaps->texts, line, strlen(line)), strlen(line) };
 }
 
-/* The longest first; equal ones in order of time. */
+/* Longest first, then by time. */
 static int compare_gaps(const void *left, const void *right)
 {
     const struct gap *a = left, *b = right;
@@ -474,10 +489,10 @@ static bool belongs_behind(const void *context, const void *left, const void *ri
     return ((const struct gap_cause_row *)left)->time_ns < ((const struct gap_cause_row *)right)->time_ns;
 }
 
-/* Rows for SUMS, the largest first; how many. */
+/* Add rows for SUMS, largest first. Returns how many. */
 static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sums, struct group_key key)
 {
-    double idle_ns = 0; /* for shares; times may be absurd */
+    double idle_ns = 0; /* for shares; a double, as invalid times may overflow */
     size_t count = 0;
     for (size_t c = 0; c < GAP_CAUSES; c++)
         idle_ns += (double)sums->of[c].time_ns;
@@ -495,7 +510,7 @@ static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sum
     return count;
 }
 
-/* Are the groups places, whose rows stay together? */
+/* Are the groups devices or streams, whose rows stay together? */
 static bool is_of_places(unsigned by)
 {
     return !(by & ~(BY(DEVICE) | BY(STREAM)));
@@ -512,10 +527,11 @@ static void sum_up(struct gaps_query *query)
         runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, belongs_behind, NULL);
 }
 
-struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                          const struct gaps_options *options)
+static struct gaps *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                            const struct gaps_options *options)
 {
     struct gaps *gaps = mem_zalloc(1, sizeof *gaps);
+    gaps->own = gaps;
     gaps->trace = trace;
     gaps->by = by;
     gaps->group = group_open(trace, by);
@@ -528,6 +544,8 @@ struct gaps *gaps_analyze(const struct trace *trace, const struct selection *sel
         .waits = stream_waits_of(trace),
         .gaps = gaps,
         .last_call = mem_alloc(mem_times(trace->track_count + 1, sizeof *query.last_call)),
+        .near_overhead = mem_zalloc(trace->file_count + 1, sizeof *query.near_overhead),
+        .near_activity = mem_zalloc(trace->track_count + 1, sizeof *query.near_activity),
     };
     for (track_id t = 0; t < trace->track_count; t++)
         query.last_call[t] = EVENT_NONE;
@@ -537,18 +555,48 @@ struct gaps *gaps_analyze(const struct trace *trace, const struct selection *sel
     VEC_FREE(&query.sums);
     free(query.first_use);
     free(query.last_call);
+    free(query.near_overhead);
+    free(query.near_activity);
     return gaps;
 }
 
-void gaps_free(struct gaps *gaps)
+static void release(void *value)
 {
-    if (!gaps)
-        return;
+    struct gaps *gaps = value;
     free(gaps->at);
     free(gaps->causes);
     group_free(gaps->group);
     arena_release(&gaps->texts);
     free(gaps);
+}
+
+/* What a report asks for its first screen and the colours of the timeline: computed once. */
+static void *derive_usual(const struct trace *trace)
+{
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct gaps_options options = gaps_defaults;
+    options.only_causes = true;
+    struct gaps *usual = analyze(trace, all, BY(DEVICE), &options);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct gaps_options *options)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if (by == BY(DEVICE) && options->only_causes && !options->only_listed &&
+        options->min_ns == gaps_defaults.min_ns &&
+        options->latency_below_ns == gaps_defaults.latency_below_ns && selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, by, options);
+}
+
+void gaps_free(const struct gaps *gaps)
+{
+    if (gaps && gaps->own)
+        release(gaps->own);
 }
 
 /* ---- tables ---- */
@@ -579,7 +627,7 @@ static const struct table_column gap_columns[] = {
     COLUMN(struct gap_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
     COLUMN(struct gap_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
     COLUMN(struct gap_row, start_ns, "start", "Start", TABLE_MOMENT, "when the device ran dry, from the origin of the file"),
-    COLUMN(struct gap_row, length_ns, "length", "Length", TABLE_NS, "until it worked again", .aliases = "duration"),
+    COLUMN(struct gap_row, length_ns, "length", "Length", TABLE_NS, "length of the gap, until the next work started", .aliases = "duration"),
     COLUMN(struct gap_row, cause, "cause", "Cause", TABLE_TEXT, "of its largest part"),
     COLUMN(struct gap_row, share, "cause_share", "Of it", TABLE_SHARE, "the part that is due to this cause"),
     COLUMN(struct gap_row, op, "operator", "Operator", TABLE_NAME, "the operator that launched the work after the gap"),
@@ -600,7 +648,7 @@ struct table *gaps_causes_table(const struct gaps *gaps)
         TABLE_OF_ROWS("causes", "Why the devices were idle", cause_columns, gaps->causes, gaps->cause_count);
     table->none = "No device was idle here.";
     group_show(gaps->group, table, offsetof(struct gap_cause_row, key));
-    table->uncut = is_of_places(gaps->by); /* which have few causes; operators have many */
+    table->uncut = is_of_places(gaps->by); /* these have few rows; operators have many */
     table_add_footer(table, "idle_total", "Idle", TABLE_NS, table_int(gaps->idle_ns));
     return table;
 }
@@ -680,7 +728,7 @@ static bool run_gaps(const struct analysis_query *query, struct result *result, 
     (void)err;
     struct gaps_options own = *(const struct gaps_options *)query->options;
     own.most_gaps = query->most_rows;
-    struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
+    const struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
     result_add_table(result, gaps_causes_table(gaps));
     result_add_table(result, gaps_table(gaps));
     gaps_free(gaps);
@@ -725,6 +773,6 @@ const struct analysis analysis_gaps = {
     .run = run_gaps,
     .section = "Idle gaps",
     .section_intro =
-        "Every time a device had nothing to do, with one cause each.",
+        "Every time a device was idle, with one cause each.",
     .charts = "gaps",
 };

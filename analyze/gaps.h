@@ -1,12 +1,12 @@
 /*
- * gaps.h - why a device had nothing to do: every idle gap, split into parts that have a cause each.
+ * gaps.h - why a device was idle: every gap, split into parts with one cause each.
  *
  *     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
  *     printf("%" PRId64 "\n", gaps->part_ns[GAP_HOST]);
  *     gaps_free(gaps);
  *
- * A gap is the time between two pieces of work of a device (of a stream, with BY(STREAM)). The call that launched the
- * work after it cuts it into three phases, each of which may be empty:
+ * A gap is the time between two operations of a device (of a stream, with BY(STREAM)). The call that launched the work
+ * after it cuts it into three phases, each of which may be empty:
  *
  *              gap
  *     work ][  before the call  [ in the call ]  after the call  [ work
@@ -25,8 +25,8 @@ extern const struct trace_wants gaps_wants;
 enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
 
 /*
- * What a part of a gap is due to, in the order of the phases: before the call what its thread was doing, in the call, after the
- * call, any. A row holds all that is known of a cause:
+ * Causes of parts of a gap, in the order of the phases: before the call (activities of its thread), in the call, after
+ * the call, any. Columns of a row:
  *
  *     id, whose time, word in tables, word in the columns of tpa facts, colour,
  *     what it means, what the verdict of tpa summary says
@@ -39,7 +39,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
     ROW(DATA_LOADING, GAP_OF_LOADING, "data loading", "data_loading", CHART_PURPLE, \
         "the host waited for the next batch", \
         "the host waits for the next batch") \
-    /* also in the call, where that is a blocking copy itself */ \
+    /* also in the call, if that is a blocking copy itself */ \
     ROW(SYNCHRONIZATION, GAP_OF_HOST, "synchronisation", "synchronization", CHART_OLIVE, \
         "the host was in a synchronization or a blocking copy", \
         "the host waits for the GPU or for a blocking copy") \
@@ -79,7 +79,7 @@ enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
 #define GAP_CAUSE_ID(id, ...) GAP_##id,
 enum gap_cause { GAP_CAUSE_ROWS(GAP_CAUSE_ID) GAP_CAUSES };
 
-/* Whose time tpa fleet counts a cause as. */
+/* To whom tpa fleet attributes a cause. */
 enum gap_owner { GAP_OF_HOST, GAP_OF_LOADING, GAP_OF_DEVICE };
 
 struct gap_cause_info {
@@ -92,27 +92,28 @@ extern const struct gap_cause_info gap_causes[GAP_CAUSES];
 
 struct gap {
     int64_t start_ns, end_ns;
-    event_id before, after;       /* the work that ended last before the gap; that which ended it */
-    event_id call, op;            /* what launched the work after: EVENT_NONE when not in the file */
-    uint32_t device;              /* of gpu_events_of(trace)->devices */
-    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is unknown */
+    event_id before, after; /* the work that ended last before the gap; the work after it */
+    event_id call, op; /* call and operator that launched the work after; EVENT_NONE if not in the file */
+    uint32_t device;   /* of gpu_events_of(trace)->devices */
+    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 if CALL is unknown */
     int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
     enum gap_cause cause;         /* of the largest part */
     event_id wait; /* the call that made the stream of AFTER wait for an event; EVENT_NONE: none */
-    /* What took most of the largest part's longest stretch, on the thread of the call: before and in the call the innermost
-     * call, operator, annotation or Python function that took at least half of it; of a stream wait WAIT; else EVENT_NONE. */
+    /* The main event of the longest interval of the largest part, on the thread of the call: before and in the call,
+     * the innermost call, operator, annotation or Python function that covers at least half of it; for a stream wait,
+     * WAIT; else EVENT_NONE. */
     event_id meanwhile;
-    struct text line; /* of source, where stacks were recorded */
+    struct text line; /* of source, if stacks were recorded */
 };
 
-/* What a cause comes to in a group. */
+/* The total of a cause in a group. */
 struct gap_cause_row {
     struct group_key key;
     enum gap_cause cause;
     struct text name, meaning; /* of the cause */
     int64_t time_ns;           /* its parts added up */
     double share;              /* of the idle time of the group */
-    int64_t count;             /* gaps that have a part of it */
+    int64_t count;             /* gaps with such a part */
     int64_t longest_ns;        /* the longest part */
 };
 
@@ -120,48 +121,49 @@ enum { GAP_LENGTHS = 40 };
 
 struct gaps {
     const struct trace *trace;
-    struct gap
-        *at;      /* those of gaps_options.min_ns and more, the longest first, except gaps_options.in_order */
-    size_t count; /* no more than gaps_options.most_gaps */
-    size_t listed;               /* how many there are of that length */
-    size_t short_count;          /* gaps shorter than that */
-    int64_t short_ns;            /* their lengths added up */
-    int64_t idle_ns;             /* lengths of all gaps added up */
+    struct gap *at;     /* gaps of at least gaps_options.min_ns, longest first unless gaps_options.in_order */
+    size_t count;       /* at most gaps_options.most_gaps */
+    size_t listed;      /* number of gaps of that length */
+    size_t short_count; /* gaps shorter than that */
+    int64_t short_ns;   /* their lengths added up */
+    int64_t idle_ns;    /* lengths of all gaps added up */
     int64_t part_ns[GAP_CAUSES]; /* their parts: they add up to idle_ns */
-    struct gap_cause_row
-        *causes; /* devices and streams in order, their largest cause first; others by time */
+    /* devices and streams in order, their largest cause first; others by time */
+    struct gap_cause_row *causes;
     size_t cause_count;
     int64_t length_ns[GAP_LENGTHS][GAP_CAUSES]; /* parts by length of the gap: see gaps_length_from_ns */
     unsigned by;
     struct group *group;
     struct arena texts;
+    struct gaps *own; /* to be freed; NULL: it is kept with the trace */
 };
 
 struct gaps_options {
     int64_t min_ns; /* shorter gaps are counted but not listed */
-    int64_t
-        latency_below_ns; /* queued work that starts within this after the call returned had launch latency */
-    size_t most_gaps;     /* list no more than the longest of these; 0: all */
-    bool only_causes;     /* list none */
-    bool
-        in_order; /* list them device by device as they came, and describe none: most_gaps is not looked at */
+    /* queued work that starts within this after the call returned had launch latency */
+    int64_t latency_below_ns;
+    size_t most_gaps; /* list at most this many, the longest; 0: all */
+    bool only_causes; /* list none */
+    bool in_order;    /* list them by device and time, without descriptions; most_gaps is ignored */
+    bool only_listed; /* gaps that are not listed count for nothing, not even for the causes */
 };
 
 extern const struct gaps_options gaps_defaults;
 
 /*
- * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM) each
- * stream is examined separately, else each device. New; free with gaps_free (NULL is allowed).
+ * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM)
+ * each stream is examined separately, else each device. Release with gaps_free (NULL is allowed): only the causes of all of
+ * TRACE, by device and with the times of gaps_defaults, are computed once and kept with TRACE.
  */
-struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                          const struct gaps_options *options);
-void gaps_free(struct gaps *gaps);
+const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct gaps_options *options);
+void gaps_free(const struct gaps *gaps);
 
 /* The tables "causes" and "gaps". New; free with table_free. */
 struct table *gaps_causes_table(const struct gaps *gaps);
 struct table *gaps_table(const struct gaps *gaps);
 
-/* From which length on gaps are in gaps.length_ns[RANGE]: 0, 1us, 2us, 5us, 10us ... */
+/* The least length in ns of gaps in gaps.length_ns[RANGE]: 0, 1us, 2us, 5us, 10us ... */
 int64_t gaps_length_from_ns(size_t range);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * gpu.c - see gpu.h.
  *
- * The work of each device is dealt out to rows. That of a row is walked once, in order of start, into sets of moments
- * (facts/device_use.h), some thousand operations at a time; all else is the algebra of these sets.
+ * The work of each device is distributed to rows. That of a row is visited once, in order of start, and converted to
+ * sets of intervals (facts/device_use.h), some thousand operations at a time; everything else is set algebra.
  */
 #include "analyze/gpu.h"
 
@@ -30,12 +30,12 @@ struct gpu_query {
     const struct trace *trace;
     const struct gpu_events *events;
     struct gpu *gpu;
-    bool of_whole;            /* rows are of all that a device did, not of a selection in time or of a step */
+    bool of_whole;            /* rows cover a whole device, not a selection in time or a step */
     struct interval *windows; /* by file: see gpu_efficiency_windows */
     uint8_t *tensor;          /* by name: enum tensor_use + 1; 0: not determined yet */
-    uint32_t *copies_slot;    /* by name: 1 + index into copies of the row at hand */
+    uint32_t *copies_slot;    /* by name: 1 + index into copies of the current row */
     VEC_OF(struct gpu_row) rows;
-    VEC_OF(int64_t) numbers; /* of the streams of the row at hand */
+    VEC_OF(int64_t) numbers; /* of the streams of the current row */
 };
 
 /* ---- a row ---- */
@@ -53,7 +53,7 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
-/* Count the events of ROW, and what takes tensor cores. */
+/* Count the events of ROW, and kernels on tensor cores. */
 static void count_work(struct gpu_query *query, struct gpu_row *row, const struct positions *work)
 {
     const struct trace *trace = query->trace;
@@ -75,7 +75,7 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
     row->tensor_core_unknown_share = share_of(unknown_ns, row->kernel_sum_ns);
 }
 
-/* The times between operations. One that took no time at all ends a gap and begins another. */
+/* The times between operations. An operation of zero length ends a gap and begins another. */
 static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
                       struct interval *span)
 {
@@ -164,7 +164,7 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
 
 /* ---- copies ---- */
 
-/* When copies of a name ran in the part of the time at hand, and until when those up to it. */
+/* The intervals of copies of a name in the current part, and the end of those in earlier parts. */
 struct copies_time {
     struct intervals when;
     int64_t until_ns;
@@ -174,7 +174,7 @@ struct copies_times {
     VEC_OF(struct copies_time);
 };
 
-/* The copies of ROW that are called as E; FIRST: where those of the row begin. */
+/* The copies of ROW with the name of E; FIRST: index of the first copies of the row. */
 static size_t copies_like(struct gpu_query *query, const struct gpu_row *row, size_t first, event_id e,
                           struct copies_times *times)
 {
@@ -190,7 +190,7 @@ static size_t copies_like(struct gpu_query *query, const struct gpu_row *row, si
     return *slot - 1;
 }
 
-/* Add the copies of ROW in the part of the time that WALK is at, name by name; KERNELS ran then. */
+/* Add the copies of ROW in the current part of WALK by name; KERNELS are the intervals of kernels in it. */
 static void add_copies(struct gpu_query *query, const struct gpu_row *row, size_t first,
                        const struct device_use_walk *walk, const struct intervals *kernels,
                        struct copies_times *times)
@@ -232,7 +232,7 @@ static void forget_copies(struct gpu_query *query, const struct positions *work,
     VEC_FREE(times);
 }
 
-/* Add a row for WORK of DEVICE, of which there is some. */
+/* Add a row for WORK of DEVICE, which is not empty. */
 static void add_row(struct gpu_query *query, const struct gpu_device *device, uint32_t group,
                     const struct positions *work)
 {
@@ -276,10 +276,10 @@ static void count_links(const struct gpu_query *query, const struct selection *s
     }
 }
 
-/* The work of a group, in order of start: those of one device are filled, and then emptied. */
+/* The work of a group, in order of start: filled and emptied device by device. */
 typedef VEC_OF(struct positions) dealt;
 
-/* Deal the work of DEVICE that SELECTION holds out to groups, and add a row for each. */
+/* Distribute the work of DEVICE in SELECTION to groups, and add a row for each. */
 static void add_device(struct gpu_query *query, const struct selection *selection,
                        const struct gpu_device *device, dealt *groups)
 {
@@ -304,7 +304,7 @@ static void add_device(struct gpu_query *query, const struct selection *selectio
     groups->count = 0;
 }
 
-/* What is missing comes last. */
+/* Missing values come last. */
 static int compare_keys(const struct group_key *a, const struct group_key *b)
 {
     const int64_t left[] = { a->rank, a->device, a->stream, a->step },
@@ -369,7 +369,7 @@ static void release(void *value)
     free(gpu);
 }
 
-/* What the summary and the table of devices ask alike: computed once. */
+/* The result that the summary and the table of devices share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
@@ -408,7 +408,7 @@ static const struct table_column device_columns[] = {
     COLUMN(struct gpu_row, communication_ns, "communication", "Communication", TABLE_NS, "time in which a kernel communicated", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, copies_ns, "memcpy_union", "Copies", TABLE_NS, "time in which something was copied", .flags = TABLE_OPTIONAL, .aliases = "memcpy"),
     COLUMN(struct gpu_row, memsets_ns, "memset_union", "Memsets", TABLE_NS, "time in which memory was set", .flags = TABLE_OPTIONAL, .aliases = "memset"),
-    COLUMN(struct gpu_row, gaps, "gaps", "Gaps", TABLE_TALLY, "how often the device was idle between two pieces of work"),
+    COLUMN(struct gpu_row, gaps, "gaps", "Gaps", TABLE_TALLY, "how often the device was idle between two operations"),
     COLUMN(struct gpu_row, longest_gap_ns, "longest_gap", "Longest gap", TABLE_NS, "the longest of them"),
     COLUMN(struct gpu_row, events, "events", "Events", TABLE_TALLY, "kernels, copies and memsets", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, streams, "streams", "Streams", TABLE_TEXT, "numbers of the streams that worked", .flags = TABLE_OPTIONAL),
@@ -423,7 +423,7 @@ static const struct table_column device_columns[] = {
 
 static const struct table_column efficiency_columns[] = {
     GROUP_COLUMNS(struct gpu_row, key),
-    COLUMN(struct gpu_row, window_ns, "window", "Window", TABLE_NS, "the time looked at: the steps, else the operators and what they launched, else the span"),
+    COLUMN(struct gpu_row, window_ns, "window", "Window", TABLE_NS, "the analyzed time: the steps, else the operators and what they launched, else the span"),
     COLUMN(struct gpu_row, utilization, "utilization", "Utilization", TABLE_SHARE, "share of the window in which a kernel ran", .aliases = "gpu_utilization"),
     COLUMN(struct gpu_row, sm_efficiency, "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window"),
     COLUMN(struct gpu_row, occupancy, "occupancy", "Occupancy", TABLE_SHARE, "estimated achieved occupancy of the kernels, weighted by their time"),
@@ -443,7 +443,7 @@ static const struct table_column copies_columns[] = {
 };
 /* clang-format on */
 
-/* The table "devices"; its footers say that the parts add up. */
+/* The table "devices"; its footers show that the parts add up. */
 static struct table *devices_table(const struct gpu *gpu)
 {
     struct table *table =
@@ -468,7 +468,7 @@ static struct table *devices_table(const struct gpu *gpu)
     return table;
 }
 
-/* Add the tables "devices", "efficiency" and "copies", and notices of what is special. */
+/* Add the tables "devices", "efficiency" and "copies", and notices. */
 static void gpu_add_result(const struct gpu *gpu, struct result *result)
 {
     struct table *efficiency =

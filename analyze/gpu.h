@@ -1,5 +1,5 @@
 /*
- * gpu.h - what the devices did with their time.
+ * gpu.h - how the devices spent their time.
  *
  *     const struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
  *     for (size_t i = 0; i < gpu->count; i++)
@@ -7,7 +7,7 @@
  *     gpu_free(gpu);
  *
  * Each moment of a device's span counts once: it computes; else it communicates; else it copies; else it is idle.
- * docs/definitions.md has every figure.
+ * docs/definitions.md defines every figure.
  */
 #ifndef TPA_ANALYZE_GPU_H
 #define TPA_ANALYZE_GPU_H
@@ -20,8 +20,8 @@ extern const struct trace_wants gpu_wants;
 struct gpu_row {
     struct group_key key; /* rank and device; stream and step where they make rows */
     uint32_t file;
-    struct text name; /* model of the device; missing where the file does not record it */
-    int64_t span_ns;  /* from the start of the first work to the end of the last: the next four, added up */
+    struct text name; /* model of the device; missing if not recorded */
+    int64_t span_ns;  /* from the start of the first work to the end of the last: the sum of the next four */
     int64_t computation_ns, exposed_communication_ns, exposed_copies_ns, idle_ns;
     int64_t busy_ns;
     int64_t communication_ns, copies_ns, memsets_ns; /* unions, exposed or not */
@@ -30,8 +30,8 @@ struct gpu_row {
     struct text streams;                             /* "7, 20": their numbers */
     int64_t kernels, kernel_sum_ns, kernel_ns;       /* count, durations added up, union */
     int64_t nccl_kernels, nccl_ns, without_nccl_ns, exposed_nccl_ns;
-    /* How well it was used; NaN: not recorded, or of no time. */
-    int64_t window_ns;        /* the time looked at */
+    /* How well it was used; NaN: not recorded, or of zero time. */
+    int64_t window_ns;        /* the analyzed time */
     int64_t kernel_window_ns; /* the part of it in which a kernel ran */
     double utilization, sm_efficiency, occupancy, tensor_core_share, tensor_core_unknown_share, busy_share;
 };
@@ -51,14 +51,14 @@ struct gpu {
     int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file */
     int64_t calls;                    /* of the runtime and the driver */
     int64_t other;                    /* events on devices that are not work: they count nowhere else */
-    struct gpu *own;                  /* to be freed; NULL: it is kept with the trace */
+    struct gpu *own;                  /* to be freed; NULL: cached with the trace */
     struct group *group;
     struct arena texts;
 };
 
 /*
- * The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Give back with gpu_free
- * (NULL is allowed): of all of TRACE BY(DEVICE) it is computed once and kept with TRACE.
+ * The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). Release with
+ * gpu_free (NULL is allowed); the result for all of TRACE BY(DEVICE) is computed once and cached with TRACE.
  */
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 void gpu_free(const struct gpu *gpu);

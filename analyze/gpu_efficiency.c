@@ -26,7 +26,7 @@ static struct interval find_operators_span(const struct trace *trace, uint32_t f
     return span;
 }
 
-/* From the first to the last complete step of FILE, as far as it was recorded; empty when there is none. */
+/* From the first to the last complete step of FILE; empty if there is none. */
 static struct interval span_of_steps(const struct trace *trace, const struct device_steps *steps,
                                      uint32_t file)
 {
@@ -44,40 +44,37 @@ static struct interval span_of_steps(const struct trace *trace, const struct dev
     return window;
 }
 
-static void set_windows(struct interval *windows, const struct step_list *ranges,
-                        const struct gpu_events *gpu)
+static void set_windows(struct interval *windows, const struct trace *trace, const struct device_steps *steps)
 {
-    struct device_steps *steps = device_steps_open(ranges, gpu);
-    for (uint32_t f = 0; f < gpu->trace->file_count; f++)
+    for (uint32_t f = 0; f < trace->file_count; f++)
         if (windows[f].start_ns >= windows[f].end_ns)
-            windows[f] = span_of_steps(gpu->trace, steps, f);
-    device_steps_free(steps);
+            windows[f] = span_of_steps(trace, steps, f);
 }
 
 struct interval *gpu_efficiency_windows(const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
     struct interval *windows = mem_zalloc(trace->file_count + 1, sizeof *windows);
-    struct step_list *ranges = step_list_open(trace);
-    step_list_drop_overlaps(ranges);
-    set_windows(windows, ranges, gpu);
-    ranges->count = 0;
+    struct step_list ranges = { 0 };
+    set_windows(windows, trace, device_steps_of(trace));
     for (uint32_t f = 0; f < trace->file_count; f++) {
         if (windows[f].start_ns < windows[f].end_ns)
             continue;
         struct interval span = find_operators_span(trace, f);
         if (span.start_ns < span.end_ns)
-            *VEC_PUSH(ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
+            *VEC_PUSH(&ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
     }
-    if (ranges->count)
-        set_windows(windows, ranges, gpu);
-    step_list_free(ranges);
+    struct device_steps *steps = ranges.count ? device_steps_open(&ranges, gpu) : NULL;
+    if (steps)
+        set_windows(windows, trace, steps);
+    device_steps_free(steps);
+    VEC_FREE(&ranges);
     return windows;
 }
 
 /* ---- averages ---- */
 
-/* Kernels that run at the moment: a heap, the first to end on top. */
+/* Kernels running at the current moment: a heap, the first to end on top. */
 struct running {
     struct running_kernel {
         int64_t end_ns;
@@ -102,7 +99,7 @@ static void running_pop(struct running *running)
     running->blocks_per_sm -= running->at[0].blocks_per_sm;
     struct running_kernel last = running->at[--running->count];
     if (running->count == 0)
-        running->blocks_per_sm = 0; /* what rounding left over must not pile up */
+        running->blocks_per_sm = 0; /* avoid accumulating rounding errors */
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < running->count; i = child) {
         if (child + 1 < running->count && running->at[child + 1].end_ns < running->at[child].end_ns)
@@ -114,7 +111,7 @@ static void running_pop(struct running *running)
     running->at[i] = last;
 }
 
-/* Add what is RUNNING, at most 1, from NOW to END; END becomes the new NOW. */
+/* Add the blocks per SM of RUNNING, at most 1, from NOW to END; sets NOW to END. */
 static void pass(const struct running *running, struct interval window, int64_t *now_ns, int64_t end_ns,
                  double *sm_ns)
 {
@@ -125,7 +122,7 @@ static void pass(const struct running *running, struct interval window, int64_t 
     *now_ns = end_ns;
 }
 
-/* Let the kernels end that do until MOMENT_NS. */
+/* Remove the kernels that end until MOMENT_NS. */
 static void end_kernels(struct running *running, struct interval window, int64_t *now_ns, int64_t moment_ns,
                         double *sm_ns)
 {
@@ -135,7 +132,7 @@ static void end_kernels(struct running *running, struct interval window, int64_t
     }
 }
 
-/* Walk the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
+/* Visit the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
 struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
                                               size_t count, struct interval window)
 {

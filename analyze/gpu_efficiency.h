@@ -1,7 +1,7 @@
 /*
  * gpu_efficiency.h - how well a device was used while it worked.
  *
- * Utilization, SM efficiency and occupancy are those of TensorBoard's plugin for PyTorch, as docs/definitions.md has them.
+ * Utilization, SM efficiency and occupancy are defined as in TensorBoard's plugin for PyTorch, see docs/definitions.md.
  */
 #ifndef TPA_ANALYZE_GPU_EFFICIENCY_H
 #define TPA_ANALYZE_GPU_EFFICIENCY_H
@@ -12,16 +12,16 @@
 #define GPU_EFFICIENCY_WANTS (GPU_EVENTS_WANTS | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY))
 
 /*
- * The window that the plugin looks at, by file: the complete steps as they ran; without such the range of the operators,
+ * The window that the plugin uses, by file: the complete steps as they ran; without any the range of the operators,
  * extended to the end of the work that was launched in it; empty without operators. New; free with free().
  */
 struct interval *gpu_efficiency_windows(const struct gpu_events *gpu);
 
 struct kernel_averages {
-    double sm_efficiency, occupancy; /* NaN when no kernel in the window has the figure */
+    double sm_efficiency, occupancy; /* NaN if no kernel in the window records them */
 };
 
-/* Of the COUNT pieces of work at POSITIONS of gpu->event, which are in order of their start, within WINDOW. */
+/* The efficiency of the COUNT operations at POSITIONS of gpu->event, in order of start, within WINDOW. */
 struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
                                               size_t count, struct interval window);
 

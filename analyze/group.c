@@ -1,8 +1,8 @@
 /*
  * group.c - see group.h.
  *
- * A key is a number for each dimension requested: of a file, track, step, name or path; NO_KEY stands for none. The
- * numbers together are interned as bytes, so that ids are dense and come in order of first sight.
+ * A key has a number for each requested dimension: of a file, track, step, name or path; NO_KEY means none. The numbers
+ * are interned as bytes, so that ids are dense and in order of first occurrence.
  */
 #include "analyze/group.h"
 
@@ -23,13 +23,15 @@ struct group {
     const struct trace *trace;
     const struct graph_links *links; /* NULL: no capture was given */
     unsigned dimensions;             /* requested */
-    unsigned keyed;                  /* these, and the rank where it must not be merged */
-    size_t width;                    /* how many are keyed */
+    unsigned keyed;                  /* these, and the rank if it must not be merged */
+    size_t width;                    /* number of keyed dimensions */
     struct names *keys;
+    int64_t last_key[DIMENSIONS]; /* of LAST, the group that was found last: the next is often the same */
+    uint32_t last;
     const struct step_list *steps;
-    bool *has_calls; /* by file, when the steps hold what was launched in them; else NULL */
+    bool *has_calls; /* by file, if steps contain what was launched in them; else NULL */
     const struct code_paths *modules;
-    struct arena texts; /* of keys that were shown */
+    struct arena texts; /* of formatted keys */
 };
 
 const struct opt_choice group_words[DIMENSIONS + 1] = {
@@ -117,7 +119,7 @@ static int64_t module_key(const struct group *group, event_id e)
     return place.path == CODE_OUTSIDE ? NO_KEY : group->modules->at[place.path].label;
 }
 
-/* Of work of a graph, what it was captured from; ids lie behind those of the trace. */
+/* For work of a graph, the id of its captured operator, after the ids of the trace. */
 static int64_t captured_key(const struct group *group, enum dimension dimension, event_id work)
 {
     const struct captured_op *op = graph_link_op(group->links, work);
@@ -138,7 +140,7 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
                       event_id op)
 {
     const struct trace *trace = group->trace;
-    event_id e = EVENT_NONE; /* the event that the dimension asks */
+    event_id e = EVENT_NONE; /* the event that gives the key */
     bool of_operator =
         dimension == DIMENSION_OP || dimension == DIMENSION_SHAPE || dimension == DIMENSION_MODULE;
     if (of_operator && work != EVENT_NONE && graph_link_is_work(group->links, work))
@@ -185,10 +187,13 @@ uint32_t group_of(struct group *group, event_id work, event_id call, event_id op
 {
     int64_t key[DIMENSIONS];
     size_t width = 0;
-    for (unsigned d = 0; d < DIMENSIONS; d++)
-        if (group->keyed >> d & 1)
-            key[width++] = key_of(group, (enum dimension)d, work, call, op);
-    return names_add(group->keys, (const char *)key, width * sizeof *key);
+    for (unsigned left = group->keyed; left; left &= left - 1)
+        key[width++] = key_of(group, (enum dimension)__builtin_ctz(left), work, call, op);
+    if (names_count(group->keys) == 0 || memcmp(key, group->last_key, width * sizeof *key) != 0) {
+        group->last = names_add(group->keys, (const char *)key, width * sizeof *key);
+        memcpy(group->last_key, key, width * sizeof *key);
+    }
+    return group->last;
 }
 
 size_t group_count(const struct group *group)
@@ -196,7 +201,7 @@ size_t group_count(const struct group *group)
     return names_count(group->keys);
 }
 
-/* ---- a key as people read it ---- */
+/* ---- a key as text ---- */
 
 void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out)
 {
@@ -218,7 +223,7 @@ static struct text name_of(const struct names *names, name_id id)
     return (struct text){ names_text(names, id), names_length(names, id) };
 }
 
-/* The bytes of TEXT, which is emptied, kept as long as GROUP. */
+/* A copy of TEXT, which is emptied; lives as long as GROUP. */
 static struct text keep(struct group *group, struct buffer *text)
 {
     struct text kept = { arena_strndup(&group->texts, text->at ? text->at : "", text->count), text->count };
@@ -241,7 +246,7 @@ static struct text kernel_text(struct group *group, int64_t key)
     return keep(group, &text);
 }
 
-/* The text KEY of OWN or, behind these, of what graphs were captured from. */
+/* The text KEY of OWN or, for larger ids, of the captures of graphs. */
 static struct text text_behind(const struct group *group, const struct names *own, int64_t key)
 {
     int64_t count = (int64_t)names_count(own);
@@ -274,7 +279,7 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
     case DIMENSION_KERNEL: key->kernel = none ? as_text("(no kernel)") : kernel_text(group, number); break;
     case DIMENSION_CATEGORY:
         key->category = none ? as_text("") : name_of(trace->texts, trace->categories[number].text);
-        if (key->category.len == 0) /* files may leave it out */
+        if (key->category.len == 0) /* may be missing in files */
             key->category = as_text("(no category)");
         break;
     case DIMENSION_SHAPE: key->shape = none ? as_text("(no shape)") : shape_text(group, number); break;
@@ -282,7 +287,7 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
     }
 }
 
-/* The file that a NUMBER of DIMENSION, which lies below a rank, is in. */
+/* The file of a NUMBER of DIMENSION, which is below a rank. */
 static uint32_t file_of(const struct group *group, enum dimension dimension, int64_t number)
 {
     switch (dimension) {
@@ -349,7 +354,7 @@ static const size_t members[DIMENSIONS] = {
     [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
 };
 
-/* The dimensions whose columns are shown, except the rank of what lies below one. */
+/* The dimensions whose columns are shown, except an implied rank. */
 static unsigned shown_dimensions(const struct group *group)
 {
     return group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);
@@ -372,8 +377,7 @@ void group_show(const struct group *group, struct table *table, size_t offset)
     for (unsigned d = 0; d < DIMENSIONS; d++)
         if (dimensions >> d & 1)
             table->columns[table_column_at(table, offset + members[d])].flags = 0;
-    if (group_is_below_rank(dimensions) &&
-        !(dimensions & BY(RANK))) /* people see it where there are several */
+    if (group_is_below_rank(dimensions) && !(dimensions & BY(RANK))) /* shown if there are several */
         table->columns[table_column_at(table, offset + members[DIMENSION_RANK])].flags =
             group->trace->file_count > 1 ? 0 : TABLE_OPTIONAL;
 }

@@ -1,5 +1,5 @@
 /*
- * group.h - what makes a row besides what a table is about: `--by rank,op` and the like, for every command.
+ * group.h - grouping of rows, `--by rank,op` etc., for every command.
  *
  *     struct kernel_row { struct group_key key; int64_t count, total_ns; };
  *     static const struct table_column columns[] = {
@@ -7,16 +7,14 @@
  *         COLUMN(struct kernel_row, count, "count", "Count", TABLE_COUNT, "how often it ran"), ... };
  *
  *     struct group *group = group_open(trace, BY(STREAM) | BY(OP));
- *     uint32_t id = group_of(group, work, call, op);       // equal keys: one id; ids count up from 0
- *     ... sum up by id, group_count(group) of them ...
- *     rows[id].key = group_key(group, id);
- *     struct table *table = TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count);
- *     group_show(group, table, offsetof(struct kernel_row, key));
- *     group_free(group);
+ *     uint32_t id = group_of(group, work, call, op);       // equal keys have equal ids, which count up from 0
+ *     ... add up by id, group_count(group) of them ... rows[id].key = group_key(group, id); struct table *table =
+ *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_show(group, table, offsetof(struct kernel_row,
+ *     key)); group_free(group);
  *
- * Ranks are never merged silently. What lies below a rank (device, stream, thread, step) makes rows of one rank, and
- * the table shows which where there are several. Names (op, call, kernel, module, category, shape) add the ranks up,
- * unless rank is one of the dimensions. A step is one run of it: two of the same number are two rows.
+ * Ranks are never merged silently. Dimensions below a rank (device, stream, thread, step) have rows of one rank, which
+ * the table shows if there are several. Rows by name (op, call, kernel, module, category, shape) add up the ranks,
+ * unless rank is one of the dimensions. A step is one execution: two steps of the same number are two rows.
  * docs/definitions.md has these rules for users.
  *
  * An event without a value of a dimension belongs to the group "none" of that dimension: a text in parentheses, such
@@ -35,12 +33,12 @@ enum dimension {
     DIMENSION_DEVICE,
     DIMENSION_STREAM,
     DIMENSION_THREAD,   /* host thread of the call, else of the operator */
-    DIMENSION_STEP,     /* in which the call began; without a call the work, without work the operator */
-    DIMENSION_OP,       /* the operator; without one the call */
+    DIMENSION_STEP,     /* in which the call began; without a call, the work; without work, the operator */
+    DIMENSION_OP,       /* the operator; without one, the call */
     DIMENSION_CALL,     /* name of the runtime or driver call */
     DIMENSION_MODULE,   /* the nn.Module that the operator or call was in */
     DIMENSION_KERNEL,   /* name of the work, demangled */
-    DIMENSION_CATEGORY, /* as the file writes it: of the work, else the call, else the operator */
+    DIMENSION_CATEGORY, /* as recorded: of the work, else the call, else the operator */
     DIMENSION_SHAPE,    /* of the operator's inputs */
     DIMENSIONS
 };
@@ -51,7 +49,7 @@ enum dimension {
 /* Arguments that a group of all dimensions reads beyond those of attribution; a set of them needs fewer. */
 uint64_t group_wants(unsigned dimensions);
 
-/* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, where the dimension is not requested. */
+/* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, if the dimension is not requested. */
 struct group_key {
     int64_t rank, device, stream;
     struct text thread;
@@ -80,19 +78,19 @@ extern const struct opt_choice group_words[DIMENSIONS + 1];
 struct group;
 struct step_list;
 
-/* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: all events are one group. */
+/* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: then all events are one group. */
 struct group *group_open(const struct trace *trace, unsigned dimensions);
 
 /*
- * Before the first event: only STEPS, borrowed, are steps, and hold what was launched in them: work without a call is
- * in none of them if its file has calls, as it was launched before the recording began.
+ * Call before the first event: use only STEPS, borrowed, as steps. They contain what was launched in them: work without
+ * a call is in no step if its file has calls, because it was launched before the recording began.
  */
 void group_set_steps(struct group *group, const struct step_list *steps);
 void group_free(struct group *group);
 
 /*
  * The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
- * EVENT_NONE, of an operator alone the first two. Events of different files do not belong together.
+ * EVENT_NONE; for an operator alone the first two are. All must be of one file.
  */
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
 
@@ -101,19 +99,19 @@ size_t group_count(const struct group *group);
 /* The key of group ID. Texts are borrowed from the group and its trace. */
 struct group_key group_key(struct group *group, uint32_t id);
 
-/* Do rows of these DIMENSIONS, over several files, have a rank? */
+/* Do rows of these DIMENSIONS have a rank if there are several files? */
 bool group_is_below_rank(unsigned dimensions);
 
-/* Show the columns that tell the groups apart in TABLE, whose rows have their key at OFFSET. */
+/* Show the columns that distinguish the groups in TABLE, whose rows have their key at OFFSET. */
 void group_show(const struct group *group, struct table *table, size_t offset);
 
-/* Is the member of group_key at OFFSET one of those that tell the groups apart? */
+/* Is the member of group_key at OFFSET one of those that distinguish the groups? */
 bool group_has_column(const struct group *group, size_t offset);
 
 /* Are modules requested but missing from the recorded stacks? */
 bool group_has_no_modules(const struct group *group);
 
-/* Add what a host thread is called in tables: its number and its name. */
+/* Append the name of a host thread for tables: its number and name. */
 void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * info.c - one table per thing that a trace is made of. What many files say alike (a thousand ranks on one kind of
- * GPU) becomes one row that counts the files.
+ * info.c - one table per kind of content of a trace. Equal values of many files (a thousand ranks on one kind of GPU)
+ * become one row that counts the files.
  */
 #include "analyze/info.h"
 
@@ -19,7 +19,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* VALUE, which a file tells when it is positive. */
+/* VALUE if positive, else missing: files record only positive ones. */
 static int64_t known(int64_t value)
 {
     return value > 0 ? value : TABLE_INT_MISSING;
@@ -46,7 +46,7 @@ static const struct table_column file_columns[] = {
     COLUMN(struct file_row, world_size, "world_size", "of", TABLE_COUNT, "number of ranks in the job", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, begin, "begin", "Begin (UTC)", TABLE_TEXT, "date and time of the first event", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, span_ns, "span", "Span", TABLE_NS, "from the first start to the last end of an event"),
-    COLUMN(struct file_row, window_ns, "window", "Recorded", TABLE_NS, "how long the profiler says it recorded", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, window_ns, "window", "Recorded", TABLE_NS, "duration of the recording according to the profiler", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, steps, "steps", "Steps", TABLE_COUNT, "steps marked by ProfilerStep#N"),
     COLUMN(struct file_row, first_step, "first_step", "First", TABLE_COUNT, "the lowest number of a step", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, last_step, "last_step", "Last", TABLE_COUNT, "the highest number of a step", .flags = TABLE_OPTIONAL),
@@ -85,8 +85,8 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct file_
 }
 
 /*
- * When the first event was, as a date: from the base that the file tells, or, where there is none, from times that are
- * plainly counted from 1970: 2001 or later.
+ * The date of the first event: from the base recorded in the file or, without one, from times that are clearly counted
+ * from 1970: 2001 or later.
  */
 const char *info_begin(const struct trace *trace, uint32_t file, struct arena *texts)
 {
@@ -129,7 +129,7 @@ static struct file_row file_row_of(const struct trace *trace, const struct step_
     return row;
 }
 
-/* Are there several files, all of one format? Then there is no need to say it of each. */
+/* Are there several files, all of one format? Then the format is not shown for each. */
 static bool have_one_format(const struct trace *trace)
 {
     for (size_t f = 1; f < trace->file_count; f++)
@@ -165,18 +165,18 @@ struct fact_row {
 };
 
 static const struct table_column fact_columns[] = {
-    COLUMN(struct fact_row, name, "fact", "Fact", TABLE_NAME, "what the file says about itself"),
-    COLUMN(struct fact_row, value, "value", "Value", TABLE_TEXT, "as the file says it"),
-    COLUMN(struct fact_row, files, "files", "Files", TABLE_COUNT, "files that say so"),
+    COLUMN(struct fact_row, name, "fact", "Fact", TABLE_NAME, "name of the fact"),
+    COLUMN(struct fact_row, value, "value", "Value", TABLE_TEXT, "its value, as recorded"),
+    COLUMN(struct fact_row, files, "files", "Files", TABLE_COUNT, "files with this value"),
 };
 
 struct facts {
     VEC_OF(struct fact_row) rows;
-    struct names *keys; /* of each row its fact, NUL, and its value */
+    struct names *keys; /* key of each row: fact, NUL, value */
     struct arena texts;
 };
 
-/* Count one more file that says VALUE of NAME. */
+/* Count one more file with VALUE for NAME. */
 static void add_fact(struct facts *facts, const char *name, const char *value)
 {
     enum { LONGEST = 200 };
@@ -225,7 +225,7 @@ const char *info_cuda_version(const char *value, struct arena *texts)
     return arena_printf(texts, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
 }
 
-/* Top-level keys that are reported elsewhere, or that only say how the file is to be drawn. */
+/* Top-level keys that are reported elsewhere, or that only concern how viewers draw the file. */
 static bool is_told_elsewhere(const char *key)
 {
     static const char *const keys[] = { "deviceProperties", "distributedInfo",     "record_shapes",
@@ -315,7 +315,7 @@ static void set_key(struct device_rows *devices, int64_t id, const char *name)
         buffer_add(&devices->key, name, strlen(name) + 1);
 }
 
-/* The row of device ID called NAME (NULL: the first one, whatever its name), or SIZE_MAX. */
+/* The row of device ID called NAME (NULL: the first one, regardless of name), or SIZE_MAX. */
 static size_t find_device(struct device_rows *devices, int64_t id, const char *name)
 {
     set_key(devices, id, name);
@@ -330,7 +330,7 @@ static void remember_device(struct device_rows *devices, int64_t id, const char 
         *VEC_PUSH(&devices->row_of) = row;
 }
 
-/* A row of which only the number is known. NAME may be NULL. */
+/* A row with only the number set. NAME may be NULL. */
 static size_t add_device(struct device_rows *devices, int64_t id, const char *name)
 {
     const int64_t missing = TABLE_INT_MISSING;
@@ -375,7 +375,7 @@ static void add_listed_devices(struct device_rows *devices, const struct trace_f
     }
 }
 
-/* A device with events may be listed nowhere. */
+/* A device with events may be missing in the list. */
 static struct table *device_table(const struct trace *trace)
 {
     struct device_rows devices = { .keys = names_open() };
@@ -411,8 +411,8 @@ struct category_row {
 
 /* clang-format off */
 static const struct table_column category_columns[] = {
-    COLUMN(struct category_row, category, "category", "Category", TABLE_NAME, "as the file writes it; missing where it writes none"),
-    COLUMN(struct category_row, kind, "kind", "Taken as", TABLE_TEXT, "what tpa takes such events for"),
+    COLUMN(struct category_row, category, "category", "Category", TABLE_NAME, "as recorded; missing if not recorded"),
+    COLUMN(struct category_row, kind, "kind", "Taken as", TABLE_TEXT, "how tpa treats such events"),
     COLUMN(struct category_row, events, "events", "Events", TABLE_TALLY, "events of it"),
 };
 /* clang-format on */
@@ -479,7 +479,7 @@ static const char *track_kind_name(enum track_kind kind)
     }
 }
 
-/* What a thread is called, as far as the file tells: its name, else its number or text. TEXT is emptied first. */
+/* The recorded name of a thread, else its number or text. TEXT is emptied first. */
 static struct text track_text(const struct trace *trace, const struct track *track, struct buffer *text)
 {
     const char *thread = names_text(trace->texts, track->thread_name);
@@ -496,7 +496,7 @@ static struct text track_text(const struct trace *trace, const struct track *tra
     return (struct text){ text->at, text->count };
 }
 
-/* The same of its process: name and number. */
+/* The same for its process: name and number. */
 static struct text process_text(const struct trace *trace, const struct track *track, struct buffer *text)
 {
     const char *process = names_text(trace->texts, track->process_name);
@@ -555,7 +555,7 @@ static struct table *track_table(const struct trace *trace)
     return table;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------- */
+/* --- all ----------------------------------------------------------------------------------------------- */
 
 static void add_unless_empty(struct result *result, struct table *table)
 {

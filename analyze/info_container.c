@@ -1,4 +1,4 @@
-/* info_container.c - `tpa info` on .tpa files: of what blocks they are, how well they pack, what was lost. */
+/* info_container.c - `tpa info` on .tpa files: their blocks, compression, and losses. */
 #include "analyze/info.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@ struct container_row {
 
 /* clang-format off */
 static const struct table_column columns[] = {
-    COLUMN(struct container_row, kind, "kind", "Blocks of", TABLE_NAME, "what the blocks hold"),
+    COLUMN(struct container_row, kind, "kind", "Blocks of", TABLE_NAME, "contents of the blocks"),
     COLUMN(struct container_row, blocks, "blocks", "Blocks", TABLE_TALLY, "blocks of this kind"),
     COLUMN(struct container_row, records, "records", "Records", TABLE_TALLY, "records in them"),
     COLUMN(struct container_row, packed, "packed", "On disk", TABLE_BYTES, "their size in the file"),
-    COLUMN(struct container_row, unpacked, "unpacked", "Columns", TABLE_BYTES, "what is in them as numbers of 8 bytes, and texts"),
+    COLUMN(struct container_row, unpacked, "unpacked", "Columns", TABLE_BYTES, "their contents as numbers of 8 bytes, and texts"),
     COLUMN(struct container_row, ratio, "ratio", "Ratio", TABLE_NUMBER, "columns over size on disk"),
     COLUMN(struct container_row, each, "each", "Bytes each", TABLE_NUMBER, "size on disk over records"),
     COLUMN(struct container_row, file, "file", "File", TABLE_TEXT, "the .tpa file", .flags = TABLE_OPTIONAL),
@@ -45,7 +45,7 @@ static void add_kinds(const struct trace_container *container, struct table *tab
     }
 }
 
-/* Is FILE the first of those that lie in its container? */
+/* Is FILE the first one in its container? */
 static bool is_first(const struct trace *trace, size_t file)
 {
     for (size_t i = 0; i < file; i++)
@@ -54,7 +54,7 @@ static bool is_first(const struct trace *trace, size_t file)
     return true;
 }
 
-/* The COUNT containers at AT as a table; EVENTS of all of them, 0 where there are none. */
+/* The COUNT containers at AT as a table; EVENTS is their total, 0 if there are none. */
 static void add_table(struct trace_container *const *at, size_t count, size_t events, struct result *result)
 {
     if (count == 0)

@@ -1,8 +1,8 @@
 /*
  * kernels.c - see kernels.h.
  *
- * One pass in order of the file looks up what is to be known of each kernel, and puts kernels of a name together, by
- * counting. Within a name they are sorted by group and launch shape; each run of equals is a row.
+ * One pass in order of the file collects the data of each kernel, and groups kernels by name with a counting sort.
+ * Within a name they are sorted by group and launch shape; each run of equal keys is a row.
  */
 #include "analyze/kernels.h"
 
@@ -51,13 +51,13 @@ static const struct table_column columns[] = {
 struct shape {
     int64_t registers, shared_memory;
     name_id grid, block; /* NAME_NONE when not recorded */
-    uint32_t id;         /* in order of first sight */
+    uint32_t id;         /* in order of first occurrence */
 };
 
 /* A kernel that ran. */
 struct run {
     event_id event;
-    uint32_t shape;   /* id, and when all are known the place among the sorted ones */
+    uint32_t shape;   /* id, later the index among the sorted shapes */
     name_id launcher; /* name of the operator, else of the call; NAME_NONE: neither is in the file */
     uint32_t group;
 };
@@ -66,7 +66,7 @@ struct run {
 struct launcher {
     name_id name;
     uint32_t count;
-    event_id first; /* of the kernels: the first to begin */
+    event_id first; /* the first kernel to begin */
 };
 
 struct kernel_query {
@@ -74,12 +74,12 @@ struct kernel_query {
     const struct attribution *launches;
     const struct graph_links *links; /* NULL: no capture was given */
     struct kernels *kernels;
-    struct names *shape_ids; /* of the bytes of each shape before its id */
+    struct names *shape_ids; /* keys: bytes of each shape before its id */
     VEC_OF(struct shape) shapes;
-    uint32_t *launcher_of; /* by name: 1 + its place among the launchers of the row at hand, 0: it is none */
-    VEC_OF(struct launcher) launchers; /* of the row at hand */
+    uint32_t *launcher_of; /* by name: 1 + its index among the launchers of the current row; 0: none */
+    VEC_OF(struct launcher) launchers; /* of the current row */
     VEC_OF(int64_t) durations;
-    uint32_t unlinked; /* of the row at hand: kernels with no call in the file */
+    uint32_t unlinked; /* of the current row: kernels without a call in the file */
 };
 
 /* The arguments of one kernel. */
@@ -93,7 +93,7 @@ enum run_arg {
     RUN_ARGS
 };
 
-/* ---- what a run is ---- */
+/* ---- data of a run ---- */
 
 static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
 {
@@ -101,7 +101,7 @@ static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
     return missing;
 }
 
-/* The name of what launched E: of LAUNCHER or, behind all names of the trace, of what a graph was captured from. */
+/* The name of the launcher of E: of LAUNCHER or, after all names of the trace, of the captured operator of a graph. */
 static name_id launcher_of(const struct kernel_query *query, event_id e, event_id launcher)
 {
     if (graph_link_is_work(query->links, e))
@@ -168,7 +168,7 @@ static int compare_runs(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-/* Did A begin before B? Of kernels that begin together the first in the file did. */
+/* Did A begin before B? Ties are broken by the order of the file. */
 static bool ran_before(const struct trace *trace, event_id a, event_id b)
 {
     return trace_start_ns(trace, a) != trace_start_ns(trace, b)
@@ -178,7 +178,7 @@ static bool ran_before(const struct trace *trace, event_id a, event_id b)
 
 /* ---- a row ---- */
 
-/* TEXT, which is emptied, kept as long as KERNELS; missing when it is empty. */
+/* A copy of TEXT, which is emptied; lives as long as KERNELS. Missing if it is empty. */
 static struct text keep(struct kernels *kernels, struct buffer *text)
 {
     struct text kept = { NULL, text->count };
@@ -201,14 +201,14 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
 }
 
 /*
- * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, or among equals the one that ran
- * first, and how many there are.
+ * The launch shapes of the COUNT RUNS, sorted by shape: the one with the most time (on ties, the one that ran first),
+ * and their number.
  */
 static void set_shape(const struct kernel_query *query, struct kernel_row *row, const struct run *runs,
                       size_t count)
 {
     const struct trace *trace = query->trace;
-    const struct run *most = runs; /* its first to run */
+    const struct run *most = runs; /* its first run */
     int64_t most_ns = -1;
     size_t shapes = 0;
     for (size_t first = 0, end; first < count; first = end) {
@@ -233,7 +233,8 @@ static void set_shape(const struct kernel_query *query, struct kernel_row *row, 
     row->shapes = (int64_t)shapes;
 }
 
-/* The average of the profiler's figure of each kernel, weighted by time; the plain mean if all times are 0. */
+/* The average of a figure that the profiler recorded for each kernel, weighted by time; the plain mean if all times are
+ * 0. */
 static double average_of(const struct trace *trace, enum trace_arg arg, const struct run *runs, size_t count)
 {
     struct arg_scan scan = arg_scan_of(trace, arg);
@@ -283,7 +284,7 @@ static bool is_listed_before(const struct trace *trace, const struct launcher *a
     return a->count != b->count ? a->count > b->count : ran_before(trace, a->first, b->first);
 }
 
-/* The launchers at hand, most frequent first, then that of the earlier kernel; the rest by their number. */
+/* The current launchers, most frequent first, then by earliest kernel; the rest as a number. */
 static struct text launchers_text(struct kernel_query *query)
 {
     enum { MOST = 4 };
@@ -355,7 +356,7 @@ static void add_row(struct kernel_query *query, const struct run *runs, size_t c
     *VEC_PUSH(query->kernels) = row;
 }
 
-/* Rows for the COUNT RUNS, which have one name and are in order of the file. */
+/* Add rows for the COUNT RUNS, which have one name and are in order of the file. */
 static void add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
 {
     bool sorted = true;
@@ -371,15 +372,15 @@ static void add_rows(struct kernel_query *query, struct run *runs, size_t count,
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* Kernels of one name lie together in RUNS: those of name n from end[n - 1] to end[n]. */
+/* Kernels of one name are adjacent in RUNS: those of name n from end[n - 1] to end[n]. */
 struct by_name {
     struct run *runs;
     size_t *end;
 };
 
-/* Where kernels of each name begin in RUNS, which has room for all. */
+/* The start of the kernels of each name in RUNS, which has room for all. */
 static struct by_name make_room(const struct trace *trace, const struct selection *selection)
 {
     size_t name_count = names_count(trace->names), kernel_count = 0;
@@ -396,7 +397,7 @@ static struct by_name make_room(const struct trace *trace, const struct selectio
     return by_name;
 }
 
-/* The runs say by which place among the sorted shapes they were launched. */
+/* Replace shape ids of runs by indices among the sorted shapes. */
 static void sort_shapes(struct kernel_query *query, struct run *runs, size_t count)
 {
     if (query->shapes.count == 0)

@@ -1,5 +1,5 @@
 /*
- * kernels.h - one row per kernel: how often, how long, how launched, by which operators.
+ * kernels.h - one row per kernel: count, times, launch shape, launching operators.
  *
  *     struct kernels *kernels = kernels_analyze(trace, selection, BY(OP));
  *     for (size_t i = 0; i < kernels->count; i++)
@@ -30,14 +30,14 @@ struct kernel_row {
     name_id name_id;  /* in the trace */
     struct group_key key;
     struct kernel_durations durations;
-    double share; /* of the totals of all rows */
+    double share; /* of the sum of all totals */
     enum tensor_use tensor_use;
-    struct text tensor_core;         /* its word */
-    double occupancy, blocks_per_sm; /* weighted by time; NaN when not recorded */
-    /* Of the launch shape with the most time (of equals, the one that ran first): */
+    struct text tensor_core;         /* "yes", "no" or "unknown" */
+    double occupancy, blocks_per_sm; /* weighted by time; NaN if not recorded */
+    /* Of the launch shape with the most time (on ties, the one that ran first): */
     struct text grid, block;                /* "64x1x1" */
-    int64_t registers, shared_memory_bytes; /* per thread, per block; TABLE_INT_MISSING when not recorded */
-    int64_t shapes;                         /* how many there are */
+    int64_t registers, shared_memory_bytes; /* per thread, per block; TABLE_INT_MISSING if not recorded */
+    int64_t shapes;                         /* number of launch shapes */
     struct text operators;                  /* that launch it, most often first */
 };
 
@@ -49,7 +49,7 @@ struct kernels {
 };
 
 /* The kernels of SELECTION, a row for each name and group of BY (dimensions and KERNELS_BY_SHAPE). New; free with
- * kernels_free. Texts live as long as the answer and TRACE. */
+ * kernels_free. Texts live as long as the result and TRACE. */
 struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
 void kernels_free(struct kernels *kernels);
 

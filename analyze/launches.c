@@ -1,11 +1,12 @@
 /*
  * launches.c - see launches.h.
  *
- * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by
- * group and kernel are rows; launches sorted by stream and time are queues.
+ * Each operation is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by group
+ * and kernel are rows; launches sorted by stream and time are queues.
  */
 #include "analyze/launches.h"
 
+#include "base/order.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "facts/attribution.h"
@@ -20,7 +21,7 @@
 
 const struct trace_wants launches_wants = { .args = GPU_EVENTS_WANTS | WANT(GRAPH_ID) };
 
-enum { QUEUE_LIMIT = 1024 }; /* launches that CUDA lets wait in one stream */
+enum { QUEUE_LIMIT = 1024 }; /* launches that can wait in one stream in CUDA */
 
 /* ---- columns ---- */
 
@@ -66,24 +67,20 @@ static const struct table_column graph_columns[] = {
 
 /* ---- launches ---- */
 
-/* What a launch without work in the file, and a graph, have for a kernel. */
+/* Pseudo kernels of launches without work in the file, and of graphs. */
 #define KERNEL_NONE (NAME_NONE - 1)
 #define KERNEL_GRAPH NAME_NONE
 
 struct launch {
     event_id call, op;
-    event_id first; /* the work that began first; EVENT_NONE when none is in the file */
+    event_id first; /* the work that began first; EVENT_NONE if none is in the file */
     uint32_t operations;
     bool has_kernel;
     int64_t work_ns;            /* their durations */
     int64_t end_ns;             /* of the last work */
     int64_t graph;              /* -1: not recorded */
-    name_id kernel, row_kernel; /* row_kernel: 0 where kernels make no rows */
+    name_id kernel, row_kernel; /* row_kernel: 0 unless rows are by kernel */
     uint32_t group;
-};
-
-struct pair {
-    event_id call, work;
 };
 
 struct launch_query {
@@ -94,19 +91,12 @@ struct launch_query {
     int64_t unlinked, captured;
 };
 
-static int compare_pairs(const void *left, const void *right)
-{
-    const struct pair *a = left, *b = right;
-    if (a->call != b->call)
-        return a->call < b->call ? -1 : 1;
-    return a->work < b->work ? -1 : a->work > b->work;
-}
-
 /* Add an operation to the launch. */
 static void add_work(const struct trace *trace, struct launch *launch, event_id work)
 {
-    int64_t end_ns = trace_end_ns(trace, work);
-    if (launch->first == EVENT_NONE || trace_start_ns(trace, work) < trace_start_ns(trace, launch->first))
+    int64_t start_ns = trace_start_ns(trace, work), end_ns = trace_end_ns(trace, work);
+    int64_t first_ns = launch->first == EVENT_NONE ? INT64_MAX : trace_start_ns(trace, launch->first);
+    if (start_ns < first_ns || (start_ns == first_ns && work < launch->first))
         launch->first = work;
     if (launch->operations == 0 || end_ns > launch->end_ns)
         launch->end_ns = end_ns;
@@ -115,26 +105,17 @@ static void add_work(const struct trace *trace, struct launch *launch, event_id 
     launch->work_ns += trace_dur_ns(trace, work);
 }
 
-/* The work of SELECTION whose call is known, by call. New array of *COUNT. */
-static struct pair *find_pairs(struct launch_query *query, size_t *count)
+/* By position in gpu->event: the calls of what is in SELECTION; EVENT_NONE for the others. New; free with free(). */
+static uint64_t *find_calls(struct launch_query *query)
 {
     const struct gpu_events *gpu = query->gpu;
-    struct pair *pairs = mem_alloc(mem_times(gpu->count + 1, sizeof *pairs));
-    bool sorted = true;
-    *count = 0;
+    uint64_t *calls = mem_alloc(mem_times(gpu->count + 1, sizeof *calls));
     for (size_t i = 0; i < gpu->count; i++) {
-        if (!selection_holds(query->selection, gpu->event[i]))
-            continue;
-        if (gpu->call[i] == EVENT_NONE) {
-            query->unlinked++;
-            continue;
-        }
-        pairs[(*count)++] = (struct pair){ gpu->call[i], gpu->event[i] };
-        sorted = sorted && (*count < 2 || compare_pairs(&pairs[*count - 2], &pairs[*count - 1]) < 0);
+        bool held = selection_holds(query->selection, gpu->event[i]);
+        calls[i] = held ? gpu->call[i] : EVENT_NONE;
+        query->unlinked += held && gpu->call[i] == EVENT_NONE;
     }
-    if (!sorted)
-        qsort(pairs, *count, sizeof *pairs, compare_pairs);
-    return pairs;
+    return calls;
 }
 
 static struct launch new_launch(const struct trace *trace, event_id call)
@@ -148,24 +129,27 @@ static struct launch new_launch(const struct trace *trace, event_id call)
 static void find_launches(struct launch_query *query)
 {
     const struct trace *trace = query->trace;
-    size_t count;
-    struct pair *pairs = find_pairs(query, &count);
-    for (size_t first = 0, end; first < count; first = end) {
-        struct launch launch = new_launch(trace, pairs[first].call);
-        for (end = first; end < count && pairs[end].call == launch.call; end++)
-            add_work(trace, &launch, pairs[end].work);
+    size_t count = query->gpu->count;
+    uint64_t *calls = find_calls(query);
+    uint32_t *order = order_open(count);
+    order_by(order, count, calls);
+    for (size_t first = 0, end; first < count && calls[order[first]] != EVENT_NONE; first = end) {
+        struct launch launch = new_launch(trace, (event_id)calls[order[first]]);
+        for (end = first; end < count && calls[order[end]] == launch.call; end++)
+            add_work(trace, &launch, query->gpu->event[order[end]]);
         bool is_graph = launch.operations > 1 ||
                         attribution_is_graph_launch(names_text(trace->names, trace->name[launch.call]));
         launch.kernel = is_graph ? KERNEL_GRAPH : trace->name[launch.first];
         launch.graph = trace_arg_or(trace, ARG_GRAPH_ID, launch.first, -1);
         *VEC_PUSH(&query->found) = launch;
     }
-    free(pairs);
+    free(calls);
+    free(order);
 }
 
 /*
- * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were
- * requested, nobody knows whether they belong.
+ * Add calls of launches whose work is not in the file. If names, devices or streams were selected, it is unknown
+ * whether they belong, so they are left out.
  */
 static void find_launches_of_nothing(struct launch_query *query)
 {
@@ -210,14 +194,22 @@ static int64_t divided(int64_t sum, int64_t count)
     return sum / count;
 }
 
-static int compare_launches(const void *left, const void *right)
+/* Of the launches FOUND those of one row after those of another, each by call: new, free(). */
+static uint32_t *order_by_row(const struct launch *found, size_t count)
 {
-    const struct launch *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->row_kernel != b->row_kernel)
-        return a->row_kernel < b->row_kernel ? -1 : 1;
-    return a->call < b->call ? -1 : a->call > b->call;
+    uint32_t *order = order_open(count);
+    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    for (size_t i = 0; i < count; i++)
+        keys[i] = found[i].call;
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = found[i].row_kernel;
+    order_by(order, count, keys);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = found[i].group;
+    order_by(order, count, keys);
+    free(keys);
+    return order;
 }
 
 static struct text name_text(const struct trace *trace, name_id id)
@@ -233,15 +225,17 @@ static struct text kernel_text(const struct trace *trace, name_id kernel)
                                    : name_text(trace, kernel);
 }
 
+/* A row of the COUNT launches of FOUND that are next in ORDER. */
 static void add_row(struct launches *launches, const struct trace *trace, unsigned by,
-                    const struct launch *of, size_t count)
+                    const struct launch *found, const uint32_t *order, size_t count)
 {
+    const struct launch *of = &found[order[0]];
     struct launch_row row = { .key = group_key(launches->group, of->group), .count = (int64_t)count };
     int64_t with_work = 0;
     if (by & LAUNCHES_BY_KERNEL)
         row.key.kernel = kernel_text(trace, of->kernel);
     for (size_t i = 0; i < count; i++) {
-        const struct launch *launch = &of[i];
+        const struct launch *launch = &found[order[i]];
         int64_t call_end_ns = trace_end_ns(trace, launch->call), waited_ns = queue_ns(trace, launch);
         int64_t end_ns = launch->operations && launch->end_ns > call_end_ns ? launch->end_ns : call_end_ns;
         row.call_ns += trace_dur_ns(trace, launch->call);
@@ -275,41 +269,41 @@ static void add_rows(struct launches *launches, struct launch_query *query, unsi
         found[i].group = group_of(launches->group, found[i].first, found[i].call, found[i].op);
         found[i].row_kernel = by & LAUNCHES_BY_KERNEL ? found[i].kernel : 0;
     }
-    if (count)
-        qsort(found, count, sizeof *found, compare_launches);
+    uint32_t *order = order_by_row(found, count);
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && found[end].group == found[first].group &&
-                              found[end].row_kernel == found[first].row_kernel;)
+        const struct launch *of = &found[order[first]];
+        for (end = first + 1; end < count && found[order[end]].group == of->group &&
+                              found[order[end]].row_kernel == of->row_kernel;)
             end++;
-        add_row(launches, query->trace, by, &found[first], end - first);
+        add_row(launches, query->trace, by, found, &order[first], end - first);
     }
+    free(order);
     runs_sort(launches->rows.at, launches->rows.count, sizeof *launches->rows.at, has_less_call_time, NULL);
 }
 
 /* ---- queues ---- */
 
-/* One launch in the queue of its stream: from the start of the call to that of the work, which by a clock's skew may be
- * earlier. */
+/* One launch in the queue of its stream: from the start of the call to that of the work, which may be earlier with
+ * skewed clocks. */
 struct queued {
     track_id track;
     int64_t from_ns, to_ns;
 };
 
-static int compare_queued(const void *left, const void *right)
+static bool is_queued_later(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct queued *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return a->from_ns < b->from_ns ? -1 : a->from_ns > b->from_ns;
+    return a->track != b->track ? a->track > b->track : a->from_ns > b->from_ns;
 }
 
-static int compare_times(const void *left, const void *right)
+static bool is_later(const void *context, const void *left, const void *right)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
+    (void)context;
+    return *(const int64_t *)left > *(const int64_t *)right;
 }
 
-/* The launches that waited, by stream and begin. New array of *COUNT. */
+/* The launches that waited, by stream and start. New array of *COUNT. */
 static struct queued *find_queued(const struct launch_query *query, size_t *count)
 {
     const struct trace *trace = query->trace;
@@ -324,19 +318,18 @@ static struct queued *find_queued(const struct launch_query *query, size_t *coun
         waits[(*count)++] = (struct queued){ trace->track[launch->first],
                                              called_ns < started_ns ? called_ns : started_ns, started_ns };
     }
-    if (*count)
-        qsort(waits, *count, sizeof *waits, compare_queued);
+    runs_sort(waits, *count, sizeof *waits, is_queued_later, NULL);
     return waits;
 }
 
-/* The depth of one queue whenever it changed: WAITS, of one stream, by their begin. Where one launch leaves as another
- * comes, it stays; ENDS has room for COUNT times. */
+/* The depth of one queue at each change, from WAITS of one stream, by start. If one launch leaves at the moment when
+ * another enters, the depth does not change; ENDS is scratch space for COUNT times. */
 static struct queue_depths depths_of(const struct queued *waits, size_t count, int64_t *ends)
 {
     struct queue_depths depths = { .stream = waits[0].track, .launches = (int64_t)count };
     for (size_t i = 0; i < count; i++)
         ends[i] = waits[i].to_ns;
-    qsort(ends, count, sizeof *ends, compare_times);
+    runs_sort(ends, count, sizeof *ends, is_later, NULL);
     for (size_t begun = 0, ended = 0; ended < count;) {
         int64_t now_ns =
             begun < count && waits[begun].from_ns < ends[ended] ? waits[begun].from_ns : ends[ended];
@@ -400,13 +393,26 @@ static bool has_fewer_launches(const void *context, const void *a, const void *b
     return ((const struct queue_row *)a)->launches < ((const struct queue_row *)b)->launches;
 }
 
+/* The queue that changed most often first, then by rank, device and stream. */
+static bool changes_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct queue_depths *a = left, *b = right;
+    return a->changes.count < b->changes.count;
+}
+
 static void add_queues(struct launches *launches, const struct launch_query *query)
 {
-    size_t count;
-    struct queue_depths *depths = find_depths(query, &count);
-    for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&launches->queues) = queue_of(query->trace, &depths[i]);
-    launches_free_depths(depths, count);
+    const struct trace *trace = query->trace;
+    launches->depths = find_depths(query, &launches->depth_count);
+    for (size_t i = 0; i < launches->depth_count; i++) {
+        struct queue_depths *depths = &launches->depths[i];
+        int64_t origin_ns = trace_file_span(trace, trace->tracks[depths->stream].file).start_ns;
+        *VEC_PUSH(&launches->queues) = queue_of(trace, depths);
+        for (size_t c = 0; c < depths->changes.count; c++)
+            depths->changes.at[c].time_ns -= origin_ns;
+    }
+    runs_sort(launches->depths, launches->depth_count, sizeof *launches->depths, changes_less, NULL);
     runs_sort(launches->queues.at, launches->queues.count, sizeof *launches->queues.at, has_fewer_launches,
               NULL);
 }
@@ -482,11 +488,9 @@ static void add_graphs(struct launches *launches, const struct launch_query *que
               has_fewer_graph_launches, NULL);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* A row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with launches_free. */
-static struct launches *launches_analyze(const struct trace *trace, const struct selection *selection,
-                                         unsigned by)
+struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     struct launch_query query = { .trace = trace, .selection = selection, .gpu = gpu_events_of(trace) };
     struct launches *launches = mem_zalloc(1, sizeof *launches);
@@ -503,50 +507,18 @@ static struct launches *launches_analyze(const struct trace *trace, const struct
     return launches;
 }
 
-/*
- * The launches of SELECTION; a row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with
- * launches_free. Texts live as long as the answer and TRACE.
- */
-static void launches_free(struct launches *launches)
+void launches_free(struct launches *launches)
 {
     if (!launches)
         return;
     VEC_FREE(&launches->rows);
     VEC_FREE(&launches->queues);
     VEC_FREE(&launches->graphs);
+    for (size_t i = 0; i < launches->depth_count; i++)
+        VEC_FREE(&launches->depths[i].changes);
+    free(launches->depths);
     group_free(launches->group);
     free(launches);
-}
-
-/* The queue that changed most often first, then by rank, device and stream. */
-static bool changes_less(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct queue_depths *a = left, *b = right;
-    return a->changes.count < b->changes.count;
-}
-
-struct queue_depths *launches_depths(const struct trace *trace, const struct selection *selection,
-                                     size_t *count)
-{
-    struct launch_query query = { .trace = trace, .selection = selection, .gpu = gpu_events_of(trace) };
-    find_launches(&query);
-    struct queue_depths *depths = find_depths(&query, count);
-    for (size_t i = 0; i < *count; i++) {
-        int64_t origin_ns = trace_file_span(trace, trace->tracks[depths[i].stream].file).start_ns;
-        for (size_t c = 0; c < depths[i].changes.count; c++)
-            depths[i].changes.at[c].time_ns -= origin_ns;
-    }
-    runs_sort(depths, *count, sizeof *depths, changes_less, NULL);
-    VEC_FREE(&query.found);
-    return depths;
-}
-
-void launches_free_depths(struct queue_depths *depths, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        VEC_FREE(&depths[i].changes);
-    free(depths);
 }
 
 /* ---- the command ---- */
@@ -578,12 +550,11 @@ static struct table *queues_table(const struct launches *launches, const struct 
     return table;
 }
 
-static bool run_launches(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+void launches_add_result(const struct launches *launches, const struct trace *trace, unsigned by,
+                         struct result *result)
 {
-    (void)err;
-    struct launches *launches = launches_analyze(query->trace, query->selection, query->by);
-    result_add_table(result, launches_table(launches, query->by));
-    result_add_table(result, queues_table(launches, query->trace));
+    result_add_table(result, launches_table(launches, by));
+    result_add_table(result, queues_table(launches, trace));
     if (launches->graphs.count) {
         struct table *graphs =
             TABLE_OF_ROWS("graphs", "Graphs", graph_columns, launches->graphs.at, launches->graphs.count);
@@ -595,6 +566,13 @@ static bool run_launches(const struct analysis_query *query, struct result *resu
                           "%" PRId64
                           " %s recorded into a graph that was being captured, and launched nothing",
                           launches->captured, launches->captured == 1 ? "call was" : "calls were");
+}
+
+static bool run_launches(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    (void)err;
+    struct launches *launches = launches_analyze(query->trace, query->selection, query->by);
+    launches_add_result(launches, query->trace, query->by, result);
     launches_free(launches);
     return true;
 }
@@ -641,6 +619,6 @@ const struct analysis analysis_launches = {
     .run = run_launches,
     .section = "Launches",
     .section_intro =
-        "What it cost to launch work: time in the call, in the queue, on the device.",
+        "The cost of launching work: time in the call, in the queue, on the device.",
     .charts = "queue",
 };

@@ -1,13 +1,13 @@
 /*
- * launches.h - what it cost to launch work: time in the call, in the queue, on the device.
+ * launches.h - the cost of launching work: time in the call, in the queue, on the device.
  *
  *     call       [ cudaLaunchKernel )
  *     device                                [ kernel      )
  *                |<-- call time --->|<-----|<-kernel time>|
  *                                   queue time
  *
- * A launch is a call and all that it launched: mostly one kernel, copy or memset, of a graph many. Calls that should launch
- * kernels count even if no work of theirs is in the file, except those that only recorded into a graph
+ * A launch is a call and everything it launched: usually one kernel, copy or memset, for a graph many. Calls that
+ * should launch kernels count even if no work of theirs is in the file, except those that only recorded into a graph
  * (facts/launch_calls.h).
  */
 #ifndef TPA_ANALYZE_LAUNCHES_H
@@ -17,11 +17,11 @@
 
 extern const struct trace_wants launches_wants;
 
-/* The analysis's own word of --by: what was launched; a graph is one thing. Its text is key.kernel of the row. */
+/* The analysis's own word of --by: what was launched; a graph is one thing. Its text is in key.kernel of the row. */
 #define LAUNCHES_BY_KERNEL BY_OWN(0)
 #define LAUNCHES_BY_DEFAULT (BY(CALL) | LAUNCHES_BY_KERNEL)
 
-/* Times are in nanoseconds, averages rounded, halves up. What no launch of the row tells is TABLE_INT_MISSING. */
+/* Times are in nanoseconds, averages rounded, halves up. TABLE_INT_MISSING: not known for any launch of the row. */
 struct launch_row {
     struct group_key key; /* kernel: "(graph)", "(no work in the file)" or a name */
     int64_t count;
@@ -33,11 +33,12 @@ struct launch_row {
     int64_t total_ns;                     /* from the start of each call to the end of call and work */
 };
 
-/* The queue of a stream: from the start of each call to that of its work. Only launches with work in the file. */
+/* The queue of a stream: a launch is in it from the start of its call to the start of its work. Only launches with work
+ * in the file count. */
 struct queue_row {
     int64_t rank, device, stream, launches;
     int64_t max_depth, span_ns;     /* span: from the first launch to the start of the last work */
-    double mean_depth, empty, full; /* over the span; NaN where it is 0. Full: CUDA makes launches wait */
+    double mean_depth, empty, full; /* over the span; NaN if it is 0. Full: CUDA blocks launches */
 };
 
 struct graph_row {
@@ -50,17 +51,7 @@ struct graph_row {
     int64_t span_average_ns; /* from the start of the first work to the end of the last */
 };
 
-struct launches {
-    VEC_OF(struct launch_row) rows;  /* the most call time first */
-    VEC_OF(struct queue_row) queues; /* the most launches first */
-    VEC_OF(struct graph_row) graphs; /* the most launches first */
-    int64_t count, launch_bound;
-    int64_t unlinked; /* work on devices whose call is not in the file */
-    int64_t captured; /* calls that recorded into a graph and are not launches */
-    struct group *group;
-};
-
-/* The depth of one stream's queue, whenever it changed. */
+/* The changes in depth of one stream's queue. */
 struct queue_depth {
     int64_t time_ns; /* from the origin of the file */
     int64_t depth;   /* launches that wait from then on */
@@ -72,10 +63,27 @@ struct queue_depths {
     VEC_OF(struct queue_depth) changes;
 };
 
-/* The depths of all queues over time, those that change most often first. New array of *COUNT; free with
- * launches_free_depths. */
-struct queue_depths *launches_depths(const struct trace *trace, const struct selection *selection,
-                                     size_t *count);
-void launches_free_depths(struct queue_depths *depths, size_t count);
+struct launches {
+    VEC_OF(struct launch_row) rows;  /* largest call time first */
+    VEC_OF(struct queue_row) queues; /* most launches first */
+    VEC_OF(struct graph_row) graphs; /* most launches first */
+    int64_t count, launch_bound;
+    int64_t unlinked; /* work on devices whose call is not in the file */
+    int64_t captured; /* calls that recorded into a graph and are not launches */
+    struct group *group;
+    struct queue_depths *depths; /* most changes first */
+    size_t depth_count;
+};
+
+/*
+ * The launches of SELECTION; a row for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with launches_free (NULL
+ * is allowed). Texts live as long as the answer and TRACE.
+ */
+struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void launches_free(struct launches *launches);
+
+/* Add the tables "launches", "queues" and, where there are any, "graphs", and notices. BY as above. */
+void launches_add_result(const struct launches *launches, const struct trace *trace, unsigned by,
+                         struct result *result);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * many_rows.h - the end of tables that have a row for each of one thing in each of another: operators of devices, devices in
+ * many_rows.h - limit on tables with a row for each combination of two things: operators and devices, devices and
  * steps.
  *
- * A trace of a megabyte may have thousands of both, whose combinations are more rows than memory holds. So a table takes
- * whole devices (or streams) until it is full, and a notice tells how many are left out.
+ * A trace of a megabyte may have thousands of both, whose combinations are more rows than memory holds. So whole
+ * devices (or streams) are added to a table until it is full, and a notice gives the number left out.
  *
  *     if (rows.count >= MANY_ROWS)
  *         left_out++;
@@ -17,10 +17,10 @@
 
 #include "base/result.h"
 
-/* Rows of a table that is full. */
+/* The number of rows at which a table is full. */
 enum { MANY_ROWS = 1 << 18 };
 
-/* Add the notice that LEFT_OUT devices or streams are not in the tables; none when it is 0. */
+/* Add the notice that LEFT_OUT devices or streams are not in the tables; does nothing if it is 0. */
 void many_rows_tell(struct result *result, int64_t left_out);
 
 #endif

@@ -2,8 +2,8 @@
  * modules.c - see modules.h.
  *
  * Each moment of a host thread belongs to the innermost frame, operator or call that was open, and so to one path (see
- * code_paths.h); each operation of a device to the path it was launched from. All else is sums over the tree of paths, in
- * which parents come before their children.
+ * code_paths.h); each operation of a device to the path it was launched from. Everything else is computed by sums over
+ * the tree of paths, in which parents come before their children.
  */
 #include "analyze/modules.h"
 
@@ -54,19 +54,19 @@ struct modules_query {
     const struct modules_options *options;
     const struct code_paths *paths;
     int64_t *innermost_ns;                /* by node of the call tree */
-    uint32_t file;                        /* the rows are about this one; ALL_FILES */
+    uint32_t file;                        /* the rows are about this file; ALL_FILES: all */
     struct sums *self, *total;            /* by path */
     uint32_t *first_child, *next_sibling; /* by path; CODE_OUTSIDE: none */
     uint32_t *depth;                      /* by path; 1 for the outermost */
     struct modules *modules;
     bool has_device;
     int64_t cpu_ns, device_ns; /* of all that the rows are about */
-    int64_t order;             /* in the tree, of the last row that has one */
+    int64_t order;             /* order in the tree of the last row that has one */
 };
 
 #define ALL_FILES UINT32_MAX
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
 static void add_sums(struct sums *to, const struct sums *sums)
 {
@@ -89,8 +89,8 @@ static bool is_empty(const struct sums *sums)
 }
 
 /*
- * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call
- * and ends after it is not a child of it, yet no moment of a thread counts twice. New; free with free().
+ * The time in which each node was the innermost: the last to begin of those open. An event that begins in a call and
+ * ends after it is not its child, but no moment of a thread counts twice. New; free with free().
  */
 static int64_t *innermost_times(const struct calltree *tree)
 {
@@ -99,7 +99,7 @@ static int64_t *innermost_times(const struct calltree *tree)
     node_id *open = mem_alloc(mem_times(tree->count + 1, sizeof *open));
     for (size_t t = 0; t < tree->thread_count; t++) {
         const struct calltree_thread *thread = &tree->threads[t];
-        int64_t at_ns = INT64_MIN; /* up to here, moments have been given away */
+        int64_t at_ns = INT64_MIN; /* time is attributed up to here */
         size_t depth = 0;
         for (uint32_t i = 0; i <= thread->count; i++) {
             node_id next = thread->first + i;
@@ -136,7 +136,7 @@ static void sum_thread(struct modules_query *query, const struct calltree_thread
     }
 }
 
-/* Work of a device counts when the call that launched it was requested. */
+/* Work of a device counts if the call that launched it is selected. */
 static bool work_is_held(const struct modules_query *query, const struct attribution *launches, event_id e)
 {
     const struct selection *selection = query->selection;
@@ -172,7 +172,7 @@ static void sum_devices(struct modules_query *query, event_id first, event_id en
     }
 }
 
-/* What each path has itself, of the file or files that the rows are about. */
+/* The own time of each path, in the file or files that the rows are about. */
 static void sum_selves(struct modules_query *query)
 {
     const struct trace *trace = query->trace;
@@ -190,7 +190,7 @@ static void sum_selves(struct modules_query *query)
                     trace->files[query->file].first_event + trace->files[query->file].event_count);
 }
 
-/* Totals, depths, and who is in whom. */
+/* Compute totals, depths and children. */
 static void sum_tree(struct modules_query *query)
 {
     const struct code_paths *paths = query->paths;
@@ -244,7 +244,7 @@ static void set_sums(const struct modules_query *query, struct modules_row *row,
     row->cpu_backward_ns = total->cpu_ns[PASS_BACKWARD];
     row->cpu_share = query->cpu_ns > 0 ? (double)row->cpu_ns / (double)query->cpu_ns : NAN;
     if (query->paths->links && total->operations && !both(total->cpu_ns) && !total->calls) {
-        /* nothing but work of graphs that were captured from it: it ran when that was, and not here */
+        /* only work of graphs captured from it: the path ran during the capture, not here */
         row->cpu_ns = row->self_cpu_ns = row->cpu_forward_ns = row->cpu_backward_ns = missing;
         row->cpu_share = NAN;
     }
@@ -281,7 +281,7 @@ static struct text path_text(const struct modules_query *query, uint32_t path, s
     return keep(query->modules, text->at, text->count);
 }
 
-/* Paths that are shown whole would make rows as long as the tree is deep. */
+/* Limit on shown paths, which would otherwise be as long as the tree is deep. */
 enum { DEEPEST_SHOWN = 100 };
 
 static void add_path_row(const struct modules_query *query, uint32_t path, const struct sums *self,
@@ -307,7 +307,7 @@ static void add_path_row(const struct modules_query *query, uint32_t path, const
 
 /* ---- the tree ---- */
 
-/* What siblings are sorted by: the value of a column as a number of which larger ones come first. */
+/* The sort key of siblings: the value of a column as a number of which larger ones come first. */
 struct sibling {
     double value;
     uint32_t path;
@@ -334,8 +334,8 @@ static double value_of(const struct modules_row *row, const struct table_column 
     return value == TABLE_INT_MISSING ? 0 : (double)value;
 }
 
-/* Number the rows of the tree: a module before those it called, of one caller's in the order of COLUMN, of equals as
- * first called. */
+/* Number the rows of the tree: a module before its callees, siblings in the order of COLUMN, then of their first
+ * calls. */
 static void order_tree(struct modules_query *query, const uint32_t *row_of, const struct table_column *column)
 {
     struct modules_row *rows = query->modules->rows.at;
@@ -385,8 +385,8 @@ static void add_tree(struct modules_query *query, const struct table_column *col
 /* ---- without the tree ---- */
 
 /*
- * Sums by group: of a path, by its label, or by the class that is in it. A path within another of its group adds to
- * the group's own time and calls, but not a second time to its total.
+ * Totals by group: of a path, by its label, or by its class. A path inside another of its group adds to the group's own
+ * time and calls, but not again to its total.
  */
 static void add_flat(const struct modules_query *query)
 {
@@ -401,9 +401,9 @@ static void add_flat(const struct modules_query *query)
     size_t group_count = names_count(groups);
     struct sums *self = mem_zalloc(group_count + 1, sizeof *self);
     struct sums *total = mem_zalloc(group_count + 1, sizeof *total);
-    uint32_t *around = mem_zalloc(group_count + 1, sizeof *around); /* how many paths of it are open */
+    uint32_t *around = mem_zalloc(group_count + 1, sizeof *around); /* open paths of the group */
 
-    /* Down the tree and up again: a path that is met a second time is left. */
+    /* Visit the tree in depth-first order: a path visited for the second time is left. */
     VEC_OF(uint32_t) open = { 0 };
     bool *entered = mem_zalloc(paths->count + 1, sizeof *entered);
     for (uint32_t p = query->first_child[CODE_OUTSIDE]; p; p = query->next_sibling[p])
@@ -440,9 +440,9 @@ static void add_flat(const struct modules_query *query)
     names_free(groups);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* Rows whose names were not requested go; the figures of the others stay. */
+/* Remove rows whose names are not selected; the figures of the others do not change. */
 static bool filter_rows(struct modules *modules, const struct modules_options *options, struct tpa_error *err)
 {
     if (!options->filter && !options->exclude)
@@ -468,7 +468,7 @@ static struct table *empty_table(void)
     return TABLE_OF_ROWS("modules", NULL, columns, (struct modules_row *)NULL, 0);
 }
 
-/* The column to sort by; NULL and ERR when there is none of that name. */
+/* The column to sort by; NULL and ERR if there is none of that name. */
 static const struct table_column *sort_column(const struct modules_options *options, bool has_device,
                                               struct tpa_error *err)
 {
@@ -527,8 +527,8 @@ static void modules_free(struct modules *modules)
 }
 
 /*
- * New; free with modules_free. SELECTION must select no names. NULL and ERR when a regular expression is
- * wrong, or there is no such column to sort by.
+ * New; free with modules_free. SELECTION must select no names. NULL and ERR if a regular expression is invalid, or the
+ * column to sort by does not exist.
  */
 static struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
                                        const struct modules_options *options, struct tpa_error *err)
@@ -689,7 +689,7 @@ static bool run_modules(const struct analysis_query *query, struct result *resul
                                      .exclude = query->exclude };
     if (kinds & (kinds - 1)) {
         tpa_fail(err, TPA_NOWHERE, "--by takes one of tree, module, class and line at a time");
-        return tpa_hint(err, "rank may stand beside it, as in class,rank");
+        return tpa_hint(err, "rank may be added to it, as in class,rank");
     }
     while (kinds >> asked.by > 1)
         asked.by++;

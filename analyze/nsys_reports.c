@@ -1,6 +1,6 @@
 /*
- * nsys_reports.c - see nsys_reports.h. Every event that a report is about becomes a sample with the row that it belongs
- * to; samples are sorted by row, and each run of them makes the figures.
+ * nsys_reports.c - see nsys_reports.h. Every event of a report becomes a sample with the key of its row; samples are
+ * sorted by row, and each run of samples gives the figures of a row.
  */
 #include "analyze/nsys_reports.h"
 #include "base/search.h"
@@ -12,7 +12,7 @@
 const struct trace_wants nsys_reports_wants = { .args = WANT(CORRELATION) | WANT(LONG_NAME) | WANT(DEVICE) |
                                                         WANT(BYTES) };
 
-/* What a sample adds to, and its values. */
+/* The row of a sample, and its values. */
 struct sample {
     struct nsys_row key;
     int64_t value, call, queue, kernel; /* queue < 0: none */
@@ -31,7 +31,7 @@ static int compare_values(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Of VALUES, which are sorted here. */
+/* The figures of VALUES, which are sorted here. */
 static struct nsys_figures figures_of(int64_t *values, size_t count)
 {
     struct nsys_figures figures = { .count = count };
@@ -99,7 +99,7 @@ static int compare_averages(const void *left, const void *right)
     return compare_numbers(a->first, b->first);
 }
 
-/* The values at OFFSET in COUNT samples, but negative ones where ONLY_POSITIVE. */
+/* The values at OFFSET in COUNT samples, without negative ones if ONLY_POSITIVE. */
 static struct nsys_figures figures_at(const struct sample *samples, size_t count, size_t offset,
                                       bool only_positive, int64_t *room)
 {
@@ -161,7 +161,7 @@ static void set_name(struct nsys_row *row, const char *name)
     row->name_len = row->shown_len = strlen(name);
 }
 
-/* The name as it was recorded, where the event's own is a part of it. */
+/* The name as it was recorded, if the event's own name is a part of it. */
 static const char *whole_name(const struct trace *trace, event_id e)
 {
     const char *whole = trace_arg_text(trace, ARG_LONG_NAME, e);
@@ -178,7 +178,7 @@ static size_t call_length(const char *name)
     return versioned ? len - 6 : len;
 }
 
-/* "Host-to-Device" of "Memcpy HtoD (Pageable -> Device)", and what stands before it. */
+/* "Host-to-Device" of "Memcpy HtoD (Pageable -> Device)", and its prefix. */
 static void set_operation(struct nsys_row *row, const struct trace *trace, event_id e)
 {
     static const char *const words[][2] = {
@@ -200,7 +200,7 @@ static void set_operation(struct nsys_row *row, const struct trace *trace, event
             set_name(row, words[i][1]);
 }
 
-/* nsys' reports know kernels alone; a graph recorded as a whole is none. */
+/* The reports of nsys include only kernels; a graph recorded as a whole is none. */
 static bool is_kernel(const struct trace *trace, event_id e)
 {
     return trace->kind[e] == EVENT_KERNEL && strncmp(trace_name(trace, e), "CUDA graph ", 11) != 0;
@@ -259,7 +259,7 @@ static bool take(const struct trace *trace, enum nsys_report report, event_id e,
 
 /* ---- calls and what they launched ---- */
 
-/* A call or a piece of work, by file and correlation. */
+/* A call or an operation, by file and correlation. */
 struct linked {
     uint32_t file;
     int64_t correlation;
@@ -291,10 +291,10 @@ static void collect(const struct trace *trace, bool (*wanted)(const struct trace
         qsort(list->at, list->count, sizeof *list->at, compare_linked);
 }
 
-/* Every pair of a call and work of the same number: one after the other. CALL and WORK are where the search stands. */
+/* Iterator over all pairs of a call and work with the same number. CALL and WORK are the current position. */
 struct joining {
     struct linked_list calls, work;
-    size_t call, first, at; /* the call, the first of its work, and the one that comes next */
+    size_t call, first, at; /* the call, the first of its work, and the next one */
 };
 
 static bool next_pair(struct joining *joining, event_id *call, event_id *work)
@@ -356,11 +356,11 @@ static void take_kern_exec(const struct trace *trace, struct samples *samples)
 
 /* ---- ranges as their work ran ---- */
 
-/* A call, and what it launched: in total from the first start to the last end. */
+/* A call and its work: from the first start to the last end. */
 struct launch {
     track_id track;
     int64_t start_ns, end_ns, first_ns, last_ns;
-    bool again; /* a driver's call within the runtime's of the same number: one operation */
+    bool again; /* a driver call inside a runtime call of the same number: one operation */
 };
 
 struct projected {
@@ -377,7 +377,7 @@ static int compare_launches(const void *left, const void *right)
     return compare_numbers(a->start_ns, b->start_ns);
 }
 
-/* By thread and start; of those that begin together the longest first, then in order of the file. */
+/* By thread and start; of equal starts the longest first, then in order of the file. */
 static int compare_projected(const void *left, const void *right)
 {
     const struct projected *a = left, *b = right;
@@ -388,7 +388,7 @@ static int compare_projected(const void *left, const void *right)
     return order ? order : a->range < b->range ? -1 : a->range > b->range;
 }
 
-/* Find the work of RANGE among LAUNCHES, which are sorted; false when there is none. */
+/* Find the work of RANGE among LAUNCHES, which are sorted; false if there is none. */
 static bool project(const struct launch *launches, size_t count, struct projected *range)
 {
     size_t i;

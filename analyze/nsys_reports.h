@@ -2,9 +2,9 @@
  * nsys_reports.h - the reports that `nsys stats` (2023.4) prints, computed from a trace.
  *
  * Definitions are those of NVIDIA's report scripts: all durations are end - start in ns, medians the mean of the middle
- * two, deviations those of a sample (0 for one). Rows come by their total (of kern_exec: their average), the largest
- * first, then in order of the file. They differ from tpa's own analyses: graphs recorded as a whole are not kernels,
- * work without a call has no row in kern_exec.
+ * two, deviations those of a sample (0 for one). Rows are sorted by total (kern_exec: average), largest first, then in
+ * order of the file. Differences from tpa's own analyses: graphs recorded as a whole are not kernels, work without a
+ * call has no row in kern_exec.
  */
 #ifndef TPA_ANALYZE_NSYS_REPORTS_H
 #define TPA_ANALYZE_NSYS_REPORTS_H
@@ -36,13 +36,12 @@ struct nsys_figures {
 struct nsys_row {
     const char *name, *second; /* borrowed from the trace; second: the call of NSYS_KERN_EXEC */
     size_t name_len, second_len;
-    size_t
-        shown_len; /* of NAME: calls are distinguished by the version of their interface, which is not shown */
-    const char *domain; /* what stands around the name of an operation: NULL, or "[CUDA memcpy " ... */
+    size_t shown_len;   /* of NAME: calls are distinguished by interface version, which is not shown */
+    const char *domain; /* text around the name of an operation: NULL, or "[CUDA memcpy " ... */
     bool start_end;     /* the style of a range */
-    event_id first;     /* of the row's events: decides between rows of the same total */
+    event_id first;     /* of the row's events: orders rows of the same total */
     int64_t pid, tid, device;
-    struct nsys_figures of; /* what the report is about; of KERN_EXEC call start to kernel end */
+    struct nsys_figures of; /* the subject of the report; for KERN_EXEC, from call start to kernel end */
     struct nsys_figures call, queue, kernel; /* of KERN_EXEC */
     int64_t range_total, operations;         /* of PROJECTED: as recorded, and GPU operations */
     double mean_level, mean_children;
@@ -50,10 +49,10 @@ struct nsys_row {
 
 struct nsys_rows {
     VEC_OF(struct nsys_row);
-    int64_t total; /* of all rows: what shares are of */
+    int64_t total; /* of all rows: the base of shares */
 };
 
-/* New rows in ROWS, to be freed with nsys_rows_free. Nothing of the kind was recorded: none. */
+/* Compute rows in ROWS; free with nsys_rows_free. None if nothing of the kind was recorded. */
 void nsys_report_open(const struct trace *trace, enum nsys_report report, struct nsys_rows *rows);
 void nsys_rows_free(struct nsys_rows *rows);
 

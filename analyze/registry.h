@@ -1,5 +1,5 @@
 /*
- * registry.h - the analyses there are, in the order in which `tpa help` and the report list them.
+ * registry.h - all analyses, in the order in which `tpa help` and the report list them.
  *
  * An analysis is one file that ends in `const struct analysis analysis_NAME`, and one row here.
  */

@@ -1,7 +1,7 @@
 /*
  * roofline.c - see roofline.h.
  *
- * roofline_calls.c finds the calls, their costs and their work; here they are added up: to rows, devices and steps.
+ * roofline_calls.c finds the calls, their costs and their work; here they are aggregated to rows, devices and steps.
  */
 #include "analyze/roofline.h"
 
@@ -100,7 +100,7 @@ static struct text kept(struct roofline *roofline, struct buffer *text)
 
 /* ---- peaks ---- */
 
-/* The name of DEVICE; of a file that does not number its devices so, the first that is known. */
+/* The name of DEVICE; if the file does not number its devices in this way, the first known one. */
 static const char *device_name(const struct trace *trace, const struct gpu_device *device)
 {
     if (device->properties && device->properties->name && device->properties->name[0])
@@ -113,7 +113,7 @@ static const char *device_name(const struct trace *trace, const struct gpu_devic
     return NULL;
 }
 
-/* What each device computes at which rate at most: the rates that calls are held to, and the bandwidth. */
+/* The peaks of each device: the rates that calls are compared with, and the bandwidth. */
 static void list_peaks(struct roofline *roofline, const struct device_peaks *override)
 {
     const struct gpu_events *gpu = gpu_events_of(roofline->trace);
@@ -160,7 +160,7 @@ static void find_peaks(struct roofline *roofline, const struct device_peaks *ove
 
 /* ---- rows ---- */
 
-/* A row while it grows. */
+/* A row under construction. */
 struct row_sums {
     int64_t flops, bytes; /* of calls with work */
     double compute_ns, memory_ns;
@@ -168,7 +168,7 @@ struct row_sums {
     int units;  /* of all calls: as units_kind */
 };
 
-/* What the peak of CALL is of: the memory, -1, or an enum peak_rate. */
+/* The kind of the peak of CALL: -1 for memory, or an enum peak_rate. */
 static int units_kind(const struct roofline_call *call)
 {
     return call->class == OP_MOVE || call->class == OP_FUSED ? -1 : (int)call->rate;
@@ -237,7 +237,7 @@ static int64_t rounded_ns(double ns)
     return ns < 9e18 ? llround(ns) : INT64_MAX;
 }
 
-/* SUM plus VALUE, missing as soon as one of the values is. */
+/* SUM plus VALUE, missing if any value is. */
 static void add_or_miss(int64_t *sum, int64_t value)
 {
     if (value == OP_UNKNOWN || *sum == TABLE_INT_MISSING)
@@ -296,7 +296,7 @@ static bool took_less(const void *context, const void *a, const void *b)
     return ((const struct roofline_row *)a)->time_ns < ((const struct roofline_row *)b)->time_ns;
 }
 
-/* Is CALL one of those that SELECTION holds? */
+/* Is CALL in SELECTION? */
 static bool is_selected(const struct roofline *roofline, const struct selection *selection,
                         const struct roofline_call *call)
 {
@@ -339,9 +339,10 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
     names_free(keys);
 }
 
-/* ---- devices, and what is not modelled ---- */
+/* ---- devices, and work that is not modelled ---- */
 
-/* At the peak, of a device while it grows: calls that launch on several devices are shared out by the time of their work. */
+/* Times at the peak of a device under construction: calls that launch on several devices are divided by the time of
+ * their work. */
 struct device_sums {
     double at_peak_ns, won_ns;
 };
@@ -387,14 +388,14 @@ static bool rests_less(const void *context, const void *a, const void *b)
     return ((const struct roofline_rest *)a)->time_ns < ((const struct roofline_rest *)b)->time_ns;
 }
 
-/* Add up the work of SELECTION on each device; what no modelled operator launched goes to the rest. */
+/* Add up the work of SELECTION on each device; work not launched by a modelled operator goes to the rest. */
 static void find_devices(struct roofline *roofline, const struct selection *selection)
 {
     const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     const struct graph_links *links = graph_links_of(trace);
     size_t names = names_count(trace->names) + (links ? names_count(links->bodies->texts) : 0);
-    uint32_t *place = mem_zalloc(names + 1, sizeof *place); /* by name: 1 + its rest */
+    uint32_t *place = mem_zalloc(names + 1, sizeof *place); /* by name: 1 + index of its rest */
     struct device_sums *sums = mem_zalloc(gpu->device_count + 1, sizeof *sums);
     for (size_t d = 0; d < gpu->device_count; d++) {
         const char *name = device_name(trace, &gpu->devices[d]);
@@ -435,14 +436,14 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
 
 /* ---- steps ---- */
 
-/* A step while it grows: at the peak. */
+/* A step under construction: times at the peak. */
 struct step_sums {
     double ns, model_ns;
-    int64_t first_ns, last_ns; /* of its work, where it is a whole recording */
+    int64_t first_ns, last_ns; /* of its work, if it is a whole recording */
     bool any;
 };
 
-/* The matrix operations of CALL go to STEP. */
+/* Add the matrix operations of CALL to STEP. */
 static void add_to_step(const struct trace *trace, struct roofline_step *step, struct step_sums *sums,
                         const struct roofline_call *call)
 {
@@ -471,7 +472,7 @@ static void finish_step(struct roofline_step *step, const struct step_sums *sums
     }
 }
 
-/* From the first to the last work of FILE that SELECTION holds. */
+/* From the first to the last work of FILE in SELECTION. */
 static struct interval recording_of(const struct gpu_events *gpu, const struct selection *selection,
                                     uint32_t file)
 {
@@ -495,7 +496,8 @@ static bool is_whole(const struct selection *selection, const struct step *step,
            selection_holds_time(selection, step->file, end_ns - 1);
 }
 
-/* One for each step; of files without steps one for the recording. OF_FILE: by file, that recording; OF_STEP: by step. */
+/* One for each step; for files without steps, one for the recording. OF_FILE: by file, that recording; OF_STEP: by
+ * step. */
 static void open_steps(struct roofline *roofline, const struct selection *selection, size_t *of_file,
                        size_t *of_step)
 {
@@ -562,7 +564,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     free(of_step);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 static struct roofline *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct device_peaks *override)
@@ -594,7 +596,7 @@ static void release(void *value)
     free(roofline);
 }
 
-/* What the page, its chart and the summary ask alike: computed once. */
+/* The result that the page, its chart and the summary share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
@@ -610,6 +612,12 @@ const struct roofline *roofline_analyze(const struct trace *trace, const struct 
     static const struct derivation usual = { derive_usual, release };
     if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
         return trace_derive(trace, &usual);
+    return analyze(trace, selection, by, override);
+}
+
+const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
+                                     unsigned by, const struct device_peaks *override)
+{
     return analyze(trace, selection, by, override);
 }
 
@@ -633,7 +641,7 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* The row with the most to be won; NULL: none. */
+/* The row with the largest possible saving; NULL: none. */
 static const struct roofline_row *best_row(const struct roofline *roofline)
 {
     const struct roofline_row *best = NULL;
@@ -661,7 +669,7 @@ static void add_gain(const struct roofline *roofline, int64_t won_ns, struct buf
         buffer_printf(text, " %.*s", (int)best->shapes.len, best->shapes.at);
 }
 
-/* The first sentence is the answer. */
+/* The first sentence of the output. */
 static void tell_answer(const struct roofline *roofline, struct result *result)
 {
     int64_t rated_ns = 0, at_peak_ns = 0, won_ns = 0;
@@ -697,11 +705,11 @@ static void tell_oddities(const struct roofline *roofline, struct result *result
     for (size_t i = 0; i < roofline->rows.count; i++)
         above += roofline->rows.at[i].above;
     if (above)
-        result_add_notice(result, "above_peak", above, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " %s above 100 %% of the peak: a cache holds what they read, or the count "
-                          "does not fit what they do",
-                          above, above == 1 ? "row runs" : "rows run");
+        result_add_notice(
+            result, "above_peak", above, NULL, TPA_NOWHERE,
+            "%" PRId64
+            " %s above 100 %% of the peak: a cache holds what they read, or the count is wrong for them",
+            above, above == 1 ? "row runs" : "rows run");
     if (!roofline->calls.on_device)
         result_add_notice(result, "host_time", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device: times are those of the host");
@@ -733,6 +741,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         struct table *peaks =
             TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
         totals->uncut = peaks->uncut = true;
+        peaks->none = "What the devices could do is not known; --peak tells it.";
         result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));

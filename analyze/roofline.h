@@ -9,9 +9,10 @@
  * Operators whose costs are known (facts/op_cost.h) are modelled. Device work belongs to the innermost modelled
  * operator around its launch; its time is the sum of its durations. At the peak a call takes the longer of operations /
  * peak rate and bytes / bandwidth (facts/device_peaks.h); the peak rate is that of matrix units for the type of the
- * first matrix, float32 there only if a kernel says TF32, else that of vector units. docs/definitions.md has all of it.
+ * first matrix, float32 there only if a kernel says TF32, else that of vector units. docs/definitions.md has the
+ * details.
  *
- * Where nothing ran on a device, time is that of the host: of each call without the modelled ones within it.
+ * If nothing ran on a device, times are those of the host: of each call without the modelled calls in it.
  */
 #ifndef TPA_ANALYZE_ROOFLINE_H
 #define TPA_ANALYZE_ROOFLINE_H
@@ -26,56 +27,56 @@
 
 extern const struct trace_wants roofline_wants;
 
-/* Below this share of what the device could, work is called slow. */
+/* Work below this share of the peak is called slow. */
 #define ROOFLINE_SLOW 0.2
 
 struct roofline_row {
     struct group_key key;
-    struct text name, shapes, types; /* missing unless by op, by shape */
+    struct text name, shapes, types; /* missing unless rows are by op, by shape */
     int64_t count;                   /* calls */
     int64_t launching;               /* of these, calls that launched work themselves */
-    int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING where one is unknown, as below */
+    int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING if one is unknown, as below */
     int64_t time_ns;                 /* of their operations */
     double tflops, tbs,
         intensity;     /* 10^12 per second, of calls with work; operations per byte; NAN: missing, as below */
     struct text bound; /* "compute", "memory" */
-    struct text units; /* "bf16 matrix", "fp32 vector": whose peak it is; missing where calls differ */
-    double share;      /* of what the device could: time at the peak / time */
-    int64_t at_peak_ns, won_ns; /* how long at the peak; how much that is less, 0 where it is more */
+    struct text units; /* "bf16 matrix", "fp32 vector": the units of the peak; missing if calls differ */
+    double share;      /* of the peak: time at the peak / time */
+    int64_t at_peak_ns, won_ns; /* time at the peak; the saving, at least 0 */
     bool above;                 /* faster than the peak: a cache served it, or the count is wrong */
 };
 
 /* A device, as a whole. */
 struct roofline_device {
     int64_t rank, device;
-    struct text name;    /* missing where the file lacks it */
+    struct text name;    /* missing if not recorded */
     int64_t time_ns;     /* of its operations, added up */
     int64_t modelled_ns; /* of those in modelled operators */
-    double modelled;     /* as a share */
-    int64_t rated_ns;    /* of those of them whose time at the peak is known */
+    double modelled;     /* modelled_ns as a share */
+    int64_t rated_ns;    /* of modelled operations whose time at the peak is known */
     int64_t at_peak_ns, won_ns;
     double share;    /* at_peak_ns of rated_ns */
     int64_t slow_ns; /* operations in calls below ROOFLINE_SLOW of the peak */
     double slow;     /* of time_ns */
 };
 
-/* What a device can do at most, of what its calls request. */
+/* A peak of a device that its calls need. */
 struct roofline_peak {
     int64_t rank, device;
     struct text name, rate, source; /* "NVIDIA H100 80GB HBM3", "bf16" or "hbm", the data sheet */
     double per_second;              /* 10^12 operations or bytes */
 };
 
-/* A step; or, where none are marked, the recording of a rank. */
+/* A step or, without marked steps, the recording of a rank. */
 struct roofline_step {
     int64_t rank, step; /* TABLE_INT_MISSING: the whole recording */
     int64_t devices, duration_ns;
     int64_t flops;       /* of matrix operators, executed */
-    int64_t model_flops; /* the same without what was recomputed */
-    double hfu, mfu;     /* time these would take at the peak of their type, over duration and devices */
+    int64_t model_flops; /* the same without recomputed ones */
+    double hfu, mfu;     /* time of these at the peak of their type, divided by duration and devices */
 };
 
-/* Device time that is not modelled, by operator; by call or kernel where there is none. */
+/* Device time that is not modelled, by operator; by call or kernel without one. */
 struct roofline_rest {
     struct text name;
     int64_t count, time_ns;
@@ -85,13 +86,13 @@ struct roofline_rest {
 struct roofline {
     const struct trace *trace; /* borrowed */
     struct roofline_calls calls;
-    VEC_OF(struct roofline_row) rows; /* the most time first */
+    VEC_OF(struct roofline_row) rows; /* largest time first */
     VEC_OF(struct roofline_device) devices;
     VEC_OF(struct roofline_peak) peaks;
     VEC_OF(struct roofline_step) steps;
-    VEC_OF(struct roofline_rest) rest; /* the most time first */
+    VEC_OF(struct roofline_rest) rest; /* largest time first */
     int64_t time_ns, modelled_ns;      /* of all devices */
-    struct roofline *own;              /* to be freed; NULL: it is kept with the trace */
+    struct roofline *own;              /* to be freed; NULL: cached with the trace */
     struct group *group;
     struct arena texts;
 };
@@ -100,11 +101,14 @@ enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
 
 /*
  * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
- * all devices; NULL: none. Give back with roofline_free (NULL is allowed): of all of TRACE, by default and without OVERRIDE,
- * it is computed once and kept with TRACE.
+ * all devices; NULL: none. Release with roofline_free (NULL is allowed); the result for all of TRACE, by default and
+ * without OVERRIDE, is computed once and cached with TRACE.
  */
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override);
+const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
+                                     unsigned by,
+                                     const struct device_peaks *override); /* the same, never kept */
 void roofline_free(const struct roofline *roofline);
 
 #endif

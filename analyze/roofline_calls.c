@@ -1,8 +1,8 @@
 /*
  * roofline_calls.c - see roofline_calls.h.
  *
- * What a call costs depends on its name and arguments alone, which are numbers already: it is computed once for each set of
- * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
+ * The cost of a call depends only on its name and arguments, which are ids: it is computed once for each combination.
+ * Operators are nested by time, so that device work is attributed to the innermost modelled operator around its launch.
  */
 #include "analyze/roofline_calls.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names and texts, of the trace and of what graphs were captured from ---- */
+/* ---- names and texts, of the trace and of the captures of graphs ---- */
 
 static const char *own_or_captured(const struct trace *trace, const struct names *own, name_id id)
 {
@@ -38,7 +38,7 @@ const char *roofline_text(const struct trace *trace, name_id id)
     return own_or_captured(trace, trace->texts, id);
 }
 
-/* ID of the texts of LINKS as one of OWN, where it has the same text; else behind them. */
+/* ID of the texts of LINKS as one of OWN, if it has the same text; else after them. */
 static name_id id_of_captured(const struct graph_links *links, const struct names *own, name_id id)
 {
     if (id == NAME_NONE)
@@ -66,15 +66,15 @@ name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id
     return trace->name[op != EVENT_NONE ? op : call != EVENT_NONE ? call : work];
 }
 
-/* ---- what names say ---- */
+/* ---- properties of names ---- */
 
 enum name_state { NAME_NOT_ASKED, NAME_PLAIN, NAME_MODELLED, NAME_BACKWARD, NAME_RECOMPUTES };
 
 struct namer {
     const struct trace *trace;
     uint8_t *state;          /* by name: enum name_state */
-    struct op_model *models; /* by name, where it is modelled */
-    bool recomputes;         /* some Python function recomputes */
+    struct op_model *models; /* by name, if modelled */
+    bool recomputes;         /* is there a Python function that recomputes? */
 };
 
 static enum name_state state_of_name(const char *name, enum event_kind kind, struct op_model *model)
@@ -145,7 +145,7 @@ static struct serving serving_open(const struct trace *trace)
     return serving;
 }
 
-/* The step that E lies in; NULL: in none. */
+/* The step that contains E; NULL: none. */
 static const struct serving_step *serving_step_at(const struct serving *serving, const struct trace *trace,
                                                   event_id e)
 {
@@ -200,7 +200,8 @@ static bool read_call(struct pricer *pricer, const name_id *args)
                         text_or_null(trace, args[COST_CONCRETE]));
 }
 
-/* The operations of attention whose inputs do not tell them, from the step that E, the operator or its launch, lies in. */
+/* The operations of attention that do not follow from its inputs, from the step around E, the operator or its
+ * launch. */
 static void price_by_step(struct pricer *pricer, event_id e, const name_id *args, struct key_cost *cost)
 {
     const struct serving_step *step = serving_step_at(&pricer->serving, pricer->trace, e);
@@ -213,7 +214,7 @@ static void price_by_step(struct pricer *pricer, event_id e, const name_id *args
     cost->modelled = cost->modelled || known.flops != OP_UNKNOWN;
 }
 
-/* What an operator of MODEL, called NAME with ARGS, costs; E: see price_by_step. */
+/* The cost of an operator of MODEL called NAME with ARGS; E: see price_by_step. */
 static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name, const struct op_model *model,
                                 const name_id args[COST_ARGS])
 {
@@ -273,7 +274,7 @@ static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS]
                                    .memory_ns = NAN };
 }
 
-/* The calls that cost something that is known, in order of the file; INDEX, by event, gets their places, counted from 1. */
+/* Add the calls with known costs, in order of the file; INDEX, by event, gets their indices, counted from 1. */
 static void price_calls(struct roofline_calls *calls, struct pricer *pricer, const struct namer *namer,
                         uint32_t *index)
 {
@@ -314,10 +315,12 @@ static bool is_nested(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* Facts of work by its name. Each is computed once: looking for words in the names of 15,000 copies was half of this file's time. */
+/* Facts of work by its name. Each is computed once: searching words in the names of 15,000 copies was half of this
+ * file's time. */
 enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
-/* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */
+/* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor
+ * cores. */
 static bool says_tf32(const char *name)
 {
     return strstr(name, "tf32") || strstr(name, "TF32") || strstr(name, "xf32") || strstr(name, "XF32") ||
@@ -330,16 +333,17 @@ static uint8_t words_of(const char *name)
     return (uint8_t)(WORDS_ASKED | (says_tf32(name) ? WORDS_TF32 : 0) | (within ? 0 : WORDS_NOT_WITHIN));
 }
 
-/* ---- what work records of itself ---- */
+/* ---- costs recorded with work ---- */
 
 /*
- * Operations and bytes that work tells, as that of TPUs does. What holds other work (a loop) tells the sum of it,
- * copies go from or to other memory, and a collective is bound by links: none of these counts. Operations are held to the matrix units in bfloat16, for which a TPU is built.
+ * Operations and bytes recorded with work, as on TPUs. Work that contains other work (a loop) records the sum of it,
+ * copies go from or to other memory, and a collective is bound by links: none of these counts. Operations are compared
+ * with the peak of matrix units in bfloat16, for which a TPU is built.
  */
 struct told_works {
     const struct trace *trace;
     struct arg_scan flops, bytes;
-    bool *holds_others; /* by work of gpu_events; NULL: no work tells */
+    bool *holds_others; /* by work of gpu_events; NULL: no work records costs */
 };
 
 static struct told_works told_works_open(const struct trace *trace, const struct gpu_events *gpu)
@@ -361,7 +365,7 @@ static struct told_works told_works_open(const struct trace *trace, const struct
     return told;
 }
 
-/* The new call that work I is by itself, counted from 1; 0: it tells nothing. */
+/* Add a call for work I alone. Returns its index, counted from 1; 0: no recorded costs. */
 static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
 {
     static const name_id no_args[COST_ARGS] = {
@@ -387,7 +391,7 @@ static uint32_t call_of_told(struct told_works *told, struct roofline_calls *cal
     return (uint32_t)calls->count;
 }
 
-/* What is known of a captured operator, by its place among those of the captures. */
+/* A captured operator, by its index among those of the captures. */
 struct captured {
     enum name_state state; /* NAME_NOT_ASKED, NAME_PLAIN or NAME_MODELLED */
     struct op_model model;
@@ -442,7 +446,7 @@ static const struct captured *captured_of(struct graph_works *works, uint32_t op
     return captured;
 }
 
-/* 1 + the call that E, work of a graph that CALL launched, is of; 0: of none that is modelled. */
+/* 1 + the call of E, work of a graph launched by CALL; 0: none that is modelled. */
 static uint32_t call_of_graph_work(struct graph_works *works, event_id e, event_id call)
 {
     const struct body_launch *launch = graph_link_launch(works->links, e);
@@ -496,7 +500,8 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         }
         call->time_ns += trace_dur_ns(trace, e);
         call->tf32_ns += *says & WORDS_TF32 ? trace_dur_ns(trace, e) : 0;
-        /* A copy from or to elsewhere: the memory's bandwidth does not bound that, and nothing tells the link's. */
+        /* Is E a copy from or to another memory? The memory's bandwidth does not bound it, and that of the link is
+         * unknown. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
     }
@@ -519,7 +524,7 @@ static void add_host_times(struct roofline_calls *calls, const struct calltree *
     }
 }
 
-/* Who is within whom: INDEX gets, for operators that are not modelled, the innermost modelled one around them. */
+/* Nesting: INDEX gets, for operators that are not modelled, the innermost modelled one around them. */
 static void nest_calls(struct roofline_calls *calls, const struct namer *namer, const struct calltree *tree,
                        uint32_t *index)
 {
@@ -539,7 +544,7 @@ static void nest_calls(struct roofline_calls *calls, const struct namer *namer, 
     free(recomputes);
 }
 
-/* Calls of matrix operators that launched work within others of them: the operations are the inner ones'. */
+/* Mark calls of matrix operators that contain others with work: the operations are those of the inner ones. */
 static void find_covers(struct roofline_calls *calls, const struct calltree *tree, const uint32_t *index)
 {
     bool *inside = mem_zalloc(tree->count + 1, sizeof *inside);

@@ -1,4 +1,4 @@
-/* selection.c - a query is turned into one array per thing that can be requested; see selection.h. */
+/* selection.c - a query is converted to one array per kind of thing that can be selected; see selection.h. */
 #include "analyze/selection.h"
 
 #include "facts/recordings.h"
@@ -17,7 +17,7 @@
 
 /* --- names --------------------------------------------------------------------------------------------------- */
 
-/* Does REGEX match NAME, as it is or as people read it? */
+/* Does REGEX match NAME, mangled or demangled? */
 static bool match_name(const struct regex *regex, const char *name, size_t len, bool *matched,
                        struct tpa_error *err)
 {
@@ -32,7 +32,7 @@ static bool match_name(const struct regex *regex, const char *name, size_t len, 
     return good;
 }
 
-/* Clear KEEP where REGEX says the opposite of WANTED. */
+/* Clear KEEP for names whose match with REGEX differs from WANTED. */
 static bool sieve(const struct names *names, const char *pattern, bool wanted, bool *keep,
                   struct tpa_error *err)
 {
@@ -68,7 +68,7 @@ int64_t selection_rank(const struct trace *trace, uint32_t file)
     return trace->files[file].rank >= 0 ? trace->files[file].rank : recordings_of(trace)->place[file];
 }
 
-/* The numbers that there are, for messages: "0, 1 and 7". */
+/* The existing numbers, for messages: "0, 1 and 7". */
 struct numbers {
     VEC_OF(int64_t);
 };
@@ -127,7 +127,7 @@ static bool select_files(struct selection *selection, const struct ranges *ranks
     return true;
 }
 
-/* Take away the tracks of devices whose number is not WANTED. */
+/* Remove the tracks of devices whose number is not WANTED. */
 static bool sieve_tracks(struct selection *selection, const char *what, const struct ranges *wanted,
                          struct tpa_error *err)
 {
@@ -158,15 +158,14 @@ static bool sieve_tracks(struct selection *selection, const char *what, const st
 
 /* --- times --------------------------------------------------------------------------------------------------- */
 
-/* Is E a stretch of time on the host that a name was given to: an annotation, or (old PyTorch makes no difference) an
- * operator? */
+/* Is E a named range on the host: an annotation, or (old PyTorch does not distinguish them) an operator? */
 static bool is_range(const struct trace *trace, event_id e)
 {
     return (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP) &&
            !(trace->flags[e] & EVENT_POINT);
 }
 
-/* Replace the windows by what they have in common with MORE, which is released. */
+/* Intersect the windows with MORE, which is released. */
 static void narrow_windows(struct selection *selection, struct intervals *more)
 {
     size_t files = selection->trace->file_count;
@@ -234,7 +233,7 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
     return true;
 }
 
-/* Add the ranges called NAME; false when there are none. */
+/* Add the ranges called NAME; false if there are none. */
 static bool add_ranges(const struct trace *trace, const char *name, struct intervals *windows)
 {
     bool any = false;
@@ -308,7 +307,7 @@ static bool select_range(struct selection *selection, const char *text, struct t
     return true;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------- */
+/* --- all ----------------------------------------------------------------------------------------------- */
 
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err)
@@ -353,7 +352,7 @@ bool selection_holds_time(const struct selection *selection, uint32_t file, int6
     return selection->windows == NULL || intervals_contain(&selection->windows[file], ns);
 }
 
-/* Is E in the files, on the tracks and, by MOMENT of its file, in the time requested? */
+/* Is E in the selected files, tracks and, by MOMENT of its file, windows? */
 static bool holds_place(const struct selection *selection, event_id e, int64_t moment_ns)
 {
     const struct trace *trace = selection->trace;

@@ -1,8 +1,8 @@
 /*
- * selection.h - which part of a trace a question is about.
+ * selection.h - the part of a trace that an analysis is about.
  *
  * What the user requested (struct selection_query: names, steps, times, devices, streams, ranks) is computed once
- * against a trace; after that, asking whether an event belongs is a few lookups.
+ * against a trace; after that, checking an event takes a few lookups.
  *
  *     struct selection *selection = selection_open(trace, &query, &err);
  *     for (event_id e = 0; e < trace->event_count; e++)
@@ -11,12 +11,13 @@
  *     selection_free(selection);
  *
  * Definitions:
- * - An event lies in a step or time range when it was launched in it: work on a device by the start of its call, work
- *   without a recorded call and all else by its own start. The end of a range does not belong to it.
- * - Steps are those of facts/step_list.h. Each file has its own: ranks run their steps at times of their own.
+ * - An event is in a step or time range if it was launched in it: work on a device by the start of its call, work
+ *   without a recorded call and all other events by their own start. The end of a range is excluded.
+ * - Steps are those of facts/step_list.h. Each file has its own, as ranks run steps at different times.
  * - Times are counted from the origin of each file (trace_file_span).
- * - Devices and streams choose among the events on devices; events of the host belong to any of them.
- * - The rank of a file without a recorded one is the position of its process among those of the files (facts/recordings.h).
+ * - Devices and streams select events on devices only; events of the host always belong.
+ * - The rank of a file without a recorded one is the position of its process among those of the files
+ *   (facts/recordings.h).
  */
 #ifndef TPA_ANALYZE_SELECTION_H
 #define TPA_ANALYZE_SELECTION_H
@@ -33,37 +34,38 @@ struct selection_query {
     const char *range; /* "1.5s..2s", "10ms..", or the name of an annotation or operator */
 };
 
-/* The answer. NULL stands for everything. */
+/* The evaluated query. A NULL selection means everything. */
 struct selection {
     const struct trace *trace;
-    bool *names;                  /* by name_id: is it wanted? */
+    bool *names;                  /* by name_id: is it selected? */
     bool *tracks;                 /* by track_id */
     bool *files;                  /* by file */
-    struct intervals *windows;    /* by file: when */
+    struct intervals *windows;    /* by file: selected times */
     bool by_steps;                /* were steps requested? */
     const char *filter, *exclude; /* as given, for names that are not in the trace; borrowed from the query */
 };
 
-/* New; free with selection_free. NULL and ERR when QUERY is wrong, or requests what the trace does not have. */
+/* New; free with selection_free. NULL and ERR if QUERY is invalid, or requests something that the trace does not
+ * have. */
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err);
 
-/* NULL is allowed. */
+/* Free SELECTION; NULL is allowed. */
 void selection_free(struct selection *selection);
 
-/* Does it hold everything? */
+/* Does it contain everything? */
 bool selection_is_all(const struct selection *selection);
 
 /* Is moment NS of FILE in a window? */
 bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns);
 
-/* Is the event where it was requested, and launched when it was requested, whatever its name? */
+/* Is the event selected by file, track and time of launch, regardless of its name? */
 bool selection_holds_place(const struct selection *selection, event_id e);
 
-/* selection_holds of WORK on a device that CALL launched (EVENT_NONE: not in the file), where the call is known already. */
+/* selection_holds for WORK on a device whose launching CALL is known already (EVENT_NONE: not in the file). */
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call);
 
-/* The same whatever the name of WORK is: where rows are of what launched it. */
+/* The same regardless of the name of WORK, for rows by launching operator or call. */
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call);
 
 static inline bool selection_holds_name(const struct selection *selection, name_id name)
@@ -76,7 +78,8 @@ static inline bool selection_holds_track(const struct selection *selection, trac
     return selection->tracks == NULL || selection->tracks[track];
 }
 
-/* Is its name requested, and its track, whenever it was? For an analysis that cuts events at the windows' edges. */
+/* Is the event selected by name and track, regardless of time? For an analysis that clips events at the boundaries of
+ * windows. */
 static inline bool selection_holds_whenever(const struct selection *selection, event_id e)
 {
     return selection_holds_name(selection, selection->trace->name[e]) &&
@@ -90,12 +93,12 @@ static inline bool selection_holds(const struct selection *selection, event_id e
 
 /*
  * Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of
- * names_count(NAMES), free with free(). NULL and ERR when an expression is wrong.
+ * names_count(NAMES), free with free(). NULL and ERR if an expression is invalid.
  */
 bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
                             struct tpa_error *err);
 
-/* Rank of FILE as --rank understands it. */
+/* The rank of FILE for --rank. */
 int64_t selection_rank(const struct trace *trace, uint32_t file);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * steps.c - see steps.h.
  *
- * For each file there is a set of moments per part, made disjoint by subtracting what has precedence. The parts of the host
- * are computed once; the work of a device or stream, which has precedence, hides what they are meanwhile. So a device
- * costs what its own work does, however much the host did.
+ * For each file there is a set of intervals per part, made disjoint by subtracting parts of higher precedence. The
+ * parts of the host are computed once; the work of a device or stream, which has precedence, is subtracted from them.
+ * So the cost of a device depends only on its own work.
  */
 #include "analyze/steps.h"
 
@@ -18,6 +18,7 @@
 #include "facts/gpu_events.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <assert.h>
@@ -29,7 +30,7 @@ const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
 
 /* ---- which ranges are the steps ---- */
 
-/* The annotations whose names match; NULL and ERR when NAME is not an expression. */
+/* The annotations whose names match; NULL and ERR if NAME is not a valid expression. */
 static struct step_list *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
 {
     bool *wanted = selection_match_names(trace->names, name, NULL, err);
@@ -68,7 +69,7 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. ASKED gets the annotations that are steps, which are not parts of themselves: see part_of_name. */
+/* The steps. ASKED marks the annotations that are steps, which are not parts of themselves: see part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
                                      struct steps *steps, uint8_t *asked, struct tpa_error *err)
 {
@@ -94,9 +95,9 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
     return ranges;
 }
 
-/* ---- what goes on when ---- */
+/* ---- parts over time ---- */
 
-/* The part that an operator or annotation of a name is, asked once per name; 0: not asked. */
+/* The part of an operator or annotation by name, cached per name; 0: not determined. */
 static enum step_part part_of_name(const struct trace *trace, uint8_t *asked, name_id id)
 {
     if (asked[id] == 0) {
@@ -129,19 +130,19 @@ static enum step_part part_of_work(uint8_t work)
     }
 }
 
-/* Whose work the parts of devices are: a file's, a device's or a stream's. */
+/* The owner of device work: a file, a device or a stream. */
 struct lane {
     uint32_t file;
-    const struct gpu_device *device; /* NULL: of all that the file has */
-    const struct gpu_stream *stream; /* NULL: all of the device */
+    const struct gpu_device *device; /* NULL: all devices of the file */
+    const struct gpu_stream *stream; /* NULL: all streams of the device */
 };
 
-/* What the times of all lanes are computed from. */
+/* The inputs of the times of all lanes. */
 struct steps_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gpu_events *gpu;
-    const struct gpu_streams *streams; /* NULL unless rows are made of them */
+    const struct gpu_streams *streams; /* NULL unless rows are by stream */
     const struct device_steps *steps;
     uint8_t *asked; /* by name: 1 + enum step_part; 0: not determined yet */
 };
@@ -158,7 +159,33 @@ static bool add_work(const struct steps_query *query, size_t at, struct interval
     return true;
 }
 
-/* Add the moments of each part that is of devices; is there any work in LANE that was requested? */
+enum { DEVICES_AT_ONCE = 8 };
+
+/* Add the work of COUNT devices, at most DEVICES_AT_ONCE, in order of start, so that nothing needs sorting afterwards. */
+static bool add_devices(const struct steps_query *query, const struct gpu_device *devices, size_t count,
+                        struct intervals sets[STEP_PARTS])
+{
+    const struct gpu_events *gpu = query->gpu;
+    size_t done[DEVICES_AT_ONCE] = { 0 };
+    int64_t next_ns[DEVICES_AT_ONCE]; /* when its first that is not done begins */
+    bool any = false;
+    for (size_t d = 0; d < count; d++)
+        next_ns[d] = trace_start_ns(query->trace, gpu->event[devices[d].first]);
+    for (;;) {
+        size_t first = count;
+        for (size_t d = 0; d < count; d++)
+            if (done[d] < devices[d].count && (first == count || next_ns[d] < next_ns[first]))
+                first = d;
+        if (first == count)
+            return any;
+        size_t at = devices[first].first + done[first]++;
+        any |= add_work(query, at, sets);
+        if (done[first] < devices[first].count)
+            next_ns[first] = trace_start_ns(query->trace, gpu->event[at + 1]);
+    }
+}
+
+/* Add the intervals of each device part. Returns whether LANE has selected work. */
 static bool find_work(const struct steps_query *query, const struct lane *lane,
                       struct intervals sets[STEP_PARTS])
 {
@@ -170,13 +197,15 @@ static bool find_work(const struct steps_query *query, const struct lane *lane,
             any |= add_work(query, position[i], sets);
         return any;
     }
-    size_t d = lane->device ? (size_t)(lane->device - gpu->devices) : gpu_first_device(gpu, lane->file);
-    for (; d < gpu->device_count && gpu->devices[d].file == lane->file; d++) {
-        const struct gpu_device *device = &gpu->devices[d];
-        if (lane->device && lane->device != device)
-            break;
-        for (size_t i = device->first; i < device->first + device->count; i++)
-            any |= add_work(query, i, sets);
+    if (lane->device)
+        return add_devices(query, lane->device, 1, sets);
+    size_t end = gpu_first_device(gpu, lane->file);
+    for (size_t first = end; first < gpu->device_count && gpu->devices[first].file == lane->file;
+         first = end) {
+        while (end < gpu->device_count && end < first + DEVICES_AT_ONCE &&
+               gpu->devices[end].file == lane->file)
+            end++;
+        any |= add_devices(query, &gpu->devices[first], end - first, sets);
     }
     return any;
 }
@@ -198,30 +227,42 @@ static void release_parts(struct intervals sets[STEP_PARTS])
         intervals_release(&sets[p]);
 }
 
-/* A time that a part of the host takes, and what those before it took together. */
-struct host_span {
-    int64_t start_ns, end_ns, before_ns;
+enum { SPANS_OF_SUM = 16 };
+
+/* Intervals of a part of the host. */
+struct host_spans {
+    VEC_OF(struct interval);
+    VEC_OF(int64_t) before_ns; /* by block of SPANS_OF_SUM: the total length of those before it */
 };
 
-/* What the host was at: each part without those before it, in order of time. */
+/* The intervals of host parts: each part without those of higher precedence, in order of time. */
 struct host_parts {
-    VEC_OF(struct host_span) part[STEP_OTHER];
+    struct host_spans part[STEP_OTHER];
 };
+
+/* What the spans before the one at INDEX took. */
+static int64_t spans_before(const struct host_spans *spans, size_t index)
+{
+    int64_t sum_ns = spans->before_ns.at[index / SPANS_OF_SUM];
+    for (size_t i = index / SPANS_OF_SUM * SPANS_OF_SUM; i < index; i++)
+        sum_ns += spans->at[i].end_ns - spans->at[i].start_ns;
+    return sum_ns;
+}
 
 /* An intervals_visit. */
 static void add_host_span(void *context, size_t part, int64_t start_ns, int64_t end_ns)
 {
-    struct host_parts *host = context;
-    size_t count = host->part[part].count;
-    struct host_span span = { start_ns, end_ns, 0 };
-    if (count) {
-        const struct host_span *last = &host->part[part].at[count - 1];
-        span.before_ns = last->before_ns + last->end_ns - last->start_ns;
+    struct host_spans *spans = &((struct host_parts *)context)->part[part];
+    if (spans->count % SPANS_OF_SUM == 0) {
+        size_t last = spans->count - 1;
+        int64_t before_ns =
+            spans->count ? spans_before(spans, last) + spans->at[last].end_ns - spans->at[last].start_ns : 0;
+        *VEC_PUSH(&spans->before_ns) = before_ns;
     }
-    *VEC_PUSH(&host->part[part]) = span;
+    *VEC_PUSH(spans) = (struct interval){ start_ns, end_ns };
 }
 
-/* The parts of the host in FILE. Release after use. */
+/* The parts of the host in FILE. Free it after use. */
 static struct host_parts host_parts_open(const struct steps_query *query, uint32_t file)
 {
     struct host_parts host = { 0 };
@@ -236,30 +277,32 @@ static struct host_parts host_parts_open(const struct steps_query *query, uint32
 
 static void host_parts_release(struct host_parts *host)
 {
-    for (size_t p = 0; p < STEP_OTHER; p++)
+    for (size_t p = 0; p < STEP_OTHER; p++) {
+        VEC_FREE(&host->part[p].before_ns);
         VEC_FREE(&host->part[p]);
+    }
 }
 
-/* What the COUNT SPANS took before a moment. *AT is 0, or what the question about an earlier moment left. */
-static int64_t host_before(const struct host_span *spans, size_t count, size_t *at, int64_t moment_ns)
+/* The total length of SPANS before a moment. *AT is 0, or as left by the call for an earlier moment. */
+static int64_t host_before(const struct host_spans *spans, size_t *at, int64_t moment_ns)
 {
     size_t first = *at, far = 1;
-    for (; first + far < count && spans[first + far].start_ns < moment_ns; far *= 2)
+    for (; first + far < spans->count && spans->at[first + far].start_ns < moment_ns; far *= 2)
         first += far;
-    size_t end = first + far < count ? first + far : count, next;
-    SEARCH_BETWEEN(next, first, end, spans[next].start_ns < moment_ns);
+    size_t end = first + far < spans->count ? first + far : spans->count, next;
+    SEARCH_BETWEEN(next, first, end, spans->at[next].start_ns < moment_ns);
     *at = next ? next - 1 : 0;
     if (next == 0)
         return 0;
-    const struct host_span *last = &spans[*at];
-    return last->before_ns + (moment_ns < last->end_ns ? moment_ns : last->end_ns) - last->start_ns;
+    const struct interval *last = &spans->at[*at];
+    return spans_before(spans, *at) + (moment_ns < last->end_ns ? moment_ns : last->end_ns) - last->start_ns;
 }
 
-/* What each part took, without those before it, up to the moments at which steps begin or end. */
+/* The length of each disjoint part up to the moments at which steps begin or end. */
 struct part_times {
     int64_t *moment_ns; /* ascending */
     int64_t (*before_ns)[STEP_OTHER];
-    size_t count, known; /* moments; those that the walk has passed */
+    size_t count, known; /* moments; those already passed */
     int64_t so_far_ns[STEP_OTHER];
     const struct host_parts *host;
     size_t host_at[STEP_OTHER]; /* see host_before */
@@ -271,19 +314,18 @@ static int compare_moments(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* What each part of the host took before a moment, to SUMS; SIGN is 1, or -1: from SUMS. Moments ascend. */
+/* Add the length of each part of the host before a moment to SUMS, or subtract it if SIGN is -1. Moments ascend. */
 static void add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
 {
     for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
-        sums[p] += sign * host_before(times->host->part[p].at, times->host->part[p].count, &times->host_at[p],
-                                      moment_ns);
+        sums[p] += sign * host_before(&times->host->part[p], &times->host_at[p], moment_ns);
 }
 
-/* An intervals_visit of work, behind which the host does not count. */
+/* An intervals_visit of device work, which takes precedence over the host. */
 static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t end_ns)
 {
     struct part_times *times = context;
-    int64_t host_ns[STEP_OTHER] = { 0 }; /* until it began */
+    int64_t host_ns[STEP_OTHER] = { 0 }; /* up to its start */
     add_host(times, start_ns, 1, host_ns);
     for (; times->known < times->count && times->moment_ns[times->known] < end_ns; times->known++) {
         int64_t *before_ns = times->before_ns[times->known], moment_ns = times->moment_ns[times->known];
@@ -301,7 +343,8 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
     add_host(times, end_ns, -1, times->so_far_ns);
 }
 
-/* Those of the COUNT steps at FIRST, of the work in SETS, which need not be merged, beside HOST. Release after use. */
+/* The prefix lengths for the COUNT steps at FIRST, of the work in SETS, which need not be merged, and HOST. Free it
+ * after use. */
 static struct part_times part_times_open(const struct device_step *first, size_t count,
                                          struct intervals sets[STEP_PARTS], const struct host_parts *host)
 {
@@ -336,8 +379,6 @@ static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 }
 
 /* ---- rows ---- */
-
-typedef VEC_OF(struct step_row) step_rows;
 
 static struct step_row row_of(const struct trace *trace, const struct lane *lane,
                               const struct device_step *step, const struct part_times *times,
@@ -376,7 +417,7 @@ static bool is_asked_for(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Rows of LANE for all steps of its file; SETS is when its work went on. */
+/* Add rows of LANE for all steps of its file; SETS are the intervals of its work. */
 static void add_rows(const struct steps_query *query, const struct lane *lane,
                      struct intervals sets[STEP_PARTS], const struct host_parts *host, step_rows *rows)
 {
@@ -406,7 +447,7 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
     }
 }
 
-/* Rows of LANE, whose work is its own, beside the HOST, which is one for all; none where it has no work. */
+/* Add rows of LANE with its own work and the shared HOST; none if it has no work. */
 static void add_lane(const struct steps_query *query, const struct lane *lane, const struct host_parts *host,
                      step_rows *rows)
 {
@@ -416,7 +457,7 @@ static void add_lane(const struct steps_query *query, const struct lane *lane, c
     release_parts(sets);
 }
 
-/* The same for each device or stream of FILE; how many of these did not fit. */
+/* The same for each device or stream of FILE. Returns how many did not fit. */
 static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_rows *rows)
 {
     int64_t left_out = 0;
@@ -438,7 +479,7 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
     return left_out;
 }
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
 static int compare_numbers(int64_t a, int64_t b)
 {
@@ -451,7 +492,7 @@ static int compare_texts(const struct text *a, const struct text *b)
     return order ? order : a->len < b->len ? -1 : a->len > b->len;
 }
 
-/* 0: by the words in BY the two belong together. */
+/* Compare by the words in BY: 0 if the two belong together. */
 static int compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
 {
     int order = by & STEPS_BY_NAME ? compare_texts(&a->name, &b->name) : 0;
@@ -467,7 +508,7 @@ static bool belongs_behind(const void *by, const void *left, const void *right)
     return compare_rows(left, right, *(const unsigned *)by) > 0;
 }
 
-/* Add MORE to ROW; durations may be absurd. */
+/* Add MORE to ROW; saturating, as durations may be invalid. */
 static void add_to_row(struct step_row *row, const struct step_row *more)
 {
     row->count += more->count;
@@ -496,7 +537,8 @@ static void sum_up(step_rows *rows, unsigned by)
     }
 }
 
-/* Figures over the values at OFFSET of the complete steps of ROWS, of which SLOWEST is one. VALUES has room for them. */
+/* Figures over the values at OFFSET of the complete steps of ROWS, of which SLOWEST is one. VALUES has room for
+ * them. */
 static struct step_figures figures_of(const struct step_row *rows, size_t count, size_t offset,
                                       const struct step_row *slowest, double all_ns, int64_t *values)
 {
@@ -516,12 +558,12 @@ static struct step_figures figures_of(const struct step_row *rows, size_t count,
                                   .share = all_ns > 0 ? (double)stats.sum / all_ns : NAN };
 }
 
-/* Sum up the COUNT ROWS of RANK, or of all; nothing where no step is complete. */
+/* Sum up the COUNT ROWS of RANK, or of all; nothing if no step is complete. */
 static void summarize(struct steps *steps, int64_t rank, const struct step_row *rows, size_t count)
 {
     struct steps_summary summary = { .rank = rank, .because = STEP_PARTS };
     const struct step_row *slowest = NULL;
-    double all_ns = 0; /* for shares; times may be absurd */
+    double all_ns = 0; /* for shares; a double, as invalid times may overflow */
     for (size_t i = 0; i < count; i++) {
         if (!rows[i].complete)
             continue;
@@ -548,7 +590,7 @@ static void summarize(struct steps *steps, int64_t rank, const struct step_row *
     *VEC_PUSH(&steps->summaries) = summary;
 }
 
-/* Puts the steps of a rank, which may have several files, together. */
+/* Compare by rank, so that the steps of a rank with several files are adjacent. */
 static void summarize_ranks(struct steps *steps)
 {
     unsigned by = BY(RANK);
@@ -561,7 +603,7 @@ static void summarize_ranks(struct steps *steps)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 static bool has_calls(const struct trace *trace)
 {
@@ -571,7 +613,7 @@ static bool has_calls(const struct trace *trace)
     return false;
 }
 
-/* The first part that the trace can have something of. */
+/* The first part that the trace can contain. */
 static enum step_part first_part_of(const struct trace *trace, const struct gpu_events *gpu)
 {
     if (gpu->count)
@@ -602,49 +644,74 @@ static void find_rows(struct steps *steps, struct steps_query *query)
     steps->count = rows.count;
 }
 
-struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
-                            const struct steps_options *options, struct tpa_error *err)
+static void release(void *value)
+{
+    struct steps *steps = value;
+    free(steps->at);
+    VEC_FREE(&steps->each);
+    VEC_FREE(&steps->summaries);
+    free(steps);
+}
+
+static struct steps *analyze(const struct trace *trace, const struct selection *selection,
+                             const struct steps_options *options, struct tpa_error *err)
 {
     struct steps *steps = mem_zalloc(1, sizeof *steps);
     uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
     struct step_list *ranges = find_ranges(trace, options, steps, asked, err);
     if (!ranges) {
         free(asked);
-        steps_free(steps);
+        release(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
-    struct device_steps *as_they_ran = device_steps_open(ranges, gpu);
+    bool marked = !options->name && !steps->no_steps;
+    struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
+    const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
     struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, asked };
+    steps->own = steps;
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
     steps->first_part = first_part_of(trace, gpu);
-    step_rows each = { 0 };
-    add_steps(&query, &each);
-    for (size_t i = 0; i < each.count; i++) {
-        *VEC_PUSH(&steps->each) = each.at[i];
-        steps->incomplete += !each.at[i].complete;
-    }
-    VEC_FREE(&each);
+    add_steps(&query, &steps->each);
+    for (size_t i = 0; i < steps->each.count; i++)
+        steps->incomplete += !steps->each.at[i].complete;
     if (options->by_rank)
         summarize_ranks(steps);
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     find_rows(steps, &query);
     free(asked);
-    device_steps_free(as_they_ran);
+    device_steps_free(other);
     step_list_free(ranges);
     return steps;
 }
 
-void steps_free(struct steps *steps)
+/* What a report asks for its first screen, a section and a chart: computed once. */
+static void *derive_usual(const struct trace *trace)
 {
-    if (!steps)
-        return;
-    free(steps->at);
-    VEC_FREE(&steps->each);
-    VEC_FREE(&steps->summaries);
-    free(steps);
+    struct tpa_error none = { 0 }; /* without a name nothing fails */
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    struct steps *usual = analyze(trace, all, &(struct steps_options){ 0 }, &none);
+    usual->own = NULL;
+    selection_free(all);
+    return usual;
+}
+
+const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                                  const struct steps_options *options, struct tpa_error *err)
+{
+    static const struct derivation usual = { derive_usual, release };
+    if ((options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
+        selection_is_all(selection))
+        return trace_derive(trace, &usual);
+    return analyze(trace, selection, options, err);
+}
+
+void steps_free(const struct steps *steps)
+{
+    if (steps && steps->own)
+        release(steps->own);
 }
 
 /* ---- tables ---- */
@@ -682,7 +749,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column summary_columns[] = {
     COLUMN(struct part_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_IF_ANY),
-    COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "what the time of the steps went to"),
+    COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "part of the steps' time"),
     COLUMN(struct part_row, of.average_ns, "average", "Average", TABLE_NS, "mean over the complete steps", .aliases = "avg mean"),
     COLUMN(struct part_row, of.share, "share", "Share", TABLE_SHARE, "share of the time of the complete steps"),
     COLUMN(struct part_row, of.median_ns, "median", "Median", TABLE_NS, "median over the complete steps"),
@@ -713,7 +780,7 @@ const char *step_part_key(enum step_part part)
     return step_columns[part_column(part)].key;
 }
 
-/* Of the columns those that mean something for rows of BY. */
+/* Select the columns that apply to rows of BY. */
 static void show_columns(const struct steps *steps, struct table *table)
 {
     unsigned by = steps->by;
@@ -803,8 +870,8 @@ void steps_add_result(const struct steps *steps, struct result *result)
     if (steps->incomplete)
         result_add_notice(
             result, "incomplete_steps", steps->incomplete, NULL, TPA_NOWHERE,
-            "steps at the end launched far less work than the one before: recording stopped in their "
-            "midst, and the summary leaves them out");
+            "steps at the end launched far less work than the one before: recording stopped during them, "
+            "and the summary leaves them out");
 }
 
 /* ---- the command ---- */
@@ -813,7 +880,7 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
 {
     struct steps_options own = *(const struct steps_options *)query->options;
     own.by = query->by;
-    struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
+    const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
     steps_add_result(steps, result);

@@ -1,13 +1,14 @@
 /*
  * transfers.c - see transfers.h.
  *
- * Copies, and the waits for them, are brought together by sorting them by what makes a row: group, direction and kind
- * of host memory. So are stalls, the calls of host_waits.h.
+ * Copies, and the waits for them, are grouped by sorting them by the key of a row: group, direction and kind of host
+ * memory. So are stalls, the calls of host_waits.h.
  */
 #include "analyze/transfers.h"
 
 #include "base/runs.h"
 #include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/attribution.h"
 #include "facts/callers.h"
 #include "facts/features.h"
@@ -41,7 +42,7 @@ static const struct table_column stall_columns[] = {
     COLUMN(struct stall_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
     COLUMN(struct stall_row, op, "op", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", .aliases = "operator"),
     COLUMN(struct stall_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time that host threads spent in the calls"),
-    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", .aliases = "saving could_be_won won"),
+    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "upper bound: this time minus that of launching as many asynchronous copies", .aliases = "saving could_be_won won"),
     COLUMN(struct stall_row, count, "count", "Count", TABLE_TALLY, "how often"),
     COLUMN(struct stall_row, cause, "cause", "Cause", TABLE_TEXT, "why the host had to wait"),
     COLUMN(struct stall_row, transfer, "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy"),
@@ -63,7 +64,7 @@ struct transfers_query {
     unsigned by;
     struct copy_kind *kinds; /* by name, computed when first needed */
     bool *kinds_asked;       /* by name */
-    struct callers *callers; /* NULL where none are needed */
+    struct callers *callers; /* NULL if not needed */
     struct transfers *transfers;
 };
 
@@ -79,7 +80,7 @@ struct part {
     uint32_t group, device;
     struct copy_kind kind;
     event_id copy;
-    bool is_wait; /* then BLOCKED_NS is all it adds */
+    bool is_wait; /* then only BLOCKED_NS counts */
     int64_t blocked_ns;
 };
 
@@ -111,7 +112,7 @@ static struct part part_of(const struct transfers_query *query, event_id copy)
                           .copy = copy };
 }
 
-/* 0: they are of one row. */
+/* Compare keys: 0 if they belong to one row. */
 static int compare_rows_of_parts(const struct part *a, const struct part *b)
 {
     if (a->group != b->group)
@@ -135,9 +136,9 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What the copies of a row are summed up in. */
+/* The totals of the copies of a row. */
 struct copy_sums {
-    int64_t timed_bytes, timed_ns; /* of copies that tell their size and took time */
+    int64_t timed_bytes, timed_ns; /* of copies with recorded size and nonzero time */
     VEC_OF(double) bandwidths;
     struct intervals when, exposed; /* on one device */
 };
@@ -174,7 +175,7 @@ static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
     row->best_bandwidth = at[count - 1];
 }
 
-/* A row for COUNT PARTS, sorted by device; KERNELS by device. */
+/* Add a row for COUNT PARTS, sorted by device; KERNELS by device. */
 static struct transfer_row make_row(struct transfers_query *query, const struct part *parts, size_t count,
                                     const struct intervals *kernels)
 {
@@ -199,7 +200,7 @@ static struct transfer_row make_row(struct transfers_query *query, const struct 
     return row;
 }
 
-/* When each device ran kernels. New array; its intervals are to be released. */
+/* The intervals of kernels on each device. New array; release its intervals and free it. */
 static struct intervals *find_kernels(const struct gpu_events *gpu)
 {
     struct intervals *kernels = mem_zalloc(gpu->device_count + 1, sizeof *kernels);
@@ -220,7 +221,7 @@ static bool has_less_time(const void *context, const void *a, const void *b)
     return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
 }
 
-/* The copies that were requested, and the waits for them, row by row. */
+/* Add rows for the selected copies and the waits for them. */
 static void add_copies(struct transfers_query *query)
 {
     const struct trace *trace = query->trace;
@@ -257,56 +258,66 @@ static void add_copies(struct transfers_query *query)
 
 /* ---- stalls ---- */
 
-/* One advice, in no framework's words. */
-#define ALIKE(text) text, text, text
-
+/* What to do about a wait: the same for every framework, or in its words. */
 static const struct {
-    const char *cause, *advice[FRAMEWORKS];
+    const char *cause, *alike;
+    enum advice advice; /* without ALIKE */
 } causes[WAIT_KINDS] = {
-    [WAIT_SYNC_COPY] = { "synchronous copy",
-                         { "copy from or to pinned memory with non_blocking=True",
-                           "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
-                           "copy from or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync" } },
-    [WAIT_PAGEABLE_COPY] = { "pageable copy",
-                             { "pin the host memory (pin_memory=True) and copy with non_blocking=True",
-                               "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
-                               "pin the host memory (cudaMallocHost, hipHostMalloc), and copy asynchronously" } },
+    [WAIT_SYNC_COPY] = { "synchronous copy", NULL, ADVICE_WAIT_FOR_NO_COPY },
+    [WAIT_PAGEABLE_COPY] = { "pageable copy", NULL, ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD },
     [WAIT_FOR_COPY] = { "wait for a copy",
-                        { ALIKE("wait less often, and later: after more work has been launched") } },
+                        .alike = "wait less often, and later: after more work has been launched" },
     [WAIT_FOR_KERNEL] = { "wait for kernels",
-                          { ALIKE("wait less often, or for an event instead of a stream or device") } },
-    [WAIT_FOR_NOTHING] = { "empty wait", { ALIKE("nothing was left to wait for: it costs only itself") } },
-    [WAIT_PINNING] = { "pinning",
-                       { "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
-                         "pin memory once and use it again", "pin memory once and use it again" } },
+                          .alike = "wait less often, or for an event instead of a stream or device" },
+    [WAIT_FOR_NOTHING] = { "empty wait",
+                           .alike = "leave it out where it can be: nothing was left to wait for" },
+    [WAIT_PINNING] = { "pinning", NULL, ADVICE_PIN_ONCE },
 };
 
-/* A value that the host reads from the device: no pinning helps. */
+/* A value that the host reads from the device: pinning does not help. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
 
-static const char *advice_for(enum host_wait_kind kind, const char *owner, const char *call,
-                              enum trace_framework framework)
+static bool is_one_of(const char *name, const char *const *names)
 {
-    static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
-                                           "aten::is_nonzero", "aten::equal",
-                                           "aten::nonzero",    "aten::masked_select" };
-    if (kind == WAIT_PAGEABLE_COPY || kind == WAIT_FOR_COPY || kind == WAIT_FOR_KERNEL)
-        for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-            if (strcmp(owner, readers[i]) == 0)
-                return read_advice;
-    if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
-        return causes[WAIT_FOR_COPY].advice[framework];
-    return causes[kind].advice[framework];
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
 }
 
-/* A wait, and what makes its row. */
+/* COPY is what was waited for where that is a copy, else zero. */
+static const char *advice_for(const struct trace *trace, enum host_wait_kind kind, struct copy_kind copy,
+                              const char *owner, const char *call)
+{
+    static const char *const readers[] = { "aten::item",
+                                           "aten::_local_scalar_dense",
+                                           "aten::is_nonzero",
+                                           "aten::equal",
+                                           "aten::nonzero",
+                                           "aten::masked_select",
+                                           NULL };
+    static const char *const copiers[] = { "aten::to", "aten::_to_copy", "aten::copy_", NULL };
+    bool copies = kind == WAIT_PAGEABLE_COPY || kind == WAIT_SYNC_COPY ||
+                  (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
+    if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
+        return read_advice;
+    if (copies && copy.direction == COPY_DTOH)
+        return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
+    if (copies && copy.direction == COPY_HTOD)
+        return trace_advice(trace, copy.memory == MEMORY_PAGEABLE ? ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD
+                                                                  : ADVICE_WAIT_FOR_NO_UPLOAD);
+    if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
+        kind = WAIT_FOR_COPY;
+    return causes[kind].alike ? causes[kind].alike : trace_advice(trace, causes[kind].advice);
+}
+
+/* A wait, and the key of its row. */
 struct stall {
     struct host_wait wait;
-    int64_t rank;     /* missing unless ranks make rows */
+    int64_t rank;     /* missing unless rows are by rank */
     name_id owner;    /* name of the operator, else of the call */
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
-    struct copy_kind copy; /* of work that is a copy; else zero */
+    struct copy_kind copy; /* if the work is a copy; else zero */
 };
 
 static int compare_lines(const struct stall *a, const struct stall *b)
@@ -320,7 +331,7 @@ static int compare_lines(const struct stall *a, const struct stall *b)
     return order ? order : a->line_len < b->line_len ? -1 : a->line_len > b->line_len;
 }
 
-/* 0: they make one row. */
+/* Compare keys: 0 if they belong to one row. */
 static int compare_rows_of_stalls(const struct stall *a, const struct stall *b)
 {
     if (a->rank != b->rank)
@@ -367,7 +378,7 @@ static struct text transfer_text(struct transfers *transfers, struct copy_kind k
                                 memory ? " " : "", memory ? memory : ""));
 }
 
-/* A row for COUNT STALLS that belong together. */
+/* Add a row for COUNT STALLS that belong together. */
 static struct stall_row make_stall(const struct transfers_query *query, const struct stall *stalls,
                                    size_t count)
 {
@@ -377,10 +388,11 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .line = { stalls->line, stalls->line_len },
                              .call = name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
+                             .copy = stalls->copy,
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, row.op.at, row.call.at, trace_framework(trace)));
+    row.advice = as_text(advice_for(trace, row.kind, stalls->copy, row.op.at, row.call.at));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
@@ -423,9 +435,9 @@ static void add_stalls(struct transfers_query *query)
     VEC_FREE(&stalls);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* The callers of what is asked about: calls that waited, and by operator those that copied. NULL when there are none. */
+/* The callers of calls that waited and, for rows by operator, of calls that copied. NULL if there are none. */
 static struct callers *open_callers(const struct transfers_query *query)
 {
     VEC_OF(event_id) calls = { 0 };
@@ -475,7 +487,7 @@ static void release(void *value)
     free(transfers);
 }
 
-/* What a table and its chart ask alike: computed once. */
+/* The result that a table and its chart share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
@@ -534,7 +546,7 @@ static struct table *stalls_table(const struct transfers *transfers, unsigned by
     return table;
 }
 
-/* The advice for the longest stalls, in words below the tables, where there is room for them. */
+/* Add the advice for the longest stalls below the tables. */
 static void add_advice(const struct transfers *transfers, struct result *result)
 {
     enum { MOST = 3 };
@@ -595,8 +607,8 @@ const struct analysis analysis_transfers = {
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
     .by_default = TRANSFERS_BY_DEFAULT,
     .own_words = own_words,
-    .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. rank separates the "
-               "stalls of ranks apart, too",
+    .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. "
+               "rank separates the stalls of ranks as well",
     .limited = "stalls",
     .tables = { tables },
     .run = run_transfers,

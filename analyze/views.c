@@ -12,14 +12,14 @@
 
 const struct trace_wants views_wants = { .args = GPU_EVENTS_WANTS };
 
-/* What one view shows. */
+/* The contents of one view. */
 struct window {
     uint32_t file;
     int64_t start_ns, end_ns;           /* of the timeline */
-    int64_t host_start_ns, host_end_ns; /* of the flame: calls that begin within */
+    int64_t host_start_ns, host_end_ns; /* of the flame graph: calls that begin within */
 };
 
-/* ---- which steps ---- */
+/* ---- choice of steps ---- */
 
 static int compare_durations(const void *left, const void *right)
 {
@@ -32,19 +32,20 @@ static int compare_durations(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* Leave the complete steps that were selected, the fastest first. */
-static void keep_complete(struct device_steps *steps, const struct selection *selection)
+/* The complete steps that were selected, fastest first. Release with VEC_FREE. */
+static struct device_steps find_complete(const struct trace *trace, const struct selection *selection)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        const struct device_step *step = &steps->at[i];
+    const struct device_steps *all = device_steps_of(trace);
+    struct device_steps steps = { 0 };
+    for (size_t i = 0; i < all->count; i++) {
+        const struct device_step *step = &all->at[i];
         if (step->complete && (!selection->files || selection->files[step->file]) &&
             selection_holds_time(selection, step->file, step->host_start_ns))
-            steps->at[kept++] = *step;
+            *VEC_PUSH(&steps) = *step;
     }
-    steps->count = kept;
-    if (kept)
-        qsort(steps->at, kept, sizeof *steps->at, compare_durations);
+    if (steps.count)
+        qsort(steps.at, steps.count, sizeof *steps.at, compare_durations);
+    return steps;
 }
 
 static struct window window_of_step(const struct device_step *step)
@@ -53,7 +54,7 @@ static struct window window_of_step(const struct device_step *step)
     return (struct window){ step->file, start_ns, step->end_ns, step->host_start_ns, step->host_end_ns };
 }
 
-/* The first selected file that holds anything; false when none does. */
+/* The first selected file with events; false if there is none. */
 static bool find_whole(const struct trace *trace, const struct selection *selection, struct window *window)
 {
     for (uint32_t file = 0; file < trace->file_count; file++) {
@@ -104,7 +105,7 @@ static void name_track(struct buffer *out, const struct trace *trace, const stru
     buffer_printf(out, "%s%s", told || !*name ? "" : " ", name);
 }
 
-/* The name of E as people read it, into TEXT. */
+/* Store the demangled name of E in TEXT. */
 static void name_event(struct buffer *text, const struct trace *trace, event_id e)
 {
     buffer_clear(text);
@@ -121,7 +122,8 @@ static bool begins_in_host_window(const struct trace *trace, const struct window
            trace_start_ns(trace, e) < window->host_end_ns;
 }
 
-/* The frames of all calls that begin within the window; by node, FRAME_NONE for others. New, free with free(). */
+/* Add the frames of all calls that begin within the window. Returns them by node, FRAME_NONE for others. New, free with
+ * free(). */
 static frame_id *add_calls(struct flame *flame, const struct calltree *tree, const struct window *window,
                            struct buffer *text)
 {
@@ -155,7 +157,7 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
     return frame_of;
 }
 
-/* GPU work hangs below the call that launched it, or else below its operator. */
+/* GPU work is placed below the call that launched it, or else below its operator. */
 static void add_work(struct flame *flame, const struct calltree *tree, const frame_id *frame_of,
                      const struct window *window, struct buffer *text)
 {
@@ -209,20 +211,16 @@ static void add_step(struct views *views, const struct trace *trace, const char 
 struct views *views_open(const struct trace *trace, const struct selection *selection)
 {
     struct views *views = mem_zalloc(1, sizeof *views);
-    struct step_list *ranges = step_list_open(trace);
-    step_list_drop_overlaps(ranges);
-    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
-    keep_complete(steps, selection);
+    struct device_steps steps = find_complete(trace, selection);
     struct window window;
-    if (steps->count) {
-        add_step(views, trace, "slowest", "slowest", &steps->at[steps->count - 1]);
-        if (steps->count > 1)
-            add_step(views, trace, "median", "median", &steps->at[(steps->count - 1) / 2]);
+    if (steps.count) {
+        add_step(views, trace, "slowest", "slowest", &steps.at[steps.count - 1]);
+        if (steps.count > 1)
+            add_step(views, trace, "median", "median", &steps.at[(steps.count - 1) / 2]);
     } else if (find_whole(trace, selection, &window)) {
-        add_view(views, trace, "whole", "all that was recorded", &window);
+        add_view(views, trace, "whole", "the whole recording", &window);
     }
-    device_steps_free(steps);
-    step_list_free(ranges);
+    VEC_FREE(&steps);
     return views;
 }
 

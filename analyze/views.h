@@ -1,14 +1,13 @@
 /*
- * views.h - a closer look at single steps: what called what, and how long that took.
+ * views.h - flame graphs of single steps.
  *
  *     struct views *views = views_open(trace, selection);
  *     for (size_t i = 0; i < views->count; i++)
  *         draw(views->at[i]);
  *     views_free(views);
  *
- * The slowest step and the one in the middle (of an even number the faster of the two), as they ran: device_steps.h.
- * Incomplete steps at the end of a file are skipped. A trace without steps is one view, of all that was recorded in
- * its first file that holds anything.
+ * The slowest step and the median step (of an even number, the faster of the two), as they ran: device_steps.h.
+ * Incomplete steps at the end of a file are skipped. A trace without steps has one view, of its first file with events.
  */
 #ifndef TPA_ANALYZE_VIEWS_H
 #define TPA_ANALYZE_VIEWS_H
@@ -18,7 +17,7 @@
 #include "base/timeline.h"
 #include "trace/trace.h"
 
-/* Frames below this share of the whole are left to their callers. */
+/* Frames below this share of the total are merged into their callers. */
 #define VIEW_LEAST_SHARE 0.0005
 
 struct views {
@@ -27,7 +26,7 @@ struct views {
 
 extern const struct trace_wants views_wants;
 
-/* New; free with views_free (NULL is allowed). SELECTION chooses among files and steps. */
+/* New; free with views_free (NULL is allowed). SELECTION restricts files and steps. */
 struct views *views_open(const struct trace *trace, const struct selection *selection);
 void views_free(struct views *views);
 

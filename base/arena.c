@@ -1,7 +1,7 @@
 /*
  * arena.c - blocks are chained newest first; each new block is twice the size of the last, up to
- * 4 MiB. Under AddressSanitizer every allocation is followed by poisoned bytes, so that running over the end of
- * one is found although malloc knows only of the block.
+ * 4 MiB. Under AddressSanitizer every allocation is followed by poisoned bytes, so that an overrun of one allocation is
+ * detected although malloc sees only the block.
  */
 #include "base/arena.h"
 
@@ -90,7 +90,7 @@ void arena_take_over(struct arena *arena, struct arena *from)
     if (!arena->blocks) {
         *arena = *from;
     } else if (from->blocks) {
-        /* Behind the newest block, which goes on being filled. */
+        /* Insert behind the newest block, which continues to be filled. */
         struct arena_block *last = from->blocks;
         while (last->next)
             last = last->next;

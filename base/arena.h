@@ -1,5 +1,5 @@
 /*
- * arena.h - many small allocations with one life and one free.
+ * arena.h - many small allocations with one lifetime and one free.
  *
  * For names, texts and metadata that live as long as a trace or a table. Not for arrays that grow.
  *
@@ -29,13 +29,13 @@ char *arena_strndup(struct arena *arena, const char *s, size_t len);
 /* As sprintf, into the arena. */
 char *arena_printf(struct arena *arena, const char *fmt, ...) TPA_PRINTF(2, 3);
 
-/* All that FROM handed out lives as long as ARENA from now on; FROM is empty. */
+/* Move all allocations of FROM to ARENA: they live as long as ARENA, and FROM is empty. */
 void arena_take_over(struct arena *arena, struct arena *from);
 
-/* Take back all that was handed out, keeping some memory for what comes next. */
+/* Discard all allocations but keep some memory for the next ones. */
 void arena_clear(struct arena *arena);
 
-/* Free all that was handed out. The arena can be used again. */
+/* Free all allocations. The arena can be used again. */
 void arena_release(struct arena *arena);
 
 #endif

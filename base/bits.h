@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Bits that are set. The compiler's own is a call where the processor is not known to have an instruction: nearly all have,
- * and asking is two instructions where counting by hand is twelve.
+ * Number of bits that are set. The compiler's builtin is a function call unless the processor is known to have the instruction.
+ * Nearly all have it: asking takes two instructions, counting by hand twelve.
  */
 static inline size_t bits_count(uint64_t bits)
 {

@@ -100,7 +100,7 @@ size_t chart_box_lines(const struct chart *chart)
     for (size_t s = 0; s < chart->series.count; s++) {
         const struct chart_series *series = &chart->series.at[s];
         for (size_t row = 0; series->mark == CHART_BOX && row < series->table->row_count; row++)
-            lines = fmax(lines, chart_value(series->table, row, series->y) + 1); /* fmax passes over NAN */
+            lines = fmax(lines, chart_value(series->table, row, series->y) + 1); /* fmax ignores NAN */
     }
     return (size_t)lines;
 }
@@ -122,14 +122,15 @@ double chart_value(const struct table *table, size_t row, size_t column)
     return table_is_number(kind) ? cell->f : (double)cell->i;
 }
 
-/* Do A and B end at the same figure, and say the same? What ends where its own figures do may have another unit. */
+/* Do the axes A and B end at the same value and show the same quantity? Axes that end at their own values may have
+ * different units. */
 static bool is_same_axis(const struct chart_axis *a, const struct chart_axis *b)
 {
     return a->kind == b->kind && a->log == b->log && a->has_most && b->has_most && a->most == b->most &&
            (a->title == b->title || (a->title && b->title && strcmp(a->title, b->title) == 0));
 }
 
-/* Are charts A and B panels that share an axis? Each is as long across as what it shows. */
+/* Are charts A and B panels that share an axis? (The x axis of each covers its own values.) */
 static bool are_panels(const struct chart *a, const struct chart *b)
 {
     return a->panel && b->panel && a->horizontal == b->horizontal && a->x.kind == b->x.kind &&

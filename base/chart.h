@@ -1,9 +1,9 @@
 /*
- * chart.h - a picture described: what to draw from which columns, and nothing of how.
+ * chart.h - description of a picture: what to draw from which columns, but not how.
  *
- * An analysis makes a picture of tables (base/table.h) and draws nothing; a renderer draws any picture and knows no
- * kernel. A picture is one or more charts, one below the other; a chart is two axes and series; a series shows two or
- * three columns of a table in one manner.
+ * An analysis describes a picture with tables (base/table.h) and draws nothing; a renderer draws any picture and knows
+ * nothing of kernels. A picture is one or more charts, one below the other; a chart is two axes and series; a series
+ * shows two or three columns of a table in one style.
  *
  *     struct picture *picture = picture_open("steps", "Steps");
  *     struct chart *chart = picture_add_chart(picture, "steps", "Where the time of each step went");
@@ -17,10 +17,10 @@
  *     ...
  *     picture_free(picture);
  *
- * Cells are exact, as everywhere: nanoseconds, bytes, shares. The renderer chooses units, scales and ticks, makes texts
- * safe for where it draws, and thins what is more than it can show (report/thin.h).
+ * Cells are exact, as everywhere: nanoseconds, bytes, shares. The renderer chooses units, scales and ticks, escapes
+ * texts for its format, and thins data that exceeds what it can show (report/thin.h).
  *
- * What holds of every chart:
+ * Rules for every chart:
  * - Where an axis is of kind TABLE_NAME or TABLE_TEXT, the chart is one of categories: row I of a table has its place
  *   at I, and its label is the text in column x. All tables of the chart then have the same rows. The other axis starts
  *   at 0. With `horizontal` the categories go down the picture, the first on top, and the axes change sides; x remains
@@ -40,10 +40,10 @@
 #include <stddef.h>
 
 /*
- * Colours that people with any colour vision distinguish, and two greys. They have the hues of Okabe and Ito ("Color
+ * Colours that people with any colour vision distinguish, and two greys. Their hues are those of Okabe and Ito ("Color
  * Universal Design", 2008), darkened until each has a contrast of 3:1 or more against white (WCAG 2.1, 1.4.11), and
  * moved apart: as Machado, Oliveira and Fernandes (2009) simulate the three colour blindnesses, no two are closer than
- * 11 in CIELAB, where the two closest of the original are at 9. One meaning has one colour in all charts; see
+ * 11 in CIELAB, while the two closest originals are 9 apart. One meaning has one colour in all charts; see
  * CHART_COLOR_OF_...
  */
 enum chart_color {
@@ -55,11 +55,11 @@ enum chart_color {
     CHART_PURPLE,
     CHART_OLIVE,
     CHART_GREY,
-    CHART_PALE, /* for what is not there: idle time */
+    CHART_PALE, /* idle time and other absences */
     CHART_COLORS
 };
 
-/* What things are drawn in, wherever they appear. */
+/* Colours by meaning, the same in all charts. */
 #define CHART_COLOR_OF_COMPUTATION CHART_BLUE
 #define CHART_COLOR_OF_COMMUNICATION CHART_VERMILION
 #define CHART_COLOR_OF_COPIES CHART_GREEN
@@ -70,7 +70,7 @@ enum chart_color {
 /* "#1257b0": for SVG, HTML and gnuplot. */
 const char *chart_color_code(enum chart_color color);
 
-/* The I-th colour for series that have no meaning of their own; they come again after seven. */
+/* Colour I for series without a meaning of their own; colours repeat after seven. */
 enum chart_color chart_color_at(size_t i);
 
 enum chart_mark {
@@ -79,21 +79,21 @@ enum chart_mark {
     CHART_AREA,   /* what is below y, on top of the CHART_AREAs before; y holds until the next row */
     CHART_BAND,   /* what is between low and y, paler than its colour */
     CHART_LINE,   /* straight from row to row */
-    CHART_STAIRS, /* y holds until the next row */
-    CHART_POINT, /* a dot for each row; where one can point at it, what the table's first text column holds is shown */
+    CHART_STAIRS, /* y is constant until the next row */
+    CHART_POINT,  /* a dot for each row; on hover, shows the table's first text column */
     CHART_BOX, /* a box from low to x in line y, 0 on top; the first text column is written in it, if it fits */
 };
 
 struct chart_axis {
-    const char *title;    /* "Time"; a renderer adds the unit that it chose. NULL: none is needed */
-    enum table_kind kind; /* what the figures are, or that the axis has categories */
-    const char *unit;     /* of TABLE_NUMBER: "GB/s"; else NULL */
-    bool log;             /* logarithmic; figures that are not above 0 are not drawn */
+    const char *title;    /* "Time"; a renderer adds the unit that it chose. NULL: no title */
+    enum table_kind kind; /* kind of the values, or of categories */
+    const char *unit;     /* unit of TABLE_NUMBER: "GB/s"; else NULL */
+    bool log;             /* logarithmic; values of 0 or less are not drawn */
     bool has_least,
-        has_most; /* it begins, ends at these instead of where the figures do; in the unit of the cells */
+        has_most; /* limits of the axis instead of the range of the data; in the unit of the cells */
     double least, most;
-    size_t
-        names; /* of x: column of the first series' table with the text of a tick at each row; 0: figures */
+    /* x only: column of the first series' table that holds the text of a tick at each row; 0: numbers */
+    size_t names;
 };
 
 struct chart_series {
@@ -102,23 +102,23 @@ struct chart_series {
     enum chart_color color;
     const struct table *table; /* borrowed; see chart_add_table */
     size_t x, y;               /* columns */
-    size_t low;  /* CHART_SPAN, CHART_BAND, CHART_BOX: column of the lower edge; else not looked at */
-    size_t size; /* CHART_POINT: column that the area of a dot stands for; 0: all are small */
+    size_t low;                /* CHART_SPAN, CHART_BAND, CHART_BOX: column of the lower edge; else unused */
+    size_t size;               /* CHART_POINT: column shown as the area of a dot; 0: all dots are small */
 };
 
-/* A text beside a point of the chart, which is marked; the renderer puts the figure of y in front: "1.74 GB aten::mm". */
+/* A label beside a marked point of the chart; the renderer prefixes the value of y: "1.74 GB aten::mm". */
 struct chart_label {
     double x, y; /* in the unit of the cells; not for charts of categories */
     const char *text;
 };
 
 struct chart {
-    const char *key;   /* "steps": names it for scripts and in HTML; unique in its picture */
+    const char *key;   /* "steps": its identifier in scripts and HTML; unique in its picture */
     const char *title; /* heading */
     const char *note;  /* a line below the title: what is left out, how to read it; or NULL */
     struct chart_axis x, y;
     bool horizontal;
-    bool panel; /* one of several that ask the same of different things: see chart_panels_of */
+    bool panel; /* one of several charts of the same kind for different objects: see chart_panels_of */
     VEC_OF(struct chart_series) series;
     VEC_OF(struct chart_label) labels;
     VEC_OF(struct table *) tables; /* owned */
@@ -143,18 +143,19 @@ struct chart *picture_add_chart(struct picture *picture, const char *key, const 
 /* Remove the chart that was added last. */
 void picture_drop_chart(struct picture *picture);
 
-/* Charts FIRST to END, not included, of a picture. */
+/* Charts FIRST to END (exclusive) of a picture. */
 struct chart_panels {
     size_t first, end;
 };
 
 /*
- * Chart I of PICTURE and its neighbours that are panels with the same axes. Where there are several, a renderer makes
- * them small, with one legend, which has the entries of all, and one title of an axis. Where it is not a panel, it stands alone.
+ * Chart I of PICTURE and its neighbours that are panels with the same axes. A renderer draws several panels small, with
+ * one shared legend, which holds the entries of all, and one title per axis. A chart that is no panel is returned
+ * alone.
  */
 struct chart_panels chart_panels_of(const struct picture *picture, size_t i);
 
-/* TABLE, which is taken: it lives as long as the chart. */
+/* Add TABLE, which is taken: it lives as long as the chart. */
 struct table *chart_add_table(struct chart *chart, struct table *table);
 
 void chart_add_series(struct chart *chart, struct chart_series series);
@@ -165,13 +166,13 @@ void chart_add_label(struct chart *chart, double x, double y, const char *text);
 /* Does the chart have categories? */
 bool chart_has_categories(const struct chart *chart);
 
-/* Its categories: rows of its tables; 0 where there are none. */
+/* Number of its categories, which are the rows of its tables; 0 if it has none. */
 size_t chart_category_count(const struct chart *chart);
 
-/* Is it a chart of boxes, and of how many lines? 0: no. */
+/* Number of lines of a chart of boxes; 0 for other charts. */
 size_t chart_box_lines(const struct chart *chart);
 
-/* The text column of TABLE that comes first; TABLE_NO_COLUMN: there is none. */
+/* The first text column of TABLE; TABLE_NO_COLUMN if there is none. */
 size_t chart_text_column(const struct table *table);
 
 /* The cell at ROW and COLUMN as a double: exact below 2^53. NAN when it is missing or a text. */

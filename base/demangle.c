@@ -1,13 +1,13 @@
 /*
  * demangle.c - see demangle.h.
  *
- * A mangled name can refer back to parts of itself, so two hundred bytes can stand for gigabytes. There are two
- * demanglers, which agree on what both know:
+ * A mangled name can refer back to parts of itself, so two hundred bytes can expand to gigabytes. There are two
+ * demanglers, which agree on the names both know:
  *
- * - binutils' libiberty hands the text out piece by piece, so it can be stopped when there is too much of it.
- * - The C++ run-time library, which we call from C and need no C++ compiler for, expands all of it. So references are
- *   counted first: R of them in a name of L bytes make at most some L * 3^(R/3) bytes, three references to each part
- *   before being the worst. A name that could grow beyond reason (more than 30 to 36 references) stays mangled.
+ * - binutils' libiberty returns the text piece by piece, so it can be stopped when there is too much of it.
+ * - The C++ run-time library, which we call from C and need no C++ compiler for, expands the whole name. So references
+ *   are counted first: R of them in a name of L bytes make at most some L * 3^(R/3) bytes, three references to each
+ *   part before being the worst. A name that could grow beyond reason (more than 30 to 36 references) stays mangled.
  */
 #include "base/demangle.h"
 
@@ -18,14 +18,14 @@
 
 enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024, LONGEST_TEXT = 256 * 1024 };
 
-/* Both do all their work on the stack: up to some 190 bytes of it for each byte of a name such as _Z1fPPPP...i. */
+/* Both demanglers work on the stack: they use up to some 190 bytes for each byte of a name such as _Z1fPPPP...i. */
 enum { STACK_PER_BYTE = 512 };
 
-/* With no less stack than these take can a process run at all: nearly all names are so short, and a call to the system for
- * each would take longer than the rest. */
+/* Names of this length always fit: no process runs with less stack than they take. Nearly all names are so short, and a
+ * system call for each would take longer than the demangling. */
 enum { ALWAYS_FITS = 64 };
 
-/* Is a name of LEN bytes demangled? With a small stack (ulimit -s) only shorter ones are. */
+/* Is a name of LEN bytes short enough to demangle? With a small stack (ulimit -s) the limit is lower. */
 static inline bool is_short_enough(size_t len)
 {
     struct rlimit stack;
@@ -50,7 +50,7 @@ static const char *reference_end(const char *at)
     return *at == '_' ? at + 1 : NULL;
 }
 
-/* Can what comes out be no larger than LARGEST_RESULT? */
+/* Is the demangled name no larger than LARGEST_RESULT? */
 static bool is_bounded(const char *name, size_t len)
 {
     double worst = (double)len;
@@ -98,13 +98,13 @@ static void take_piece(const char *piece, size_t len, void *context)
 {
     struct demangling *demangling = context;
     if (demangling->text.count + len > LONGEST_TEXT)
-        longjmp(demangling->too_long, 1); /* libiberty's work is all on the stack: nothing is left behind */
+        longjmp(demangling->too_long, 1); /* libiberty works on the stack only: longjmp leaks nothing */
     buffer_add(&demangling->text, piece, len);
 }
 
 static bool add_by_pieces(struct buffer *out, const char *name)
 {
-    /* Static: what is changed between setjmp and longjmp must not lie in a register. */
+    /* Static: what is changed between setjmp and longjmp must not be kept in a register. */
     static _Thread_local struct demangling demangling;
     if (!is_short_enough(strlen(name)))
         return false;

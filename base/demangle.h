@@ -1,8 +1,8 @@
 /*
  * demangle.h - C++ names as people read them: _ZN2at6native3addEPf is at::native::add(float*).
  *
- * Works where libiberty or the C++ run-time library was found when tpa was built; elsewhere nothing is ever demangled and
- * names stay as they are, see demangle_works(). Slow (a microsecond or more), so do it once per name, not per event.
+ * Works where libiberty or the C++ run-time library was found when tpa was built; elsewhere names stay mangled, see
+ * demangle_works(). Slow (a microsecond or more): call it once per name, not per event.
  */
 #ifndef TPA_BASE_DEMANGLE_H
 #define TPA_BASE_DEMANGLE_H
@@ -13,13 +13,13 @@
 bool demangle_works(void);
 
 /*
- * Append the C++ name whose mangled form NAME is. False, with nothing appended, when NAME does not begin with _Z, is
- * not well formed, or would take unreasonably much room. AMD's suffix ".kd" of kernels is left off.
+ * Append the C++ name of the mangled NAME. False, with nothing appended, when NAME does not begin with _Z, is not well
+ * formed, or would become unreasonably long. The suffix ".kd" of AMD's kernels is dropped.
  */
 bool demangle_name(struct buffer *out, const char *name);
 
 /*
- * As torch's profiler does it, to the letter, with the C++ run-time library: every name of two bytes and more is tried,
+ * Demangle exactly as torch's profiler does, with the C++ run-time library: every name of two bytes or more is tried,
  * and mangled types count too. So a user's region called "Pi" becomes "int*"; "St" stays unchanged, like names of more
  * than a thousand bytes and those of types newer than the library.
  */

@@ -1,5 +1,5 @@
 /*
- * error.c - errors live in fixed arrays: what does not fit is cut, and nothing here can fail but printing.
+ * error.c - errors live in fixed arrays: longer texts are cut, and only printing can fail.
  */
 #include "base/error.h"
 
@@ -86,7 +86,7 @@ bool tpa_in_file(struct tpa_error *err, const char *path)
     return false;
 }
 
-/* Texts of an error may quote the input: a terminal must not obey it. */
+/* Texts of an error may quote the input, whose control characters must not reach a terminal. */
 static void print_safely(const char *text, FILE *out)
 {
     struct buffer visible = { 0 };

@@ -26,26 +26,26 @@
 #define TPA_PRINTF(fmt_index, first_arg)
 #endif
 
-/* In place of a byte offset: the error is about the file as a whole, or about no file. */
+/* Instead of a byte offset: the error is about the file as a whole, or about no file. */
 #define TPA_NOWHERE ((int64_t)-1)
 
-/* Of a file that is not read: what becomes of it where it was found in a directory rather than named. */
+/* For a file that is not read: how it is handled if it was found in a directory rather than named by the user. */
 enum tpa_unread {
     TPA_READABLE,
-    TPA_PASSED_OVER, /* it is something else, and was never meant for us */
-    TPA_LEFT_OUT,    /* it may have been a trace, or was to become one: an empty file, the head of a trace */
+    TPA_PASSED_OVER, /* not a trace, and not meant for us */
+    TPA_LEFT_OUT,    /* may have been a trace, or was to become one: an empty file, the start of a trace */
 };
 
 /* Fixed size and no heap, so that reporting an error cannot itself fail. Zero-initialise it. */
 struct tpa_error {
     bool failed;
-    int code;          /* errno of the call to the system that failed; 0: there was none */
+    int code;          /* errno of the failed system call; 0: none failed */
     int unread;        /* enum tpa_unread */
     int64_t offset;    /* byte offset in the (decoded) file, or TPA_NOWHERE */
-    char file[512];    /* "" when no file is concerned */
+    char file[512];    /* "" for no file */
     char message[768]; /* found against expected */
     char context[512]; /* "while ..." lines, innermost first, each ended by '\n' */
-    char hint[512];    /* what to do; "" when we do not know */
+    char hint[512];    /* what to do; "" for no hint */
 };
 
 /* Each of these returns false, and does nothing when ERR is NULL. */
@@ -56,13 +56,13 @@ bool tpa_fail(struct tpa_error *err, int64_t offset, const char *fmt, ...) TPA_P
 /* As tpa_fail, with ": " and the text of errno appended, which is kept as the code. */
 bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 
-/* Say what was being done: "reading traceEvents". */
+/* Add a context line, what was being done: "reading traceEvents". */
 bool tpa_while(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 
-/* Say that the error is about a file as above. */
+/* Classify the error as one about an unread file, see above. */
 bool tpa_unread(struct tpa_error *err, enum tpa_unread unread);
 
-/* Say what the user can do. Only when it is likely right. */
+/* Set the hint, what the user can do. Only when it is likely right. */
 bool tpa_hint(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 
 /* Name the file the error is about, unless one is named already. */

@@ -1,8 +1,8 @@
 /*
  * escape.c - see escape.h.
  *
- * All but JSON have the same first step, showing what cannot be seen, so they share one loop; it hands visible ASCII
- * and the visible rest to the medium. Runs of harmless ASCII are copied at once, because nearly all text is that.
+ * All media but JSON share one loop for the first step, which makes invisible characters visible; it passes visible
+ * ones on to the medium. Runs of harmless ASCII are copied at once, because nearly all text consists of them.
  */
 #include "base/escape.h"
 
@@ -37,7 +37,7 @@ static void show_hidden(struct buffer *out, uint32_t character)
     }
 }
 
-/* As in an URL: what GitHub's runner turns back. */
+/* Percent-encode, as in a URL: GitHub's runner decodes it. */
 static void add_percent(struct buffer *out, char c)
 {
     buffer_printf(out, "%%%02X", (unsigned char)c);
@@ -73,7 +73,7 @@ size_t escape_terminal(struct buffer *out, const char *s, size_t len)
         size_t before = out->count;
         int columns =
             character == UTF8_INVALID || unicode_is_hidden(character) ? -1 : unicode_width(character);
-        /* A combining mark in front would land on whatever stands before the text. */
+        /* A combining mark at the start would attach to the character before the text. */
         if (columns > 0 || (columns == 0 && width > 0)) {
             buffer_add(out, s + i, size);
             width += (size_t)columns;
@@ -89,7 +89,7 @@ size_t escape_terminal(struct buffer *out, const char *s, size_t len)
     return width;
 }
 
-/* The other media: what can be seen goes through ADD_SPECIAL where it is one of SPECIAL, and as it is elsewhere. */
+/* The other media: visible characters in SPECIAL go through ADD_SPECIAL, other visible characters are copied. */
 static void escape_visible(struct buffer *out, const char *s, size_t len, const char *special,
                            void (*add_special)(struct buffer *out, const char *s, size_t at, size_t len))
 {
@@ -120,7 +120,7 @@ static void double_quote(struct buffer *out, const char *s, size_t at, size_t le
     buffer_puts(out, "\"\"");
 }
 
-/* Would a spreadsheet take the text for a formula? Full-width signs count too: East Asian versions accept them. */
+/* Would a spreadsheet treat the text as a formula? Full-width signs count too: East Asian versions accept them. */
 static bool looks_like_formula(const char *s, size_t len)
 {
     uint32_t first;
@@ -167,7 +167,8 @@ void escape_html(struct buffer *out, const char *s, size_t len)
     escape_visible(out, s, len, "&<>\"'", entity);
 }
 
-/* XML 1.0 has no U+FFFE and U+FFFF; what else it lacks is hidden or no UTF-8, and shown as such already. */
+/* XML 1.0 has no U+FFFE and U+FFFF; other characters that it lacks are hidden ones or invalid UTF-8, which are escaped
+ * already. */
 void escape_xml(struct buffer *out, const char *s, size_t len)
 {
     static const char absent[] = "\xef\xbf";
@@ -214,7 +215,7 @@ static void markdown_special(struct buffer *out, const char *s, size_t at, size_
     buffer_putc(out, s[at]);
 }
 
-/* First what is hidden, then the markup: the backslashes of the first step are text to the second. */
+/* First escape hidden characters, then the markup: the backslashes of the first step are text to the second. */
 static void escape_markup(struct buffer *out, const char *s, size_t len, const char *special,
                           void (*add_special)(struct buffer *out, const char *s, size_t at, size_t len))
 {

@@ -2,12 +2,12 @@
  * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML, SVG, XML, DOT, folded
  * stacks or GitHub's log.
  *
- * Any bytes are taken, NUL and invalid UTF-8 included; each function appends to OUT.
+ * Any bytes are accepted, NUL and invalid UTF-8 included; each function appends to OUT.
  *
- * JSON keeps the text exactly (except invalid UTF-8, which becomes U+FFFD). All others are for people, and show what
- * could not be seen or would act on the reader's screen as C writes it: \n \t \r \x1b for ASCII controls, \xff for a
- * byte that is not UTF-8, \u202e for hidden characters (see unicode_is_hidden). A backslash stays a backslash, so what
- * is shown cannot always be turned back; JSON is there for that.
+ * JSON keeps the text exactly (except invalid UTF-8, which becomes U+FFFD). All others are for people: characters that
+ * are invisible or would control the reader's terminal are shown as C escapes: \n \t \r \x1b for ASCII controls, \xff
+ * for a byte that is not UTF-8, \u202e for hidden characters (see unicode_is_hidden). A backslash is not escaped, so
+ * the text cannot always be recovered; use JSON for that.
  */
 #ifndef TPA_BASE_ESCAPE_H
 #define TPA_BASE_ESCAPE_H
@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include <stddef.h>
 
-/* Nothing but printable characters of known width; returns how many columns they take. */
+/* Append only printable characters of known width; returns how many columns they take. */
 size_t escape_terminal(struct buffer *out, const char *s, size_t len);
 
 /*
@@ -36,18 +36,18 @@ void escape_json_string(struct buffer *out, const char *s, size_t len);
 /* Text or an attribute's quoted value in HTML, SVG and XML. */
 void escape_html(struct buffer *out, const char *s, size_t len);
 
-/* The same in a document that XML parsers read, which refuse it whole for a character that XML does not have. */
+/* The same for a document that XML parsers read: they reject a whole document for one character outside XML's set. */
 void escape_xml(struct buffer *out, const char *s, size_t len);
 
-/* What goes between the quotes of a label in Graphviz's DOT, which knows escapes of its own, and HTML's entities. */
+/* Text between the quotes of a label in Graphviz's DOT, which has escapes of its own and HTML's entities. */
 void escape_dot(struct buffer *out, const char *s, size_t len);
 
-/* A frame in a line of folded stacks: where a semicolon would end it stands a colon. */
+/* A frame in a line of folded stacks: a semicolon, which would end it, becomes a colon. */
 void escape_folded(struct buffer *out, const char *s, size_t len);
 
 /*
  * The message of a command to GitHub's runner (::error::MESSAGE), always on one line; and a property of it
- * (::error title=PROPERTY::), where : and , too would end it.
+ * (::error title=PROPERTY::), where : and , would end it as well.
  */
 void escape_github(struct buffer *out, const char *s, size_t len);
 void escape_github_property(struct buffer *out, const char *s, size_t len);

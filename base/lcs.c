@@ -1,7 +1,7 @@
 /*
  * lcs.c - see lcs.h.
  *
- * On diagonal k = x - y, reach[d][k] is the furthest x that d edits come to. The rows of all d are kept to find the way back.
+ * On diagonal k = x - y, reach[d][k] is the furthest x that d edits reach. The rows of all d are kept to trace back.
  */
 #include "base/lcs.h"
 
@@ -10,7 +10,7 @@
 struct search {
     const uint32_t *a, *b;
     int64_t n, m;
-    int64_t *reach; /* of the edits at hand, by diagonal + offset */
+    int64_t *reach; /* of the current number of edits, by diagonal + offset */
     int64_t offset;
     uint32_t **rows; /* by edits: reach of the diagonals -d, -d + 2 ... d */
 };
@@ -27,14 +27,14 @@ static int64_t follow(const struct search *search, int64_t x, int64_t k)
     return x;
 }
 
-/* Does diagonal K of D edits come from K + 1, by an element of b, rather than from K - 1? */
+/* Is D edits' reach on diagonal K derived from K + 1 (an element of b is inserted) rather than from K - 1? */
 static bool comes_down(const struct search *search, int64_t d, int64_t k)
 {
     const int64_t *reach = search->reach + search->offset;
     return k == -d || (k != d && reach[k - 1] < reach[k + 1]);
 }
 
-/* The reach of D edits, kept as a row. Is the end reached? */
+/* Compute and keep the row of reaches for D edits. Is the end reached? */
 static bool take_step(struct search *search, int64_t d)
 {
     int64_t *reach = search->reach + search->offset;
@@ -50,7 +50,7 @@ static bool take_step(struct search *search, int64_t d)
     return reached;
 }
 
-/* The way back from the end, whose D edits are known; pairs come last first. */
+/* Trace back from the end, which D edits reach; pairs are added last first. */
 static void follow_back(const struct search *search, int64_t d, struct lcs_pairs *pairs)
 {
     int64_t x = search->n, y = search->m;

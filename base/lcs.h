@@ -1,5 +1,5 @@
 /*
- * lcs.h - the longest common subsequence of two sequences of numbers, when they differ in little.
+ * lcs.h - the longest common subsequence of two sequences of numbers that differ little.
  *
  *     struct lcs_pairs pairs = { 0 };
  *     if (lcs_find(a, n, b, m, 4000, &pairs))
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is equal to nothing, not even to itself. */
+/* An element that equals nothing, not even itself. */
 #define LCS_NOTHING UINT32_MAX
 
 struct lcs_pair {
@@ -27,9 +27,9 @@ struct lcs_pairs {
 };
 
 /*
- * Add the pairs, ascending on both sides, to PAIRS. False, with nothing added, when more than MOST_EDITS elements are in one
- * sequence alone. Takes time of (N + M) times the edits and memory of their square (Myers, An O(ND) Difference Algorithm
- * and Its Variations, 1986); equal sequences take N steps.
+ * Add the pairs, ascending on both sides, to PAIRS. False, with nothing added, when more than MOST_EDITS elements occur
+ * in only one sequence. Takes time of (N + M) times the edits and memory of their square (Myers, An O(ND) Difference
+ * Algorithm and Its Variations, 1986); equal sequences take N steps.
  */
 bool lcs_find(const uint32_t *a, size_t n, const uint32_t *b, size_t m, size_t most_edits,
               struct lcs_pairs *pairs);

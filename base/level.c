@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Odd: further from the median than so many standard deviations, which are 1.4826 MAD for Gaussian values. */
+/* Odd: further from the median than this many standard deviations, which are 1.4826 MAD for Gaussian values. */
 static const double odd_from = 6;
 static const double mad_to_deviation = 1.4826;
 
-/* At most one value, or one in ten, is odd. Of fewer than eight a MAD tells too little. */
+/* At most one value, or one in ten, is odd. The MAD of fewer than eight values is unreliable. */
 enum { VALUES_PER_ODD = 10, LEAST_VALUES = 8 };
 
 /* The median of the distances from MEDIAN, found by walking from the middle of SORTED to both sides. */
@@ -57,7 +57,7 @@ void level_sort(double *values, size_t count)
         shift_sort(values, count);
         return;
     }
-    /* Each goes to its rank. Among so few that is soonest done by comparing all, as no branch depends on them. */
+    /* Each goes to its rank. For so few values, comparing all pairs is fastest, as no branch depends on the values. */
     double unsorted[FEW];
     memcpy(unsorted, values, count * sizeof *values);
     for (size_t i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ struct level_tails level_student_tails(double t, double df)
         return (struct level_tails){ t > 0, t < 0 };
     if (isinf(df))
         return (struct level_tails){ erfc(-t / sqrt(2)) / 2, erfc(t / sqrt(2)) / 2 };
-    double tail = beta_share(df / 2, 0.5, df / (df + t * t)) / 2; /* that of the size of t, on either side */
+    double tail = beta_share(df / 2, 0.5, df / (df + t * t)) / 2; /* of one side, beyond the magnitude of t */
     return t >= 0 ? (struct level_tails){ 1 - tail, tail } : (struct level_tails){ tail, 1 - tail };
 }
 

@@ -1,8 +1,8 @@
 /*
- * memory.c - see memory.h. Column memory comes straight from the kernel once it is large: mremap grows it without
- * copying. Huge pages were tried, and are not requested: they save most page faults, but a machine that has to find and
- * clear 2 MiB at a time, as virtual ones must, takes longer for it than they save (twice the system time on a trace of
- * 2 GB). Under AddressSanitizer all of it is plain heap, so that overruns are found.
+ * memory.c - see memory.h. Large column memory comes straight from the kernel: mremap grows it without copying. Huge
+ * pages were tried, and are not requested: they save most page faults, but a machine that has to find and clear 2 MiB
+ * at a time, as virtual machines must, spends more time on that than they save (twice the system time on a trace of 2
+ * GB). Under AddressSanitizer all column memory is plain heap, so that overruns are detected.
  */
 #define _GNU_SOURCE
 #include "base/memory.h"
@@ -60,7 +60,7 @@ void mem_return_large_blocks(void)
 void mem_keep_blocks(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the maximum that mallopt accepts */
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 }
@@ -164,7 +164,7 @@ void *column_resize(void *block, size_t old_size, size_t new_size)
         if (moved == MAP_FAILED)
             checked(NULL, new_size);
     }
-    /* Bytes past a former, larger use of the last page may not be zero. */
+    /* The last page may hold bytes of a former, larger use. */
     if (new_size < old_size)
         memset((char *)moved + new_size, 0,
                (mapped_size(new_size) < old_size ? mapped_size(new_size) : old_size) - new_size);

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the compiler and the static analysis may build on. */
+/* Properties that the compiler and static analysis may rely on. */
 #define NEVER_NULL __attribute__((returns_nonnull))
 
-/* COUNT times SIZE bytes; more than a size_t holds, which is easily had in 32 bits, is out of memory. */
+/* COUNT times SIZE bytes; a product beyond size_t, which 32-bit systems reach easily, counts as out of memory. */
 size_t mem_times(size_t count, size_t size);
 
 /* As malloc, calloc, realloc and strdup; never NULL. Free with free(). */
@@ -30,23 +30,25 @@ NEVER_NULL char *mem_strdup(const char *text);
 NEVER_NULL char *mem_strndup(const char *text, size_t len);
 
 /*
- * For a program as it starts: blocks of 1 MiB and more go back to the system as soon as they are freed. Without it glibc keeps
- * ever larger ones for reuse, up to 32 MiB each, so that what an analysis used up and freed stays in the peak of the next.
+ * Call when the program starts: blocks of 1 MiB and more go back to the system as soon as they are freed. Without it
+ * glibc keeps ever larger ones for reuse, up to 32 MiB each, so that memory that one analysis freed still counts in the
+ * peak of the next.
  */
 void mem_return_large_blocks(void);
 
-/* The opposite, for a process that reads one trace after another: up to 64 MiB of what was freed is kept for the next. */
+/* The opposite, for a process that reads one trace after another: up to 64 MiB of freed memory is kept for the next
+ * trace. */
 void mem_keep_blocks(void);
 
 /*
- * Memory for columns: grows without copying, because touching fresh
- * memory is the dearest thing a reader does. OLD and NEW are sizes in bytes; the block must
- * always be passed with the size it was last given. New bytes are zero. Free with column_free.
+ * Memory for columns: grows without copying, because touching fresh memory is the most expensive operation of a reader.
+ * OLD and NEW are sizes in bytes; the block must always be passed with the size it was last given. New bytes are zero.
+ * Free with column_free.
  */
 void *column_resize(void *block, size_t old_size, size_t new_size);
 void column_free(void *block, size_t size);
 
-/* What is done when memory runs out. The default prints the size and exits with 2. */
+/* The handler for out of memory. The default prints the size and exits with 2. */
 extern void (*mem_out_of_memory)(size_t size);
 
 /* A vector of TYPE, also as a field of a struct; zero-initialise it. */

@@ -1,10 +1,10 @@
 /*
  * memory_room.c - see memory_room.h.
  *
- * A control group may take its limit less what it holds; pages of files that it holds go when others are needed, so they do
- * not count. Limits of the groups above hold as well. Version 2 has one tree, "0::/user.slice/..." in /proc/self/cgroup;
- * version 1 one per resource, "4:memory:/...". In a container the path may be one that only the host sees: then the
- * files of its parents up to the mount point are the container's own.
+ * A control group may use its limit minus its current use; pages of files do not count, because the kernel drops them
+ * on demand. Limits of parent groups apply as well. Version 2 has one tree, "0::/user.slice/..." in /proc/self/cgroup;
+ * version 1 one per resource, "4:memory:/...". In a container the path may exist only on the host: then the files of
+ * its parents up to the mount point are those of the container.
  */
 #include "base/memory_room.h"
 
@@ -16,7 +16,7 @@
 
 enum { LONGEST_PATH = 4096 };
 
-/* A limit that no machine reaches, which is how version 1 says that there is none. */
+/* A limit that no machine reaches: version 1's value for "no limit". */
 #define NO_LIMIT (UINT64_C(1) << 60)
 
 static void take_least(struct memory_room *room, uint64_t limit, uint64_t held, const char *of)
@@ -28,7 +28,7 @@ static void take_least(struct memory_room *room, uint64_t limit, uint64_t held, 
     room->of = of;
 }
 
-/* The number at AT, behind blanks; what is too large is the largest. False: there is none ("max"). */
+/* The number at AT, after blanks; a number that is too large becomes the maximum. False if there is none ("max"). */
 static bool read_digits(const char *at, uint64_t *number)
 {
     at += strspn(at, " \t");
@@ -38,7 +38,7 @@ static bool read_digits(const char *at, uint64_t *number)
     return true;
 }
 
-/* The number behind WORD at the beginning of a line of the file ROOT PATH; without WORD its first. */
+/* The number after WORD at the beginning of a line of the file ROOT PATH; without WORD its first number. */
 static bool read_number(const char *root, const char *path, const char *word, uint64_t *number)
 {
     char full[LONGEST_PATH], line[256];
@@ -64,9 +64,9 @@ static bool read_in_group(const char *root, const char *group, const char *file,
 }
 
 struct group_files {
-    const char *mount;         /* where the tree is */
+    const char *mount;         /* root of the tree */
     const char *limit, *usage; /* files */
-    const char *cache[2];      /* words of memory.stat: pages of files */
+    const char *cache[2];      /* keys of memory.stat: pages of files */
 };
 
 static void take_group(struct memory_room *room, const char *root, const struct group_files *files,
@@ -82,7 +82,7 @@ static void take_group(struct memory_room *room, const char *root, const struct 
     take_least(room, limit, usage, "its control group");
 }
 
-/* The group PATH of the tree of FILES, and those above. */
+/* The room of the group PATH of the tree of FILES and of its parents. */
 static void take_groups(struct memory_room *room, const char *root, const struct group_files *files,
                         const char *path)
 {
@@ -124,7 +124,7 @@ static void take_own_groups(struct memory_room *room, const char *root)
         fclose(file);
 }
 
-/* What the machine has, with the room of its swap. */
+/* The room of the machine, including its swap. */
 static void take_machine(struct memory_room *room, const char *root)
 {
     uint64_t available_kib, swap_kib = 0;

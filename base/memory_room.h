@@ -1,11 +1,12 @@
 /*
- * memory_room.h - how much more memory this process may take, before the system ends it or refuses.
+ * memory_room.h - how much more memory this process may take, before the system kills it or refuses.
  *
  *     struct memory_room room;
  *     if (memory_room(&room) && need > room.bytes)
  *         ... "%s", room.of ...
  *
- * Read from Linux's /proc and the limits of control groups, which is where containers and batch jobs have theirs; about 0.1 ms.
+ * Read from Linux's /proc and the limits of control groups, which is where containers and batch jobs set limits; about
+ * 0.1 ms.
  */
 #ifndef TPA_BASE_MEMORY_ROOM_H
 #define TPA_BASE_MEMORY_ROOM_H
@@ -14,12 +15,12 @@
 #include <stdint.h>
 
 struct memory_room {
-    uint64_t bytes;       /* that may still be taken */
+    uint64_t bytes;       /* that may still be allocated */
     const char *of;       /* what sets the limit, for people: "the machine", "ulimit -v"; a literal */
-    bool counts_reserved; /* addresses that were never touched count, too */
+    bool counts_reserved; /* the limit counts addresses, also those never touched */
 };
 
-/* The least room of all limits. False when none is known. */
+/* The smallest room of all limits. False if none is known. */
 bool memory_room(struct memory_room *room);
 
 /* The same for a system whose files are below ROOT, without the limit of the process itself. For tests. */

@@ -9,7 +9,7 @@
 
 enum { NS_PER_S = 1000000000 };
 
-/* False, with nothing stored, when that is more than 64 bits hold. */
+/* False, with nothing stored, on overflow of 64 bits. */
 static bool in_ns(int64_t seconds, int64_t *time_ns)
 {
     int64_t product;
@@ -33,7 +33,7 @@ bool moment_parse(const char *text, int64_t *time_ns)
             continue;
         struct tm normal = parts;
         seconds = timegm(&normal);
-        /* The 30th of February would become the 2nd of March. */
+        /* Normalisation would turn the 30th of February into the 2nd of March. */
         return normal.tm_mday == parts.tm_mday && normal.tm_mon == parts.tm_mon && in_ns(seconds, time_ns);
     }
     return false;

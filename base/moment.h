@@ -15,10 +15,10 @@
 /* False, with nothing stored, when TEXT is of none of these forms or there is no such day. */
 bool moment_parse(const char *text, int64_t *time_ns);
 
-/* Add "2026-11-20 03:00:00". */
+/* Append "2026-11-20 03:00:00". */
 void moment_show(struct buffer *out, int64_t time_ns);
 
-/* Now, in nanoseconds since 1970. */
+/* The current time in nanoseconds since 1970. */
 int64_t moment_now(void);
 
 #endif

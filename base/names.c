@@ -1,9 +1,9 @@
 /*
  * names.c - an open-addressed table of ids over texts kept in an arena.
  *
- * A slot holds the upper half of the hash, its tag, beside the id, so that a probe touches a text only when it is almost
- * surely the right one. Linear probing, at most half full. Where a text belongs, the first bits of its tag tell: a larger
- * table holds the slots in the same order, and is filled from the smaller one in one pass over both, without a text.
+ * A slot holds the upper half of the hash, its tag, beside the id, so that a probe reads a text only when it almost
+ * certainly matches. Linear probing, at most half full. The first bits of the tag give the slot: a larger table holds
+ * the slots in the same order, and is filled from the smaller one in one pass over both, without reading texts.
  */
 #define XXH_INLINE_ALL
 #include "base/names.h"
@@ -70,7 +70,7 @@ size_t names_bytes(const struct names *names)
     return names->bytes;
 }
 
-/* Where the search for a text with TAG begins. */
+/* The slot where the search for a text with TAG begins. */
 static size_t home_of(const struct names *names, uint32_t tag)
 {
     return (size_t)((uint64_t)tag << 32 >> (64 - names->bits));
@@ -115,7 +115,7 @@ name_id names_add(struct names *names, const char *s, size_t len)
     if (slot->id != NAME_NONE)
         return slot->id;
     if (names->texts.count >= NAME_NONE - 1)
-        mem_out_of_memory(len); /* 4 billion distinct names */
+        mem_out_of_memory(len); /* limit: 4 billion distinct names */
     name_id id = (name_id)names->texts.count;
     *VEC_PUSH(&names->texts) = (struct names_block){ arena_strndup(&names->arena, s, len), len };
     *slot = (struct slot){ (uint32_t)(hash >> 32), id };

@@ -1,9 +1,9 @@
 /*
- * names.h - one copy of each distinct string, named by a small integer.
+ * names.h - one copy of each distinct string, identified by a small integer.
  *
  * Ids count up from 0 in order of first sight and never change, so they can be stored in columns,
- * compared with ==, and used to index side tables. Whatever depends on a name alone (a filter,
- * demangling, "is this NCCL?") is computed once per id and looked up per event.
+ * compared with ==, and used to index side tables. A property of the name alone (a filter, demangling, "is this NCCL?")
+ * is computed once per id and looked up per event.
  */
 #ifndef TPA_BASE_NAMES_H
 #define TPA_BASE_NAMES_H
@@ -21,10 +21,10 @@ struct names;
 struct names *names_open(void);
 void names_free(struct names *names);
 
-/* How many distinct names there are: ids are 0 .. count-1. */
+/* Number of distinct names: ids are 0 .. count-1. */
 size_t names_count(const struct names *names);
 
-/* Bytes of all of them together. */
+/* Total bytes of all texts. */
 size_t names_bytes(const struct names *names);
 
 /* Id of the LEN bytes at S (any bytes, NUL included), which are copied the first time. */

@@ -1,8 +1,8 @@
 /*
  * options.c - one small loop over the words, and the types of values.
  *
- * Not getopt_long: it prints its own messages, keeps its place in globals, accepts any abbreviation (so that adding an
- * option breaks scripts), and knows nothing of types, defaults or suggestions.
+ * Why not getopt_long: it prints its own messages, keeps its state in globals, accepts any abbreviation (so that adding
+ * an option breaks scripts), and knows nothing of types, defaults or suggestions.
  */
 #include "base/options.h"
 
@@ -157,7 +157,7 @@ static bool is_among(const char *list, const char *word, size_t len)
     return false;
 }
 
-/* The index of the word that the LEN bytes at TEXT are; -1 when it is none. */
+/* The index of the word that equals the LEN bytes at TEXT; -1 if there is none. */
 static int find_choice(const struct opt *opt, const char *text, size_t len)
 {
     struct opt_choice choice = { 0 };
@@ -244,7 +244,7 @@ const struct opt_type
 struct parser {
     const struct opt *rows;
     void *args;
-    char **argv; /* the words; the front is filled with operands */
+    char **argv; /* the words; operands are moved to the front */
     size_t count, next;
     struct operands *operands;
     struct tpa_error *err;
@@ -255,7 +255,7 @@ static void *field_of(const struct opt *row, void *args)
     return (char *)args + row->offset;
 }
 
-/* The words that ROW takes, as "a, b, c or d". */
+/* The words that ROW accepts, as "a, b, c or d". */
 static void list_choices(const struct opt *row, struct buffer *out)
 {
     struct opt_choice choice = { 0 }, next = { 0 };
@@ -268,7 +268,7 @@ static void list_choices(const struct opt *row, struct buffer *out)
     }
 }
 
-/* Why the LEN bytes at TEXT are no word here; NULL when nobody thought of them. */
+/* Why the LEN bytes at TEXT are refused here; NULL if the table has no reason for them. */
 static const char *refusal_of(const struct opt *row, const char *text, size_t len)
 {
     for (const struct opt_choice *choice = row->choices; choice && choice->name; choice++)
@@ -284,7 +284,7 @@ static bool unknown_choice(const struct opt *row, const char *text, struct tpa_e
     bool several = row->type == &opt_choices;
     size_t len = several ? strcspn(text, ",") : strlen(text);
     while (find_choice(row, text, len) >= 0) {
-        text += len + 1; /* another must follow, or all were choices */
+        text += len + 1; /* another word must follow, or all words were valid choices */
         len = strcspn(text, ",");
     }
     const char *refusal = refusal_of(row, text, len);
@@ -335,11 +335,11 @@ static bool take_value(struct parser *parser, const struct opt *row, const char 
 {
     if (value)
         return set_value(parser, row, value);
-    /* A negative number is a value; "--sort --wide" rather lacks one. */
+    /* A negative number is a value; in "--sort --wide", the value is missing. */
     if (parser->next == parser->count || strncmp(parser->argv[parser->next], "--", 2) == 0) {
         tpa_fail(parser->err, TPA_NOWHERE, "--%s needs a value: %s", row->name, row->type->expects);
         if (parser->next < parser->count && parser->argv[parser->next][2] != '\0')
-            tpa_hint(parser->err, "if the value does begin with dashes, write --%s=%s", row->name,
+            tpa_hint(parser->err, "if the value begins with dashes, write --%s=%s", row->name,
                      parser->argv[parser->next]);
         return false;
     }
@@ -409,7 +409,7 @@ static bool parse_long(struct parser *parser, const char *word)
     return true;
 }
 
-/* LETTERS is what follows the one dash: flags, and last an option that takes the rest or the next word. */
+/* LETTERS follow the one dash: flags, and last an option that takes the rest or the next word as its value. */
 static bool parse_short(struct parser *parser, const char *letters)
 {
     for (; *letters; letters++) {
@@ -419,7 +419,7 @@ static bool parse_short(struct parser *parser, const char *letters)
             return true;
         }
         if (row == NULL) {
-            /* "-sort" is rather a long option with one dash. */
+            /* "-sort" is probably a long option with one dash. */
             if (letters[1] != '\0' && find_name(parser->rows, letters, strcspn(letters, "=")))
                 return tpa_fail(parser->err, TPA_NOWHERE, "unknown option -%c; did you mean --%s?", *letters,
                                 letters);
@@ -443,7 +443,7 @@ static bool parse_all(const struct opt *rows, void *args, int count, char **argv
     while (parser.next < parser.count && !operands->help_wanted) {
         char *word = argv[parser.next++];
         if (only_operands || !looks_like_option(word)) {
-            argv[operands->count++] = word; /* never beyond parser.next */
+            argv[operands->count++] = word; /* never past parser.next */
             only_operands |= operand_ends_options;
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;
@@ -489,7 +489,7 @@ void opt_show_usage(const struct opt *row, const void *defaults, struct buffer *
         buffer_printf(out, " %s%s", row->value_name, row->flags & OPT_GREEDY ? "..." : "");
 }
 
-/* How many columns TEXT takes. Our own texts are UTF-8 without wide characters. */
+/* Width of TEXT in columns. Our own texts are UTF-8 without wide characters. */
 static size_t text_columns(const char *text, size_t len)
 {
     size_t columns = 0;
@@ -529,7 +529,7 @@ void text_wrap(struct buffer *out, const char *text, size_t column, size_t inden
     buffer_putc(out, '\n');
 }
 
-enum { HELP_COLUMN = 26 }; /* where the texts begin */
+enum { HELP_COLUMN = 26 }; /* column where the texts begin */
 
 static void option_help(const struct opt *row, const void *defaults, size_t width, struct buffer *out)
 {

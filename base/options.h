@@ -1,9 +1,9 @@
 /*
  * options.h - the options of a command: one row each.
  *
- * A row says how an option is written, what it takes and which field of the command's argument struct it fills.
- * Parsing, --help, man pages, shell completion and the option tables in docs/ all come from the rows; the defaults
- * are whatever the struct was initialised with.
+ * A row defines how an option is written, which value it takes and which field of the command's argument struct it
+ * fills. Parsing, --help, man pages, shell completion and the option tables in docs/ all come from the rows; the
+ * defaults are the initial values of the struct.
  *
  *     struct report_args { const char *sort; int64_t min_ns; int format; bool wide; };
  *
@@ -22,9 +22,9 @@
  *         ...
  *     options_release(report_opts, &args);
  *
- * Understood: --min=V, --min V, -m V, -mV, -wm V, --wide, --no-wide, options after operands, "--" before operands
- * that begin with '-', and "-" as an operand. Long names are never abbreviated, so that adding an option breaks no
- * script. The type of each field is checked by the compiler.
+ * Accepted: --min=V, --min V, -m V, -mV, -wm V, --wide, --no-wide, options after operands, "--" before operands that
+ * begin with '-', and "-" as an operand. Long names are never abbreviated, so that adding an option breaks no script.
+ * The type of each field is checked by the compiler.
  */
 #ifndef TPA_BASE_OPTIONS_H
 #define TPA_BASE_OPTIONS_H
@@ -40,34 +40,34 @@
 struct opt;
 
 /*
- * One of the words a choice takes. A table of them ends in { NULL }; the field gets the index. Words that people will try
- * but that mean nothing here come last: with REFUSAL, which says why, and what to use instead.
+ * One of the words that a choice accepts. A table of them ends in { NULL }; the field gets the index. Words that people
+ * will try but that are not supported come last, with REFUSAL, which gives the reason and an alternative.
  */
 struct opt_choice {
     const char *name;
     const char *help;    /* one line, or NULL */
     const char *aliases; /* other spellings, separated by blanks, or NULL */
-    const char *refusal; /* NULL: the word is taken */
+    const char *refusal; /* NULL: the word is accepted */
 };
 
-/* For words that come from elsewhere (printers, columns): fill in *CHOICE; false past the last one. */
+/* For words from elsewhere (printers, columns): fill in *CHOICE; returns false past the last one. */
 typedef bool opt_choice_at(size_t index, struct opt_choice *choice);
 
-/* What a shell can offer for a value, besides the choices. */
+/* What a shell can complete a value with, besides the choices. */
 enum opt_completion { OPT_COMPLETE_NOTHING, OPT_COMPLETE_FILES, OPT_COMPLETE_DIRECTORIES };
 
-/* What an option takes. A command may define types of its own. */
+/* The type of an option's value. A command may define types of its own. */
 struct opt_type {
     const char *kind;    /* "time", "ranges" ...: stable, for programs */
     const char *expects; /* "a time such as 10us": for messages; NULL when the option takes no value */
     bool (*parse)(const struct opt *opt, const char *text, void *field);
-    void (*show)(const struct opt *opt, const void *field, struct buffer *out); /* adds nothing when zero */
+    void (*show)(const struct opt *opt, const void *field, struct buffer *out); /* appends nothing for zero */
     void (*release)(void *field);                                               /* NULL: nothing to free */
     enum opt_completion completion;
 };
 
 enum opt_flags {
-    OPT_HIDDEN = 1, /* understood, but in no help, page or completion */
+    OPT_HIDDEN = 1, /* accepted, but not in help, pages or completion */
     OPT_GREEDY = 2, /* takes all words up to the next option: --base a.json b.json */
 };
 
@@ -75,12 +75,12 @@ struct opt {
     char letter;            /* 'm' for -m; 0 when there is none */
     const char *name;       /* "min" for --min; NULL in a heading and at the end */
     const char *value_name; /* "TIME" in --help */
-    const char *help;       /* what it does, without a full stop; the heading's text */
+    const char *help;       /* what it does, without a full stop; or the text of a heading */
     const struct opt_type *type;
     size_t offset;                    /* of the field in the args struct */
-    const struct opt_choice *choices; /* the words allowed, or suggested */
-    opt_choice_at *choice_at;         /* as choices, when those come from a function */
-    int64_t min, max;                 /* of integers */
+    const struct opt_choice *choices; /* the words allowed or suggested */
+    opt_choice_at *choice_at;         /* the same, from a function */
+    int64_t min, max;                 /* limits of integers */
     unsigned flags;                   /* enum opt_flags */
 };
 
@@ -99,7 +99,7 @@ extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_in
 #define OPT_END { 0 }
 #define OPT_GROUP(heading) { .help = (heading) }
 
-/* bool; also understands --no-NAME */
+/* bool; also accepts --no-NAME */
 #define OPT_FLAG(l, n, T, field, h) \
     { .letter = (l), .name = (n), .help = (h), .type = &opt_flag, .offset = OPT_FIELD(T, field, bool) }
 
@@ -112,7 +112,7 @@ extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_in
 #define OPT_FILE(l, n, T, field, value, h) OPT_VALUE(l, n, T, field, const char *, opt_file, value, h, .flags = 0)
 #define OPT_DIRECTORY(l, n, T, field, value, h) \
     OPT_VALUE(l, n, T, field, const char *, opt_directory, value, h, .flags = 0)
-/* const char *; the words of AT are offered by help and completion, but others are taken too */
+/* const char *; help and completion offer the words of AT, but others are accepted too */
 #define OPT_WORD(l, n, T, field, at, value, h) \
     OPT_VALUE(l, n, T, field, const char *, opt_text, value, h, .choice_at = (at))
 
@@ -137,35 +137,35 @@ extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_in
 #define OPT_CHOICE_OF(l, n, T, field, at, value, h) \
     { .letter = (l), .name = (n), .value_name = (value), .help = (h), .type = &opt_choice, \
       .offset = OPT_CHOICE_FIELD(T, field), .choice_at = (at) }
-/* unsigned: a bit, 1 << index, for each of the words given, which commas separate; 0 when not given */
+/* unsigned: a bit, 1 << index, for each of the comma-separated words; 0 when not given */
 #define OPT_CHOICES(l, n, T, field, table, value, h) \
     OPT_VALUE(l, n, T, field, unsigned, opt_choices, value, h, .choices = (table))
 
-/* struct opt_list: may be given several times */
+/* struct opt_list: the option may be repeated */
 #define OPT_LIST(l, n, T, field, value, h) \
     OPT_VALUE(l, n, T, field, struct opt_list, opt_list, value, h, .flags = 0)
-/* struct opt_list: takes all words up to the next option */
+/* struct opt_list: takes all words up to the next option as values */
 #define OPT_FILES(l, n, T, field, value, h) \
     OPT_VALUE(l, n, T, field, struct opt_list, opt_file_list, value, h, .flags = OPT_GREEDY)
 /* clang-format on */
 
 /* The words of the command line that are not options, in order. */
 struct operands {
-    char **at; /* the front of the argv given to options_parse */
+    char **at; /* the start of the argv given to options_parse */
     size_t count;
-    bool help_wanted; /* -h or --help was among the options; the rest was not looked at */
+    bool help_wanted; /* -h or --help was among the options; the rest was not parsed */
 };
 
 /*
- * Take the COUNT words of ARGV apart: options go to the fields of ARGS, operands to the front of ARGV. -h and --help
- * are understood unless the rows use them. False and ERR for a word that no row understands.
+ * Parse the COUNT words of ARGV: options go to the fields of ARGS, operands to the front of ARGV. -h and --help are
+ * accepted unless the rows use them. False and ERR for a word that no row accepts.
  */
 bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
                    struct tpa_error *err);
 
 /*
- * As options_parse, for commands that run a program: the first operand is the program, and what follows is the
- * program's, whether it looks like an option or not.
+ * As options_parse, for commands that run a program: the first operand is the program, and all words after it are its
+ * arguments, even if they look like options.
  */
 bool options_parse_program(const struct opt *rows, void *args, int count, char **argv,
                            struct operands *operands, struct tpa_error *err);
@@ -173,26 +173,27 @@ bool options_parse_program(const struct opt *rows, void *args, int count, char *
 /* Free what options_parse allocated in ARGS (lists; nothing else allocates). */
 void options_release(const struct opt *rows, void *args);
 
-/* Is ROW the end of the table, a heading, an option to show? */
+/* Is ROW the end of the table; a heading; an option to show? */
 bool opt_is_end(const struct opt *row);
 bool opt_is_heading(const struct opt *row);
 bool opt_is_shown(const struct opt *row);
 
-/* The I-th word that a choice takes; false past the last one. */
+/* Get word I that a choice accepts; false past the last one. */
 bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice);
 
-/* Add the default to OUT as typed on the command line: the value found in DEFAULTS. Adds nothing if there is no default. */
+/* Append the default to OUT as typed on the command line, taken from DEFAULTS. Appends nothing if there is no
+ * default. */
 void opt_show_default(const struct opt *row, const void *defaults, struct buffer *out);
 
-/* Add how ROW is written in --help: "--min TIME", "--no-color" for a flag that is on by default. */
+/* Append how ROW is written in --help: "--min TIME", "--no-color" for a flag that is on by default. */
 void opt_show_usage(const struct opt *row, const void *defaults, struct buffer *out);
 
-/* Add the table of options to OUT, wrapped to WIDTH columns. */
+/* Append the table of options to OUT, wrapped to WIDTH columns. */
 void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out);
 
 /*
- * Add TEXT to OUT, broken between words so that no line is longer than WIDTH; COLUMN says where in its line the first
- * word falls, and further lines begin at INDENT. "\n" in the text begins a new line. Ends with a newline.
+ * Append TEXT to OUT, broken between words so that no line is longer than WIDTH columns. The first word starts at
+ * COLUMN of the current line; further lines begin at INDENT. "\n" in the text begins a new line. Ends with a newline.
  */
 void text_wrap(struct buffer *out, const char *text, size_t column, size_t indent, size_t width);
 

@@ -1,10 +1,10 @@
 /*
  * packer.c - see packer.h.
  *
- * A ring of slots, each for one part. Workers take the next part for which there is a slot, make its text and pack it;
- * the calling thread writes the slots in order and gives them back. The parts of a gzip file are packed one by one and
- * end at a byte, so that they follow one another in one member (RFC 1951: an empty stored block); its checksum is
- * taken of the texts in order, which costs next to nothing.
+ * A ring of slots, each for one part. Workers take the next part for which there is a free slot, make its text and pack
+ * it; the calling thread writes the slots in order and releases them. The parts of a gzip file are packed one by one
+ * and end at a byte, so that they follow one another in one member (RFC 1951: an empty stored block); its checksum is
+ * computed over the texts in order, which costs almost nothing.
  */
 #include "base/packer.h"
 
@@ -82,7 +82,7 @@ static void deflater_open(struct deflater *deflater)
     deflater->stream = (z_stream){ 0 };
     /* Level 1; a negative window size leaves zlib's own header out. */
     if (deflateInit2(&deflater->stream, 1, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        mem_out_of_memory(1 << 18); /* its only reason to fail */
+        mem_out_of_memory(1 << 18); /* the only possible failure */
 }
 
 static void deflater_release(struct deflater *deflater)
@@ -127,8 +127,8 @@ struct pipeline {
     size_t slot_count;
     pthread_mutex_t lock;
     pthread_cond_t slot_free, slot_done;
-    size_t next;    /* part that no worker has taken */
-    size_t written; /* parts that are out of their slots */
+    size_t next;    /* the next part that no worker has taken */
+    size_t written; /* parts that were written, whose slots are free */
     bool stop;
 };
 
@@ -166,7 +166,7 @@ static void make_part(struct worker *worker, const struct packer *packer, size_t
         VEC_RESERVE(&slot->packed, ZSTD_compressBound(slot->text.count));
         size_t size = ZSTD_compressCCtx(worker->zstd, slot->packed.at, slot->packed.capacity, slot->text.at,
                                         slot->text.count, ZSTD_LEVEL);
-        if (ZSTD_isError(size)) /* the room is enough, so memory is not */
+        if (ZSTD_isError(size)) /* the output buffer is large enough, so memory ran out */
             mem_out_of_memory(slot->text.count);
         slot->packed.count = size;
     }
@@ -216,7 +216,7 @@ static bool begin_output(const struct packer_output *output)
 static bool put_slot(struct packer_output *output, const struct slot *slot)
 {
     if (slot->text.count == 0)
-        return true; /* zlib's checksum of nothing, at no address, would begin anew */
+        return true; /* zlib's crc32 of an empty buffer at NULL would restart the checksum */
     if (output->packing == SOURCE_GZIP) {
         output->crc = checksum(output->crc, &slot->text);
         output->size += slot->text.count;
@@ -229,7 +229,7 @@ static bool end_output(const struct packer_output *output)
 {
     if (output->packing != SOURCE_GZIP)
         return true;
-    /* The last block, which is empty, then the checksum and the size, lowest byte first. */
+    /* The last block, which is empty, then the checksum and the size, little-endian. */
     unsigned char trailer[10] = { 3, 0 };
     for (int i = 0; i < 4; i++) {
         trailer[2 + i] = (unsigned char)(output->crc >> (8 * i));

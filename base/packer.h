@@ -1,5 +1,5 @@
 /*
- * packer.h - a long text in parts: made by several threads, packed, and written in order.
+ * packer.h - make a long text in parts by several threads, compress them, and write them in order.
  *
  *     static void make(const void *context, size_t part, struct buffer *text)
  *     {
@@ -9,7 +9,7 @@
  *     if (!packer_write(&packer, part_count, out, &err))
  *         ...
  *
- * Parts of some megabytes pack well. No more than a few are in memory at a time, however many there are.
+ * Parts of some megabytes compress well. At most a few are in memory at a time, regardless of their number.
  */
 #ifndef TPA_BASE_PACKER_H
 #define TPA_BASE_PACKER_H
@@ -27,12 +27,13 @@ struct packer {
 };
 
 /*
- * Write parts 0 .. COUNT - 1 to OUT. gzip is one member, zstd a frame a part. False and ERR when packing or writing
- * fails; that the reader of a pipe went away is such a failure, too.
+ * Write parts 0 .. COUNT - 1 to OUT. gzip output is one member, zstd output one frame per part. False and ERR when
+ * packing or writing fails, also when the reader of a pipe is gone.
  */
 bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err);
 
-/* The same in several goes: packer_begin, then packer_add for each lot of parts, which may differ in all but PACKING, then packer_end. */
+/* The same in several calls: packer_begin, then packer_add for each group of parts, which may differ in all but
+ * PACKING, then packer_end. Errors as for packer_write. */
 struct packer_output {
     FILE *out;
     enum source_packing packing;

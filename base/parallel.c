@@ -45,7 +45,7 @@ void parallel_run(unsigned workers, size_t parts, parallel_task *task, void *con
     unsigned started = 0;
     while (started + 1 < workers && started + 1 < parts && started < MOST_WORKERS &&
            pthread_create(&threads[started], NULL, work, &run) == 0)
-        started++; /* too few threads only make it slower */
+        started++; /* fewer threads than requested only make it slower */
     work(&run);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);

@@ -10,8 +10,8 @@
  *             ...
  *     }
  *
- * Which thread does which part, and when, is unknown. So a part writes to nothing that another one looks at, and
- * results are joined in the order of the parts: then they are the same for every number of threads.
+ * Which thread does which part, and when, is unknown. So a part must not write what another part reads, and results are
+ * joined in the order of the parts: then they are the same for every number of threads.
  */
 #ifndef TPA_BASE_PARALLEL_H
 #define TPA_BASE_PARALLEL_H
@@ -20,13 +20,13 @@
 
 typedef void parallel_task(void *context, size_t part);
 
-/* ASKED threads; 0: one per processor. */
+/* ASKED threads if not 0, else one per processor. */
 unsigned parallel_workers(unsigned asked);
 
-/* Items that are worth a thread. Tests lower it. */
+/* The least number of items for which a thread pays off. Tests lower it. */
 extern size_t parallel_worth;
 
-/* How many of WORKERS threads (0: 1) COUNT items are worth: at least 1. */
+/* How many of WORKERS threads (0 means 1) pay off for COUNT items: at least 1. */
 unsigned parallel_parts(unsigned workers, size_t count);
 
 /* The first of COUNT items that belongs to PART of PARTS; COUNT for the part behind the last. */
@@ -37,8 +37,8 @@ static inline size_t parallel_first(size_t count, size_t parts, size_t part)
 
 /*
  * Call TASK for each of PARTS, on at most WORKERS threads, of which the caller is one; return when all are done. Each
- * thread takes the next part that nobody has begun, so that parts may differ in size. With one worker, or where no
- * thread can be made, the caller does them in order.
+ * thread takes the next part that is not yet begun, so parts may differ in size. With one worker, or where no thread
+ * can be created, the caller runs them in order.
  */
 void parallel_run(unsigned workers, size_t parts, parallel_task *task, void *context);
 

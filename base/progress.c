@@ -26,14 +26,14 @@ struct progress progress_begin(FILE *out)
     return progress;
 }
 
-/* The end of WHAT, which says most of a path. */
+/* The end of WHAT, which is the most informative part of a path. */
 static void add_name(struct buffer *out, const char *what)
 {
     enum { LONGEST = 40 };
     size_t len = strlen(what);
     if (len > LONGEST) {
         what += len - LONGEST;
-        while (((unsigned char)*what & 0xc0) == 0x80) /* not in the middle of a character */
+        while (((unsigned char)*what & 0xc0) == 0x80) /* do not start inside a character */
             what++;
         buffer_puts(out, "...");
     }

@@ -20,19 +20,19 @@
 struct progress {
     FILE *out;        /* NULL: show nothing */
     int64_t begun_ns; /* of the monotonic clock, as below */
-    int64_t shown_ns; /* when it was shown last; 0: never */
+    int64_t shown_ns; /* time of the last display; 0: never */
 };
 
-/* For a stream that is not a terminal this gives a progress that shows nothing. */
+/* For a stream that is not a terminal, returns a progress that shows nothing. */
 struct progress progress_begin(FILE *out);
 
-/* DONE of TOTAL bytes of WHAT; TOTAL is -1 when unknown. Cheap when it is not yet time to show anything. */
+/* DONE of TOTAL bytes of WHAT; TOTAL is -1 when unknown. Cheap if the next update is not yet due. */
 void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total);
 
 /* Wipe the line. */
 void progress_end(struct progress *progress);
 
-/* Add the line as it is shown ELAPSED_NS after the beginning: "reading a.json  45%  312 MB/s  0:03 left". */
+/* Append the line as shown ELAPSED_NS after the beginning: "reading a.json  45%  312 MB/s  0:03 left". */
 void progress_line(struct buffer *out, const char *what, int64_t done, int64_t total, int64_t elapsed_ns);
 
 #endif

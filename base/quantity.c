@@ -1,6 +1,6 @@
 /*
- * quantity.c - numbers with units, read by hand: strtod knows the locale, skips blanks and takes "inf" and "0x1p3",
- * and a double would round a time.
+ * quantity.c - numbers with units, parsed by hand: strtod depends on the locale, skips blanks and accepts "inf" and
+ * "0x1p3", and a double would round a time.
  */
 #include "base/quantity.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A number without sign or exponent, cut into its parts. */
+/* A number without sign or exponent, split into its parts. */
 struct decimal {
     int64_t whole;
     const char *fraction; /* the digits after the point */
@@ -50,8 +50,8 @@ static double fraction_value(const struct decimal *number)
 }
 
 /*
- * The number divided by 10^PLACES, in one division: that is correctly rounded, so that 33.3% is the double which
- * 0.333 is. Digits far behind the point are left out.
+ * The number divided by 10^PLACES, in one division, which is correctly rounded: 33.3% gives the same double as 0.333.
+ * Digits far after the point are ignored.
  */
 static double decimal_value(const struct decimal *number, unsigned places)
 {
@@ -86,7 +86,7 @@ static const struct {
     { "h", INT64_C(3600000000000) },
 };
 
-/* 0.FRACTION of UNIT_NS. A unit is a small number followed by zeros: each digit takes one zero. */
+/* 0.FRACTION of UNIT_NS. A unit is a small number followed by zeros: each digit uses up one zero. */
 static int64_t fraction_of(const struct decimal *number, int64_t unit_ns)
 {
     int64_t sum = 0;
@@ -134,9 +134,9 @@ void quantity_show_time(struct buffer *out, int64_t ns)
 
 /* --- sizes --------------------------------------------------------------------------------------------------- */
 
-static const char size_letters[] = "kmgtp"; /* the n-th stands for step to the power of n + 1 */
+static const char size_letters[] = "kmgtp"; /* unit n is step to the power of n + 1 */
 
-/* 1 for "" and "B"; 0 when UNIT is none of ours. */
+/* 1 for "" and "B"; 0 for an unknown UNIT. */
 static int64_t size_unit(const char *unit, size_t len)
 {
     if (len == 0 || (len == 1 && unit[0] == 'B'))
@@ -329,6 +329,17 @@ void quantity_show_rounded_time(struct buffer *out, double ns)
             return;
         }
     buffer_printf(out, "%.0fns", ns);
+}
+
+void quantity_show_tally(struct buffer *out, int64_t count)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRId64, count);
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && digits[i - 1] != '-' && (len - i) % 3 == 0)
+            buffer_putc(out, ',');
+        buffer_putc(out, digits[i]);
+    }
 }
 
 void quantity_show_rounded_size(struct buffer *out, int64_t bytes)

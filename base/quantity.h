@@ -7,7 +7,7 @@
  *     10   20%                               quantity_parse_limit, rows
  *     3..7   3..   ..7   5   1,4,6..8        quantity_parse_ranges, whole numbers
  *
- * Each takes the whole text and returns false, with nothing stored, when it is not of that form or too large.
+ * Each takes the whole text and returns false, with nothing stored, if it has another form or is too large.
  */
 #ifndef TPA_BASE_QUANTITY_H
 #define TPA_BASE_QUANTITY_H
@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Not below 0. The unit is needed, except for 0. Rounded to the nearest nanosecond; no double is involved. */
+/* Not negative. The unit is required, except for 0. Rounded to the nearest nanosecond; no double is involved. */
 bool quantity_parse_time(const char *text, size_t len, int64_t *ns);
 
 /*
- * Not below 0. A bare letter and the form with "iB" count in steps of 1024 (4k and 4KiB are 4096), the form with "B"
+ * Not negative. A bare letter and the form with "iB" count in steps of 1024 (4k and 4KiB are 4096), the form with "B"
  * in steps of 1000 (4kB is 4000).
  */
 bool quantity_parse_size(const char *text, size_t len, int64_t *bytes);
@@ -32,7 +32,7 @@ bool quantity_parse_share(const char *text, size_t len, double *share);
 /* A whole number, which may be negative. */
 bool quantity_parse_integer(const char *text, size_t len, int64_t *value);
 
-/* How many rows to show. Zero-initialised: all. */
+/* How many rows to show. Zero-initialised: all rows. */
 struct limit {
     uint64_t count; /* 0: all */
     bool is_share;  /* show SHARE of the rows instead */
@@ -40,15 +40,15 @@ struct limit {
 };
 bool quantity_parse_limit(const char *text, size_t len, struct limit *limit);
 
-/* How many of TOTAL rows LIMIT leaves; a share is rounded to the nearest row. */
+/* Number of rows that LIMIT leaves of TOTAL; a share is rounded to the nearest row. */
 size_t limit_rows(const struct limit *limit, size_t total);
 
-/* From FIRST to LAST, both included. */
+/* From FIRST to LAST, inclusive. */
 struct range {
     int64_t first, last;
 };
 
-/* A few ranges. Zero-initialised: not given, which holds every number. */
+/* A few ranges. Zero-initialised: not given, which includes every number. */
 struct ranges {
     struct range at[16];
     size_t count;
@@ -58,23 +58,28 @@ bool quantity_parse_ranges(const char *text, size_t len, struct ranges *ranges);
 /* Is VALUE in one of the ranges, or were none given? */
 bool ranges_hold(const struct ranges *ranges, int64_t value);
 
-/* The shortest exact form, which parses to the same: "1500us", "2s", "4k", "20%", "3..7". */
+/* Append the shortest exact form, which parses to the same value: "1500us", "2s", "4k", "20%", "3..7". */
 void quantity_show_time(struct buffer *out, int64_t ns);
 void quantity_show_size(struct buffer *out, int64_t bytes);
 void quantity_show_share(struct buffer *out, double share);
 void quantity_show_limit(struct buffer *out, const struct limit *limit);
 void quantity_show_ranges(struct buffer *out, const struct ranges *ranges);
 
-/* A share in percent for a sentence, to a tenth, halves away from zero as in every table; to be printed with "%.1f". */
+/* A share in percent for a sentence, rounded to a tenth, halves away from zero as in every table; print it with
+ * "%.1f". */
 double quantity_percent(double share);
 
-/* NS nanoseconds in milliseconds for a sentence, to the microsecond, halves away from zero; to be printed with "%.3f". */
+/* NS nanoseconds in milliseconds for a sentence, rounded to the microsecond, halves away from zero; print it with
+ * "%.3f". */
 double quantity_ms(int64_t ns);
 
-/* Add NS nanoseconds for a sentence: "1.203ms", in the unit that suits, with three decimals. */
+/* Append NS nanoseconds for a sentence: "1.203ms", in a suitable unit, with three decimals. */
 void quantity_show_rounded_time(struct buffer *out, double ns);
 
-/* Add BYTES for people: "1.95 GB", in the unit of 1024 that suits, with two decimals; "512 B". */
+/* Append COUNT for people, in groups of three digits: "1,428". */
+void quantity_show_tally(struct buffer *out, int64_t count);
+
+/* Append BYTES for people: "1.95 GB", in a suitable unit of powers of 1024, with two decimals; "512 B". */
 void quantity_show_rounded_size(struct buffer *out, int64_t bytes);
 
 #endif

@@ -8,20 +8,20 @@
 #include <time.h>
 
 enum {
-    EASY_LIMIT = 5000,     /* steps of backtracking that nearly every name is content with: some 50 us */
+    EASY_LIMIT = 5000,     /* steps of backtracking that suffice for nearly every name: some 50 us */
     MATCH_LIMIT = 2000000, /* for one name: some 20 ms */
-    MOST_HARD = 250,       /* names that may need more than EASY_LIMIT, so that all together take seconds */
+    MOST_HARD = 250,       /* names that may need more than EASY_LIMIT: bounds the total to seconds */
     DEPTH_LIMIT = 20000,
     HEAP_LIMIT_KIB = 64 * 1024,
-    SHORT_NAME = 256,       /* bytes; what is no longer takes no time worth a look at the clock */
-    LONGEST_NAME = 1 << 16, /* bytes that are looked at */
+    SHORT_NAME = 256,       /* bytes; shorter names take too little time to measure */
+    LONGEST_NAME = 1 << 16, /* bytes of a name that are matched */
 };
 
 /*
- * PCRE2 does not count as steps what it looks through from each character of a name on, such as (?<=a)a*b does: the square of
- * its length. So the time for long names has an end.
+ * PCRE2 does not count scans that start at each character of a name as steps; a pattern such as (?<=a)a*b takes
+ * quadratic time. So the total time for long names is limited.
  */
-#define MOST_TIME_NS INT64_C(2000000000) /* of the processor, for all of them */
+#define MOST_TIME_NS INT64_C(2000000000) /* CPU time for all of them */
 
 struct regex {
     char *pattern;
@@ -29,10 +29,10 @@ struct regex {
     pcre2_match_data *match;
     pcre2_match_context *easy, *context;
     unsigned *hard;   /* names so far that needed more than EASY_LIMIT */
-    int64_t *time_ns; /* that long names took so far */
+    int64_t *time_ns; /* CPU time of long names so far */
 };
 
-/* Of its own memory PCRE2 (10.42) may be short while it compiles, say nothing, and match wrongly. */
+/* PCRE2 (10.42) can run out of its own memory while it compiles, report nothing, and match wrongly. */
 static void *take_memory(size_t size, void *context)
 {
     (void)context;
@@ -60,7 +60,8 @@ struct regex *regex_open(const char *pattern, struct tpa_error *err)
 {
     int error;
     PCRE2_SIZE at;
-    /* MATCH_INVALID_UTF: names come from anywhere. Counted repeats of repeats may not make a giant of a short pattern. */
+    /* MATCH_INVALID_UTF: names come from anywhere. The size is limited because nested counted repeats expand a short
+     * pattern to a huge program. */
     pcre2_general_context *memory = pcre2_general_context_create(take_memory, give_back, NULL);
     pcre2_compile_context *limits = pcre2_compile_context_create(memory);
     pcre2_set_parens_nest_limit(limits, 100);
@@ -109,7 +110,7 @@ void regex_free(struct regex *regex)
 static int match_within(const struct regex *regex, const char *text, size_t len, pcre2_match_context *limits)
 {
     int found = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, limits);
-    /* The JIT has a small stack of its own; the interpreter has the heap. */
+    /* The JIT has a small stack of its own; the interpreter uses the heap. */
     return found == PCRE2_ERROR_JIT_STACKLIMIT
                ? pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, PCRE2_NO_JIT, regex->match, limits)
                : found;
@@ -158,5 +159,5 @@ bool regex_match(const struct regex *regex, const char *text, size_t len, bool *
         return ok;
     tpa_fail(err, TPA_NOWHERE, "regular expression '%s' takes too long for all names together",
              regex->pattern);
-    return tpa_hint(err, "begin it with what is rare in a name, or anchor it with ^");
+    return tpa_hint(err, "begin it with text that is rare in names, or anchor it with ^");
 }

@@ -1,9 +1,8 @@
 /*
  * regex.h - regular expressions that users type, matched against names that strangers wrote.
  *
- * Perl's syntax (PCRE2). A match may look at a name only so long: a pattern such as (a+)+b against a long name is an
- * error, not a hang. Invalid UTF-8 matches nothing and is not an error. Match once per distinct name, not once per
- * event.
+ * Perl's syntax (PCRE2). The time of a match is limited: a pattern such as (a+)+b against a long name is an error, not
+ * a hang. Invalid UTF-8 matches nothing and is not an error. Match once per distinct name, not once per event.
  *
  *     struct regex *regex = regex_open("^aten::(mm|bmm)$", &err);
  *     bool matched;
@@ -20,11 +19,12 @@
 
 struct regex;
 
-/* New; free with regex_free (NULL is allowed). NULL and ERR, which shows where PATTERN is wrong. */
+/* New; free with regex_free (NULL is allowed). NULL and ERR, which shows the position of the mistake in PATTERN, if it
+ * is invalid. */
 struct regex *regex_open(const char *pattern, struct tpa_error *err);
 void regex_free(struct regex *regex);
 
-/* Does the pattern match somewhere in the LEN bytes at TEXT? False and ERR when it takes too long to tell. */
+/* Does the pattern match somewhere in the LEN bytes at TEXT? False and ERR when matching takes too long. */
 bool regex_match(const struct regex *regex, const char *text, size_t len, bool *matched,
                  struct tpa_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * result.h - what a command answers: tables, a picture, and notices of what is special about them.
+ * result.h - the result of a command: tables, a picture, and notices about their limits.
  *
  *     struct result *result = result_open("tpa.top/1");
  *     result_add_table(result, table);
@@ -15,26 +15,26 @@
 #include "base/table.h"
 #include "base/twin_tree.h"
 
-/* A notice tells what is special about a result, above all what it leaves out. */
+/* A notice describes a limitation or peculiarity of a result, above all what it leaves out. */
 struct table_notice {
     const char *kind; /* "unlinked_gpu_work": stable, for scripts */
     int64_t count;    /* how many events it is about */
-    const char *text; /* one sentence for people, without the count's unit in doubt */
-    const char *file; /* NULL when about all files */
+    const char *text; /* one sentence for people, which names the count's unit */
+    const char *file; /* NULL: all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
-    bool on_top;      /* people read it before the tables, not below them */
-    bool minor;       /* the first to go where there are too many: what was looked at, how to go on */
+    bool on_top;      /* shown before the tables instead of below them */
+    bool minor;       /* dropped first if there are too many: scope of the analysis, next steps */
 };
 
-/* What a command answers: its tables and notices. */
+/* The result of a command. */
 struct result {
     const char *schema;            /* "tpa.top/1" */
     VEC_OF(struct table *) tables; /* owned */
-    struct answer *answer;         /* what a page begins with; NULL: none; owned */
+    struct answer *answer;         /* head of a page; NULL: none; owned */
     struct picture *picture;       /* for printers that draw; others leave it out; NULL: none; owned */
     struct twin_tree *twins;       /* as picture */
     VEC_OF(struct table_notice) notices;
-    struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
+    struct arena arena; /* owns the notices' texts; also for titles made at run time */
 };
 
 /* New, empty; free with result_free, which frees the tables too. */
@@ -44,13 +44,13 @@ void result_free(struct result *result);
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);
 
-/* The answer of RESULT, empty at first; lives as long as it. Its texts are best kept in the arena of RESULT. */
+/* The answer of RESULT, empty at first; lives as long as RESULT. Allocate its texts in the arena of RESULT. */
 struct answer *result_answer(struct result *result);
 
-/* Show the columns called KEY, of all tables that have one. */
+/* Show the column KEY in all tables that have it. */
 void result_show_column(struct result *result, const char *key);
 
-/* The notice added last is minor. */
+/* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);
 
 /* Add a notice; KIND, FILE (or NULL) and the text are copied. */

@@ -11,7 +11,7 @@ struct sorting {
     const void *context;
 };
 
-/* Items are small and mostly of these sizes, for which a copy is a move or two instead of a call. */
+/* Most items have one of these sizes, for which a copy is one or two moves instead of a call. */
 static inline void copy_item(char *to, const char *from, size_t size)
 {
     switch (size) {
@@ -44,7 +44,7 @@ static void merge(const struct sorting *sorting, const char *from, char *to, siz
 void runs_sort(void *items, size_t count, size_t size, runs_after *after, const void *context)
 {
     struct sorting sorting = { size, after, context };
-    VEC_OF(size_t) runs = { 0 }; /* where each begins; COUNT at the end */
+    VEC_OF(size_t) runs = { 0 }; /* start of each run; COUNT at the end */
     for (size_t i = 0; i < count; i++)
         if (i == 0 || after(context, (char *)items + (i - 1) * size, (char *)items + i * size))
             *VEC_PUSH(&runs) = i;

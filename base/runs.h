@@ -1,12 +1,11 @@
 /*
- * runs.h - sorting what is nearly sorted: a few long runs that ascend, such as threads or streams one after the other.
+ * runs.h - sorting nearly sorted items: a few long ascending runs, such as threads or streams one after the other.
  *
  *     static bool starts_later(const void *context, const void *a, const void *b) { ... }
  *
  *     runs_sort(intervals, count, sizeof *intervals, starts_later, NULL);
  *
- * The runs are found in one pass and neighbours merged until one is left: as many passes as the logarithm of the number
- * of runs. Stable.
+ * The runs are found in one pass and neighbours merged until one is left: which takes log2(runs) passes. Stable.
  */
 #ifndef TPA_BASE_RUNS_H
 #define TPA_BASE_RUNS_H
@@ -14,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does A belong behind B? Not when they are equal. */
+/* Does A belong after B? False if they are equal. */
 typedef bool runs_after(const void *context, const void *a, const void *b);
 
 /* Sort COUNT items of SIZE bytes. */

@@ -1,15 +1,16 @@
 /*
  * shift.c - see shift.h.
  *
- * With few values all ways to deal them out to the two samples are counted, ties included: ranks of
- * tied values are means, so twice a rank is an integer, and the sums of doubled ranks are counted by a
- * table over (how many chosen, their sum). With many values the normal approximation is as good.
+ * With few values, all ways to distribute them over the two samples are counted, ties included: ranks of tied values
+ * are means, so twice a rank is an integer, and sums of doubled ranks are counted by a table over (how many chosen,
+ * their sum). With many values, the normal approximation is accurate enough.
  *
- * Values that are the same are kept once, with how many they are: what happens in one step of thousands costs no more than
- * the steps in which it happens.
+ * Equal values are stored once, with their count: an event in a few of thousands of steps costs only as much as those
+ * steps.
  *
  * The differences between all pairs are never listed: there may be a hundred million. Their k-th smallest is found by
- * halving the range of doubles it lies in; how many pairs differ by at most d is one walk along both sorted samples.
+ * halving the range of doubles it lies in; counting the pairs that differ by at most d takes one pass over both sorted
+ * samples.
  */
 #include "base/shift.h"
 
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to so many values in both samples together, arrangements are counted. */
+/* Up to this many values in both samples together, arrangements are counted. */
 enum { EXACT_UP_TO = 60 };
 
 static int compare_doubles(const void *left, const void *right)
@@ -31,7 +32,7 @@ static int compare_doubles(const void *left, const void *right)
 
 void shift_sort(double *values, size_t count)
 {
-    /* Of thousands of samples most may be 0: those are not sorted. */
+    /* Most of thousands of values may be 0: zeros are not sorted. */
     size_t below = 0, above = count;
     for (size_t i = 0; i < above;) {
         double value = values[i];
@@ -75,7 +76,7 @@ struct run {
     size_t count;
 };
 
-/* A sample in order: its different values, each once. */
+/* A sorted sample: its distinct values. */
 struct runs {
     struct run *at;
     size_t count;
@@ -89,7 +90,7 @@ static void push_run(struct runs *runs, double value, size_t count)
         runs->at[runs->count++] = (struct run){ value, count };
 }
 
-/* New; free runs.at. */
+/* New; free with VEC_FREE(&runs). */
 static struct runs runs_of(const struct shift_sample *sample)
 {
     double *sorted = mem_alloc(mem_times(sample->listed + 1, sizeof *sorted));
@@ -107,10 +108,10 @@ static struct runs runs_of(const struct shift_sample *sample)
     return runs;
 }
 
-/* Of COUNT values; NAN when there are none. */
+/* Of COUNT values; NAN if there are none. */
 static double median_of(const struct runs *runs, size_t count)
 {
-    double middle[2] = { 0, 0 }; /* those at (count - 1) / 2 and count / 2 */
+    double middle[2] = { 0, 0 }; /* the values at (count - 1) / 2 and count / 2 */
     size_t passed = 0;
     if (count == 0)
         return NAN;
@@ -125,7 +126,7 @@ static double median_of(const struct runs *runs, size_t count)
 
 /* ---- ranks ---- */
 
-/* Values of both samples that are the same share the mean of their ranks; twice that is an integer. */
+/* Equal values of both samples get the mean of their ranks; twice that is an integer. */
 struct tie {
     uint64_t doubled;
     size_t count, after_count;
@@ -165,7 +166,7 @@ static struct ranks rank(const struct runs *before, const struct runs *after)
 
 /* ---- Mann-Whitney ---- */
 
-/* Sums of the doubled ranks of the values after: the one found, and the least and greatest there could be. */
+/* Sums of the doubled ranks of the values after: the observed one, and the least and greatest possible. */
 struct sums {
     uint64_t found, least, greatest;
 };
@@ -187,8 +188,8 @@ static struct sums sums_of(const struct ranks *ranks)
 }
 
 /*
- * How likely a sum of doubled ranks as extreme as the one found is: twice the smaller tail, as in SciPy. *LEAST_P is
- * that of the most extreme sum.
+ * Probability of a sum of doubled ranks as extreme as the observed one: twice the smaller tail, as in SciPy. *LEAST_P
+ * is that of the most extreme sum.
  */
 static double exact_p(const struct ranks *ranks, double *least_p)
 {
@@ -199,7 +200,7 @@ static double exact_p(const struct ranks *ranks, double *least_p)
             doubled[placed++] = ranks->tied[i].doubled;
     assert(placed == n && n <= EXACT_UP_TO);
     struct sums sums = sums_of(ranks);
-    bool even = true; /* without ties all doubled ranks are: then their halves do */
+    bool even = true; /* without ties all doubled ranks are even: then their halves suffice */
     for (size_t i = 0; i < n && even; i++)
         even = doubled[i] % 2 == 0;
     unsigned half = even;
@@ -207,12 +208,12 @@ static double exact_p(const struct ranks *ranks, double *least_p)
     size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */
     for (size_t i = 0; i < n; i++)
         below[i + 1] = below[i] + (doubled[i] >> half);
-    double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by how many chosen, and their sum */
+    double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by number of values chosen, and their sum */
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         size_t value = doubled[i] >> half;
         for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--) {
-            /* Of the i values so far, k - 1 add up to no less than the first and no more than the last of them. */
+            /* The sums of k - 1 of the i values so far are between the smallest k - 1 and the largest k - 1. */
             const double *from = ways + (k - 1) * width;
             double *to = ways + k * width + value;
             size_t last = below[i] - below[i - (k - 1)];
@@ -246,7 +247,7 @@ static double normal_p(const struct ranks *ranks, double u)
     double variance = m * other / 12 * (n + 1 - ranks->ties / (n * (n - 1)));
     if (variance <= 0)
         return 1;
-    double distance = fabs(u - m * other / 2) - 0.5; /* continuity */
+    double distance = fabs(u - m * other / 2) - 0.5; /* continuity correction */
     if (distance < 0)
         distance = 0;
     return erfc(distance / sqrt(variance) / sqrt(2));
@@ -263,7 +264,7 @@ static double choose(size_t n, size_t k)
 
 /* ---- Hodges-Lehmann ---- */
 
-/* The last query: row after row has the same number of samples. */
+/* Cache of the last query: consecutive rows have the same sample sizes. */
 static _Thread_local struct {
     size_t before_count, after_count;
     int64_t rank;
@@ -301,7 +302,7 @@ static int64_t find_interval_rank(size_t before_count, size_t after_count)
     return c;
 }
 
-/* The number C of smallest differences that lie outside of the 95 % interval on each side; -1: no interval. */
+/* The number C of differences outside the 95 % interval on each side; -1: no interval. */
 static int64_t interval_rank(size_t before_count, size_t after_count)
 {
     if (last_interval.before_count != before_count || last_interval.after_count != after_count) {
@@ -322,7 +323,7 @@ struct pairs {
 static size_t count_up_to(const struct pairs *pairs, double limit)
 {
     size_t count = 0, first = 0,
-           left = pairs->from_count; /* from FIRST on, the LEFT differences are small enough */
+           left = pairs->from_count; /* the differences of values from FIRST on are small enough */
     for (size_t i = 0; i < pairs->to.count; i++) {
         while (first < pairs->from.count && pairs->to.at[i].value - pairs->from.at[first].value > limit)
             left -= pairs->from.at[first++].count;
@@ -348,8 +349,8 @@ static double value_at(uint64_t order)
 }
 
 /*
- * The difference that RANK others, or more, are not above: the RANK-th from 0 on, were they sorted. Of what happens in few of
- * many steps it is 0 nearly always, so that is asked first.
+ * The difference at index RANK of all sorted differences. For values that are mostly 0 it is nearly always 0, so that
+ * case is checked first.
  */
 static double difference_at(const struct pairs *pairs, size_t rank)
 {
@@ -368,7 +369,7 @@ static double difference_at(const struct pairs *pairs, size_t rank)
         else
             low = middle + 1;
     }
-    return value_at(low) + 0.0; /* no -0 */
+    return value_at(low) + 0.0; /* avoid -0 */
 }
 
 static void find_shift(const struct pairs *pairs, size_t after_count, struct shift *shift)
@@ -384,7 +385,7 @@ static void find_shift(const struct pairs *pairs, size_t after_count, struct shi
     }
 }
 
-/* What is asked of two samples that have values; the medians are not its business. */
+/* Compute all fields of SHIFT but the medians, for two samples that are not empty. */
 static void compare_pairs(const struct pairs *pairs, size_t after_count, struct shift *shift)
 {
     struct ranks ranks = rank(&pairs->from, &pairs->to);
@@ -455,7 +456,7 @@ void shift_holm(double *p, size_t count)
         if (corrected > 1)
             corrected = 1;
         if (corrected > largest)
-            largest = corrected; /* never smaller than that of a smaller p */
+            largest = corrected; /* never below the corrected value of a smaller p */
         p[questions[i].index] = largest;
     }
     free(questions);
@@ -466,7 +467,7 @@ size_t shift_family(double *least_p, size_t count)
     shift_sort(least_p, count);
     size_t family = 0;
     for (size_t size = 1; size <= count; size++) {
-        /* Of a family of so many, those that could be answered. They come first. */
+        /* The number of tests that could be significant in a family of this size. They come first. */
         size_t able = 0;
         for (size_t high = count; able < high;) {
             size_t middle = able + (high - able) / 2;

@@ -22,7 +22,7 @@ double shift_quantile(const double *sorted, size_t count, double q);
 /* The middle of COUNT sorted values; NAN when COUNT is 0. */
 double shift_median(const double *sorted, size_t count);
 
-/* A sample of COUNT values: LISTED of them, in any order and borrowed; the others are 0. */
+/* A sample of COUNT values: LISTED of them are in VALUES, in any order and borrowed; the others are 0. */
 struct shift_sample {
     const double *values;
     size_t listed, count;
@@ -33,31 +33,33 @@ struct shift {
     double estimate; /* Hodges-Lehmann: the median of all differences between a value after and one before */
     double low,
         high; /* 95 % confidence interval of the shift; -INFINITY, INFINITY when the samples are too small */
-    double median[2]; /* of the values before, and after; NAN where there are none */
-    double u;         /* Mann-Whitney U: pairs in which the value after is larger, ties counted by half */
+    double median[2]; /* of the values before and after; NAN if there are none */
+    double u;         /* Mann-Whitney U: pairs in which the value after is larger, ties count half */
     double p;         /* two-sided; 1 when one of the samples is empty */
-    bool exact;       /* p counts all arrangements; else the normal approximation, corrected for ties */
-    double least_p; /* the least p that these values could have given, however they fell to the two samples */
-    bool decidable; /* least_p < 0.05: so many values can show a change at all */
+    /* p is exact, from all arrangements; else from the normal approximation, corrected for ties */
+    bool exact;
+    double least_p; /* the least p that any assignment of these values to the two samples gives */
+    bool decidable; /* least_p < 0.05: this many values can show a change at all */
 };
 
-/* Compare BEFORE with AFTER; either may be in any order and is left as it is. */
+/* Compare BEFORE with AFTER; both may be in any order and are not changed. */
 void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
                    struct shift *shift);
 
-/* The same of samples that are mostly 0: the time it takes is that of the values that are listed. */
+/* The same for samples that are mostly 0: time depends on the listed values only. */
 void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
                            struct shift *shift);
 
 /*
  * Holm's correction of COUNT p values of as many tests: P is replaced by values that may be
- * compared with 0.05 one by one. NAN stands for a test that was not made, and stays.
+ * compared with 0.05 one by one. NAN marks a test that was not made, and stays.
  */
 void shift_holm(double *p, size_t count);
 
 /*
- * How many of COUNT tests, at most, can be made together so that each can still give p < 0.05 Holm's correction; LEAST_P holds the least p of each, and is sorted. The choice of tests may depend on
- * anything but which value belongs to which sample.
+ * The largest number of COUNT tests that can be made together so that each can still give p < 0.05 after Holm's
+ * correction; LEAST_P holds the least p of each, and is sorted. The choice of tests must not depend on which value
+ * belongs to which sample.
  */
 size_t shift_family(double *least_p, size_t count);
 

@@ -1,8 +1,8 @@
 /*
- * source_gzip.c - unpacking gzip: one member after the other, as `gzip -d` and bgzip have it.
+ * source_gzip.c - unpacking gzip: one member after the other, as in `gzip -d` and bgzip.
  *
- * ISA-L does the work where it is packaged, else zlib. Either is wrapped into a `struct inflater`
- * that takes in and gives out what it can; the walk over the members is ours.
+ * ISA-L does the work where it is packaged, else zlib. Either is wrapped in a `struct inflater` that consumes and
+ * produces as much as it can; iteration over members is ours.
  *
  * Between and after members zeros are padding (tapes and block devices leave them); anything else
  * that does not start a member ends the input and is reported.
@@ -59,8 +59,8 @@ static void inflater_next_member(struct inflater *inflater)
 }
 
 /*
- * How many of the OFFERED bytes at AT were taken. When ISA-L (2.30) meets damage, its count of what is left may have
- * fallen below 0, which is 4 GiB; where it stands is right.
+ * How many of the OFFERED bytes at AT were consumed. After damage, ISA-L's (2.30) count of remaining bytes may have
+ * wrapped below 0; its position is right.
  */
 static size_t taken_of(const struct inflate_state *isal, const unsigned char *at, size_t offered)
 {
@@ -70,12 +70,12 @@ static size_t taken_of(const struct inflate_state *isal, const unsigned char *at
 }
 
 /*
- * Unpack from IN to OUT until either has no more to give. *SIZE is the room at OUT on entry and
- * what was written on return.
+ * Unpack from IN to OUT until IN is empty or OUT is full. *SIZE is the room at OUT on entry and the bytes written on
+ * return.
  *
- * ISA-L unpacks the first bytes of each call into a window of its own, and when it meets damage
- * it leaves there what did not fit: `tmp_out_buffer[tmp_out_processed .. tmp_out_valid]`. So that
- * every good byte is handed out, the window is emptied before damage is reported.
+ * ISA-L unpacks the first bytes of each call into its own window, and on damage it leaves the bytes there that did not
+ * fit: `tmp_out_buffer[tmp_out_processed .. tmp_out_valid]`. So that every good byte is returned, the window is emptied
+ * before damage is reported.
  */
 static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
                                    size_t *size, enum inflated *pending)
@@ -83,7 +83,7 @@ static enum inflated inflater_step(struct inflater *inflater, struct packed *in,
     struct inflate_state *isal = &inflater->isal;
     size_t room = at_most(*size, INFLATE_MOST), offered = at_most(in->left, INFLATE_MOST);
     if (*pending == INFLATED_SOME) {
-        isal->next_in = (uint8_t *)(uintptr_t)in->at; /* is only read */
+        isal->next_in = (uint8_t *)(uintptr_t)in->at; /* not written */
         isal->avail_in = (uint32_t)offered;
         isal->next_out = out;
         isal->avail_out = (uint32_t)room;
@@ -128,7 +128,7 @@ static void inflater_next_member(struct inflater *inflater)
     inflateReset(&inflater->zlib);
 }
 
-/* zlib tells by its message alone what was wrong. */
+/* Only zlib's message identifies the error. */
 static enum inflated why_bad(const char *message)
 {
     static const char *const checksum[] = { "incorrect data check", "incorrect length check" };
@@ -144,15 +144,15 @@ static enum inflated why_bad(const char *message)
 }
 
 /*
- * Unpack from IN to OUT until either has no more to give. *SIZE is the room at OUT on entry and
- * what was written on return.
+ * Unpack from IN to OUT until IN is empty or OUT is full. *SIZE is the room at OUT on entry and the bytes written on
+ * return.
  */
 static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
                                    size_t *size, enum inflated *pending)
 {
     z_stream *zlib = &inflater->zlib;
     size_t room = at_most(*size, INFLATE_MOST), offered = at_most(in->left, INFLATE_MOST);
-    zlib->next_in = (Bytef *)(uintptr_t)in->at; /* is only read */
+    zlib->next_in = (Bytef *)(uintptr_t)in->at; /* not written */
     zlib->avail_in = (uInt)offered;
     zlib->next_out = out;
     zlib->avail_out = (uInt)room;
@@ -173,10 +173,11 @@ static enum inflated inflater_step(struct inflater *inflater, struct packed *in,
 
 struct gzip {
     struct inflater inflater;
-    int64_t member;        /* where the member began in the file */
-    bool in_member;        /* else: before the first one, or between two */
-    bool ended;            /* at the end or at damage */
-    enum inflated pending; /* damage met but not recorded, while bytes before it remain to be handed out */
+    int64_t member; /* position in the file where the member began */
+    bool in_member; /* else: before the first one, or between two */
+    bool ended;     /* at the end or at damage */
+    /* damage found but not recorded yet, because bytes before it are still to be returned */
+    enum inflated pending;
 };
 
 static bool gzip_recognise(const unsigned char *bytes, size_t len)
@@ -198,7 +199,7 @@ static void gzip_free(void *state)
     free(gzip);
 }
 
-/* Go to the next member, over padding. gzip->ended when there is none. False and ERR when reading fails. */
+/* Go to the next member, skipping padding. Sets gzip->ended if there is none. False and ERR when reading fails. */
 static bool begin_member(struct gzip *gzip, struct packed *in, struct tpa_error *err)
 {
     do {

@@ -1,8 +1,8 @@
 /*
- * source_packed.c - taking in the bytes of a file, by read(2).
+ * source_packed.c - read the bytes of a file with read(2).
  *
- * Files are not mapped: faulting pages in costs more than copying them into memory that is warm
- * already, and a mapped file that shrinks kills the process.
+ * Files are not mapped: faulting pages in costs more than copying them into memory that is cached already, and a mapped
+ * file that shrinks kills the process.
  */
 #define _GNU_SOURCE
 #include "base/memory.h"
@@ -29,7 +29,8 @@ void packed_allocate(struct packed *in)
         mem_out_of_memory(PACKED_BUFFER);
 }
 
-/* As read(2), but interruptions and inputs that have nothing to give yet are waited out. -1 and errno on failure. */
+/* As read(2), but retries after interruptions and waits while a nonblocking input has no data. -1 and errno on
+ * failure. */
 static ssize_t read_some(int fd, void *buffer, size_t size)
 {
     for (;;) {
@@ -44,8 +45,8 @@ static ssize_t read_some(int fd, void *buffer, size_t size)
 }
 
 /*
- * The kernel copies from pages, and AMD's Zen 3 copies at a sixth of its speed when the target lies
- * 1 to 31 bytes further into its page than the source: which is where malloc puts a large block.
+ * The kernel copies from pages, and AMD's Zen 3 copies at a sixth of its speed when the target's offset in its page is
+ * 1 to 31 bytes above that of the source, as for large blocks of malloc.
  */
 static bool copies_slowly(const unsigned char *to, int64_t offset)
 {
@@ -53,13 +54,13 @@ static bool copies_slowly(const unsigned char *to, int64_t offset)
     return further > 0 && further < 32;
 }
 
-/* Read up to SIZE bytes to BUFFER: as read_some, on a detour by our buffer where the straight way is slow. */
+/* Read up to SIZE bytes to BUFFER: as read_some, but through our buffer where a direct read is slow. */
 static ssize_t read_well(struct packed *in, unsigned char *buffer, size_t size)
 {
     if (size < PAGE || !copies_slowly(buffer, in->taken))
         return read_some(in->fd, buffer, size);
     unsigned char *detour =
-        in->buffer + (uint64_t)(in->taken + PAGE - 64) % PAGE; /* far from either end's phase */
+        in->buffer + (uint64_t)(in->taken + PAGE - 64) % PAGE; /* far from the slow offsets on either side */
     ssize_t got = read_some(in->fd, detour, size < DETOUR_STEP ? size : DETOUR_STEP);
     if (got > 0)
         memcpy(buffer, detour, (size_t)got);

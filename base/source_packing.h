@@ -1,4 +1,4 @@
-/* source_packing.h - how an input turned out to be packed. */
+/* source_packing.h - how an input is packed. */
 #ifndef TPA_BASE_SOURCE_PACKING_H
 #define TPA_BASE_SOURCE_PACKING_H
 

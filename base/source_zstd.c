@@ -13,7 +13,7 @@ struct zstd {
     bool in_frame;  /* else: before the first frame, or between two */
     bool skips;     /* the frame holds nothing */
     bool ended;     /* at the end or at damage */
-    int64_t silent; /* bytes taken in since something came out */
+    int64_t silent; /* bytes consumed since the last output */
 };
 
 static bool zstd_recognise(const unsigned char *bytes, size_t len)
@@ -40,7 +40,7 @@ static void zstd_free(void *state)
     free(zstd);
 }
 
-/* Say why unpacking stopped with CODE. False when that is not damage but more than we take on: ERR tells. */
+/* Record why unpacking stopped with CODE. False and ERR if the cause is not damage but an unsupported feature. */
 static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
 {
     int64_t offset = packed_offset(in);
@@ -65,8 +65,8 @@ static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
     }
 }
 
-/* TAKEN bytes were taken in, and maybe something CAME out. What gives nothing is idle: frames that are skipped, and empty frames
- * and blocks, as far as they are more than a block whose text is still to come may be. */
+/* Account for TAKEN bytes, which may have produced output (CAME). Input without output is idle: skipped frames, and
+ * empty frames and blocks, beyond the size of a block whose output is still pending. */
 static void count_idle(struct zstd *zstd, struct packed *in, int64_t taken, bool came)
 {
     if (zstd->skips) {

@@ -1,8 +1,8 @@
 /*
  * stats.c - see stats.h.
  *
- * The median is found by quickselect: of the two parts that a pivot leaves only one is looked at further, which takes
- * linear time unless the pivots are bad over and over; then that part is sorted.
+ * The median is found by quickselect: only one of the two parts around a pivot is searched further, which takes linear
+ * time unless many pivots are bad; then that part is sorted.
  */
 #include "base/stats.h"
 
@@ -39,7 +39,8 @@ static int64_t middle_of(int64_t a, int64_t b, int64_t c)
     return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-/* Move the value that would be at PLACE if VALUES were sorted there; none before it is larger, none behind smaller. */
+/* Move the value that belongs at PLACE in sorted order to it; values before it are not larger, values after it not
+ * smaller. */
 static void select_value(int64_t *values, size_t count, size_t place)
 {
     enum { FEW = 16, MOST_TURNS = 48 };
@@ -78,7 +79,7 @@ struct stats stats_of(int64_t *values, size_t count)
         stats.least = values[i] < stats.least ? values[i] : stats.least;
         stats.greatest = values[i] > stats.greatest ? values[i] : stats.greatest;
     }
-    if (!fits) /* durations that no clock measured */
+    if (!fits) /* invalid durations, beyond any clock */
         stats.sum = sum > 0 ? INT64_MAX : -INT64_MAX;
     double mean = (fits ? (double)stats.sum : sum) / (double)count, squares = 0;
     stats.mean =
@@ -87,7 +88,7 @@ struct stats stats_of(int64_t *values, size_t count)
         squares += ((double)values[i] - mean) * ((double)values[i] - mean);
     select_value(values, count, count / 2);
     int64_t high = values[count / 2], low = high;
-    if (count % 2 == 0) { /* the largest of those before it */
+    if (count % 2 == 0) { /* the largest value before it */
         low = values[0];
         for (size_t i = 1; i < count / 2; i++)
             low = values[i] > low ? values[i] : low;
@@ -96,4 +97,10 @@ struct stats stats_of(int64_t *values, size_t count)
     stats.median = (int64_t)((uint64_t)low + apart / 2 + apart % 2);
     stats.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     return stats;
+}
+
+int64_t stats_value_at(int64_t *values, size_t count, size_t place)
+{
+    select_value(values, count, place);
+    return values[place];
 }

@@ -1,7 +1,7 @@
 /*
  * stats.h - a few figures about many durations.
  *
- *     struct stats stats = stats_of(durations.at, durations.count);   // mixes them up
+ *     struct stats stats = stats_of(durations.at, durations.count);   // changes their order
  *     printf("%" PRId64 " +- %.0f\n", stats.mean, stats.deviation);
  */
 #ifndef TPA_BASE_STATS_H
@@ -17,7 +17,10 @@ struct stats {
     double deviation; /* of a sample: divided by count - 1; 0 for a single value */
 };
 
-/* Changes the order of VALUES. A sum beyond 64 bits is as large as those hold. Linear time. */
+/* Changes the order of VALUES. A sum beyond 64 bits saturates. Linear time. */
 struct stats stats_of(int64_t *values, size_t count);
+
+/* The value that would be at PLACE if the COUNT values, more than PLACE, were sorted. Changes their order. Linear time. */
+int64_t stats_value_at(int64_t *values, size_t count, size_t place);
 
 #endif

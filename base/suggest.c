@@ -53,7 +53,7 @@ struct suggest suggest_for(const char *word, size_t len)
     return (struct suggest){ .word = word, .len = len, .best_distance = SIZE_MAX };
 }
 
-/* Does TEXT begin with the word? We take no abbreviations, but who types one means it. */
+/* Does TEXT begin with the word? Abbreviations are not accepted, but they are good suggestions. */
 static bool is_abbreviation(const struct suggest *suggest, const char *text)
 {
     if (suggest->len < 2)
@@ -69,7 +69,7 @@ void suggest_consider(struct suggest *suggest, const char *candidate)
     size_t distance = suggest_distance(suggest->word, suggest->len, candidate);
     if (distance != SIZE_MAX && distance > 1 && is_abbreviation(suggest, candidate))
         distance = 1;
-    /* One slip in three letters: "tpo" is top, but "foo" is not. */
+    /* One mistake in three letters is near: "tpo" is top, but "foo" is not. */
     if (distance <= (suggest->len + 1) / 3 && distance < suggest->best_distance) {
         suggest->best = candidate;
         suggest->best_distance = distance;

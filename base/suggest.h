@@ -16,22 +16,21 @@ struct suggest {
     const char *word; /* what was typed; borrowed, not NUL-terminated */
     size_t len;
     const char *best; /* the nearest candidate so far, or NULL when none is near; borrowed */
-    char own[64];     /* what `best` may point to: do not copy the struct then */
+    char own[64];     /* `best` may point here: do not copy the struct then */
     size_t best_distance;
 };
 
 struct suggest suggest_for(const char *word, size_t len);
 
-/* Keep CANDIDATE if it is nearer than those before, and near enough to be suggested. */
+/* Keep CANDIDATE if it is nearer than the best so far, and near enough to be suggested. */
 void suggest_consider(struct suggest *suggest, const char *candidate);
 
-/* The same for each of WORDS, which blanks separate. */
+/* The same for each of the blank-separated WORDS. */
 void suggest_consider_words(struct suggest *suggest, const char *words);
 
 /*
  * How many letters must be added, dropped, changed or swapped with their neighbour to turn the LEN bytes at WORD
- * into TEXT. Upper and lower case count as the same letter, and so do '-' and '_'. SIZE_MAX when either is too
- * long to bother.
+ * into TEXT. Upper and lower case count as the same letter, and so do '-' and '_'. SIZE_MAX when either is too long.
  */
 size_t suggest_distance(const char *word, size_t len, const char *text);
 

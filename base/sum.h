@@ -1,9 +1,9 @@
 /*
- * sum.h - the one rule for sums that leave 64 bits. What a file tells may be anything.
+ * sum.h - the rules for sums that overflow 64 bits. Values from a file may be anything.
  *
  *     Durations need no check: trace_builder_finish() bounds the sum of all of a trace.
  *     Sizes, counts and times between moments saturate: sum_add(), sum_plus().
- *     Sums from which parts are taken away again wrap: add_wrapped() and the like. What was added and taken leaves nothing.
+ *     Sums from which parts are subtracted again wrap: add_wrapped() etc. Additions and subtractions cancel.
  *     A figure of one event that does not fit is missing: __builtin_*_overflow(), then TABLE_INT_MISSING or a notice.
  */
 #ifndef TPA_BASE_SUM_H
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* As large as 64 bits hold; never INT64_MIN, which is a missing cell. */
+/* Saturating addition; the result is never INT64_MIN, which marks a missing cell. */
 static inline int64_t sum_plus(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -25,7 +25,7 @@ static inline void sum_add(int64_t *sum, int64_t value)
     *sum = sum_plus(*sum, value);
 }
 
-/* Wrapped. */
+/* Addition that wraps. */
 static inline int64_t sum_wrapped(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);

@@ -1,10 +1,10 @@
 /*
  * table.c - typed columns and rows; see table.h.
  *
- * Cells lie row after row, because tables are built and printed by rows. Sorting turns each cell of the
- * column into one unsigned number whose order is the order wanted, merges (number, row) pairs from the
- * bottom up, which is stable, and then moves the rows once, along the cycles of the permutation. For
- * texts the number is the first eight bytes, and ties look at the rest.
+ * Cells are stored row by row, because tables are built and printed by rows. Sorting turns each cell of the column into
+ * one unsigned number in the wanted order, merges (number, row) pairs from the bottom up, which is stable, and then
+ * moves the rows once, along the cycles of the permutation. For texts the number is the first eight bytes; ties compare
+ * the rest.
  */
 #include "base/table.h"
 
@@ -94,7 +94,7 @@ struct table *table_open(const char *key, const char *title, const struct table_
     return table;
 }
 
-/* Longer texts are held once. A file names what is megabytes long in few bytes, for each of a million rows. */
+/* Longer texts are stored once: a file can refer to a text of megabytes in few bytes, in each of a million rows. */
 enum { LONG_TEXT = 512 };
 
 /* TABLE's own copy of TEXT. */
@@ -168,7 +168,7 @@ size_t table_add_row(struct table *table)
 
 /* ---- rows of structs ---- */
 
-/* The cell that MEMBER, which is of kind KIND's type, holds. */
+/* The cell with the value of MEMBER, whose type is that of KIND. */
 static union table_cell cell_of_member(struct table *table, const struct table_column *column,
                                        const char *member)
 {
@@ -318,7 +318,7 @@ struct sort_item {
 
 #define RANK_LAST UINT64_MAX
 
-/* Rank of integers and doubles, from low to high, below RANK_LAST: missing ones are left to the caller. */
+/* Rank of integers and doubles, from low to high, below RANK_LAST: the caller handles missing ones. */
 static uint64_t integer_rank(int64_t value)
 {
     /* TABLE_INT_MISSING would be 0, so all others start at 1; one less makes room for RANK_LAST. */
@@ -329,7 +329,7 @@ static uint64_t double_rank(double value)
 {
     uint64_t bits;
     if (value == 0)
-        value = 0; /* -0.0 is as large as 0.0 */
+        value = 0; /* -0.0 equals 0.0 */
     memcpy(&bits, &value, sizeof bits);
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
@@ -354,7 +354,7 @@ static uint64_t cell_rank(const union table_cell *cell, enum table_kind kind, bo
     return descending ? RANK_LAST - 1 - rank : rank;
 }
 
-/* Does B go before A, where equal ones keep their order? */
+/* Does B belong before A? Equal ones keep their order. */
 static bool goes_before(const struct table *table, size_t column, bool descending, const struct sort_item *b,
                         const struct sort_item *a)
 {
@@ -373,7 +373,7 @@ static bool goes_before(const struct table *table, size_t column, bool descendin
     return descending ? order > 0 : order < 0;
 }
 
-/* Put the rows in the order of ITEMS, following each cycle of the permutation with one row in hand. */
+/* Put the rows in the order of ITEMS, following each cycle of the permutation with one row held aside. */
 static void move_rows(struct table *table, struct sort_item *items)
 {
     size_t row_size = table->column_count * sizeof *table->cells;
@@ -498,7 +498,7 @@ void table_select(struct table *table, const size_t *columns, size_t count)
         taken[columns[i]] = true;
     }
 
-    /* Fewer columns or as many, so rows only ever move towards the front. */
+    /* There are not more columns than before, so rows only move towards the front. */
     union table_cell *old_row = mem_alloc(mem_times(table->column_count + 1, sizeof *old_row));
     union table_cell *to = table->cells;
     for (size_t row = 0; row < table->row_count && table->column_count; row++) {

@@ -15,7 +15,7 @@ struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_
     timeline->bins = bins;
     timeline->names = names_open();
     timeline->details = names_open();
-    names_add(timeline->details, "", 0); /* no details: number 0 */
+    names_add(timeline->details, "", 0); /* id 0: no details */
     return timeline;
 }
 
@@ -90,14 +90,14 @@ void timeline_add_span(struct timeline *timeline, const struct timeline_span *sp
     kept->dur_ns = (end_ns > last_ns ? last_ns : end_ns) - kept->start_ns;
 }
 
-/* Where bin I begins, from the start of the timeline: a product of both might not fit. */
+/* Where bin I begins, from the start of the timeline: computed without a product that might overflow. */
 static int64_t bin_ns(const struct timeline *timeline, size_t i)
 {
     int64_t bins = (int64_t)timeline->bins, at = (int64_t)i;
     return timeline->dur_ns / bins * at + timeline->dur_ns % bins * at / bins;
 }
 
-/* The bin that the moment AT_NS from the start, which lies within the timeline, is in. */
+/* The bin of the moment AT_NS from the start, which is within the timeline. */
 static size_t bin_at(const struct timeline *timeline, int64_t at_ns)
 {
     size_t bin = (size_t)((double)at_ns / (double)timeline->dur_ns * (double)timeline->bins);
@@ -138,34 +138,94 @@ void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, i
     *most = value > *most ? value : *most;
 }
 
-/* Most weight first; of equals what starts first, then by lane and depth. */
-static uint32_t *order_by_weight(const struct timeline_span *spans, size_t count)
+/* Sort ORDER, of COUNT of SPANS, by start, then lane and depth, equal ones by index: the order of equal weights. */
+static void order_equals(uint32_t *order, size_t count, const struct timeline_span *spans, uint64_t *keys)
 {
-    uint32_t *order = order_open(count);
-    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
     for (size_t i = 0; i < count; i++)
         keys[i] = (uint64_t)spans[i].lane << 16 | spans[i].depth;
     order_by(order, count, keys);
     for (size_t i = 0; i < count; i++)
         keys[i] = order_key(spans[i].start_ns);
     order_by(order, count, keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = ~order_key(spans[i].weight);
-    order_by(order, count, keys);
+}
+
+/* The key with PLACE larger ones among COUNT, which are used up: the digits of the key are found from the highest on. */
+static uint64_t key_at(uint64_t *keys, size_t count, size_t place)
+{
+    enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+    for (int shift = 55; shift >= 0; shift -= DIGIT_BITS) {
+        size_t has[DIGITS] = { 0 }, digit = DIGITS - 1, kept = 0;
+        for (size_t i = 0; i < count; i++)
+            has[keys[i] >> shift & (DIGITS - 1)]++;
+        for (; place >= has[digit]; digit--)
+            place -= has[digit];
+        for (size_t i = 0; i < count; i++)
+            if ((keys[i] >> shift & (DIGITS - 1)) == digit)
+                keys[kept++] = keys[i];
+        count = kept;
+    }
+    return keys[0];
+}
+
+/* Which of the COUNT spans of weight LEAST_WEIGHT are the first ROOM of them: a byte for each, in their order; new, free(). */
+static uint8_t *first_of_equals(const struct timeline *timeline, int64_t least_weight, size_t count,
+                                size_t room)
+{
+    struct timeline_span *equals = mem_alloc(mem_times(count + 1, sizeof *equals));
+    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    uint32_t *order = order_open(count);
+    uint8_t *stays = mem_zalloc(count + 1, sizeof *stays);
+    for (size_t i = 0, k = 0; i < timeline->spans.count; i++)
+        if (timeline->spans.at[i].weight == least_weight)
+            equals[k++] = timeline->spans.at[i];
+    order_equals(order, count, equals, keys);
+    for (size_t i = 0; i < room; i++)
+        stays[order[i]] = true;
+    free(equals);
     free(keys);
-    return order;
+    free(order);
+    return stays;
+}
+
+int64_t timeline_cut(struct timeline *timeline, size_t most)
+{
+    size_t count = timeline->spans.count, heavier = 0, equals = 0, kept = 0, equal = 0;
+    struct timeline_span *spans = timeline->spans.at;
+    if (count <= most)
+        return INT64_MIN;
+    assert(most > 0);
+    uint64_t *keys = mem_alloc(mem_times(count, sizeof *keys));
+    for (size_t i = 0; i < count; i++)
+        keys[i] = order_key(spans[i].weight);
+    uint64_t least_key = key_at(keys, count, most - 1);
+    int64_t least_weight = (int64_t)(least_key ^ order_key(0));
+    free(keys);
+    for (size_t i = 0; i < count; i++) {
+        heavier += spans[i].weight > least_weight;
+        equals += spans[i].weight == least_weight;
+    }
+    uint8_t *stays = first_of_equals(timeline, least_weight, equals, most - heavier);
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].weight > least_weight || (spans[i].weight == least_weight && stays[equal++]))
+            spans[kept++] = spans[i];
+    free(stays);
+    timeline->spans.count = kept;
+    return least_weight;
 }
 
 void timeline_rank(struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
-    uint32_t *order = order_by_weight(timeline->spans.at, count);
-    struct timeline_span *ranked = mem_alloc(mem_times(count + 1, sizeof *ranked));
+    struct timeline_span *spans = timeline->spans.at;
+    uint32_t *order = order_open(count);
+    uint64_t *keys = mem_alloc(mem_times(count + 1, sizeof *keys));
+    order_equals(order, count, spans, keys);
     for (size_t i = 0; i < count; i++)
-        ranked[i] = timeline->spans.at[order[i]];
-    if (count)
-        memcpy(timeline->spans.at, ranked, count * sizeof *ranked);
-    free(ranked);
+        keys[i] = ~order_key(spans[i].weight);
+    order_by(order, count, keys);
+    free(keys);
+    for (size_t i = 0; i < count; i++)
+        spans[order[i]].rank = (uint32_t)i;
     free(order);
 }
 
@@ -202,7 +262,7 @@ frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, siz
 void flame_finish(struct flame *flame, double share)
 {
     int64_t host_ns = 0, device_ns = 0;
-    for (size_t i = flame->frames.count; i-- > 0;) { /* callees stand behind their callers */
+    for (size_t i = flame->frames.count; i-- > 0;) { /* callees are behind their callers */
         const struct flame_frame *frame = &flame->frames.at[i];
         if (frame->parent != FRAME_NONE) {
             flame->frames.at[frame->parent].device_ns += frame->device_ns;

@@ -1,6 +1,5 @@
 /*
- * timeline.h - what ran when, over a whole recording, and what a call tree adds up to: described, for a
- * renderer to draw.
+ * timeline.h - description of a timeline of a whole recording, and of a flame graph, for a renderer to draw.
  *
  *     struct timeline *timeline = timeline_open("The whole recording", start_ns, dur_ns, 1000);
  *     uint32_t matrix = timeline_add_kind(timeline, "matrix kernels", "device", CHART_PURPLE);
@@ -13,7 +12,7 @@
  *     frame_id step = flame_frame(flame, FRAME_NONE, "train_step", 10);
  *     flame->frames.at[step].total_ns += 84123000;
  *
- * As base/chart.h does for pictures: an analysis fills it and draws nothing, a renderer knows no kernel.
+ * As in base/chart.h: an analysis fills the description and draws nothing; a renderer knows nothing of kernels.
  */
 #ifndef TPA_BASE_TIMELINE_H
 #define TPA_BASE_TIMELINE_H
@@ -26,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a span is, which its colour shows. */
+/* The kind of a span, shown by its colour. */
 struct timeline_kind {
     const char *title; /* "matrix kernels" */
     const char *group; /* heading in the legend: "device", "idle", "host" */
@@ -37,37 +36,37 @@ enum timeline_place {
     TIMELINE_DEVICE,
     TIMELINE_MARKS,
     TIMELINE_HOST
-}; /* lanes of devices are on top and stay there */
+}; /* lanes of devices are always visible on top */
 
 struct timeline_lane {
     const char *title; /* "thread 4711", "device 0, stream 7" */
-    const char *group; /* "rank 0"; "" where there is one file */
+    const char *group; /* "rank 0"; "" for a single file */
     enum timeline_place place;
-    uint32_t strip; /* of a device: its strip */
-    bool closed;    /* at first only its uppermost row is shown */
+    uint32_t strip; /* strip of a device */
+    bool closed;    /* only its uppermost row is shown initially */
 };
 
-/* No event: of a gap, or of work whose call is not in the file. */
+/* Not an event: a gap, or work whose call is not in the file. */
 #define TIMELINE_NO_EVENT UINT32_MAX
 
 struct timeline_span {
     uint32_t lane, kind;
-    uint16_t depth; /* 0 is the uppermost row of the lane */
-    uint16_t inner; /* how many of those above it are of kinds that are folded at first; itself not counted */
-    bool folded;    /* it is such a one itself */
-    name_id name;   /* in timeline->names */
-    name_id detail; /* in timeline->details: lines "key: value" */
-    uint32_t event,
-        call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
-    uint32_t operation;       /* that launched it, as event; for whoever fills it */
+    uint16_t depth;           /* 0 is the uppermost row of the lane */
+    uint16_t inner;           /* rows above it that are folded initially, itself not counted */
+    bool folded;              /* is itself folded initially */
+    name_id name;             /* in timeline->names */
+    name_id detail;           /* in timeline->details: lines "key: value" */
+    uint32_t event, call;     /* ids of its own event and of the one that launched it; or TIMELINE_NO_EVENT */
+    uint32_t operation;       /* operator that launched it; for the code that fills it */
+    uint32_t rank;            /* set by timeline_rank: 0 is the heaviest, of equal ones the earlier */
     int64_t correlation;      /* 0: none */
     int64_t start_ns, dur_ns; /* on the clock of the timeline, as start_ns below */
-    int64_t weight;           /* those with most stay when not all can */
+    int64_t weight;           /* the heaviest are kept if not all can be drawn */
 };
 
 struct timeline_step {
     int64_t number, start_ns, dur_ns;
-    int64_t host_ns; /* the host began it, often before the devices did */
+    int64_t host_ns; /* when the host began it, often before the devices did */
     uint32_t file;
 };
 
@@ -77,13 +76,13 @@ struct timeline_file {
     const char *name;
 };
 
-/* The whole recording in a row of bins: how long each kind took in each. */
+/* The whole recording in a row of bins: time of each kind per bin. */
 struct timeline_strip {
     const char *title;
     int64_t *ns; /* [bin * TIMELINE_MOST_KINDS + kind] */
 };
 
-/* A figure over time, such as memory in use: the most in each bin. */
+/* A figure over time, such as memory in use: the maximum of each bin. */
 struct timeline_series {
     const char *title;
     int64_t *most; /* by bin; INT64_MIN: as in the bin before */
@@ -91,7 +90,8 @@ struct timeline_series {
 
 enum { TIMELINE_MOST_KINDS = 64 };
 
-/* From AT_NS on the code NAME has BYTES more in BLOCKS more; both may be negative. */
+/* At AT_NS, memory in use by the code NAME changes by BYTES and its number of blocks by BLOCKS; both may be
+ * negative. */
 struct timeline_use {
     int64_t at_ns, bytes;
     name_id name; /* of timeline->names */
@@ -100,12 +100,13 @@ struct timeline_use {
 
 struct timeline {
     const char *title;
-    int64_t start_ns, dur_ns; /* what is shown */
-    bool alive; /* spans are what was there rather than what ran: of a moment all that are open matter */
+    int64_t start_ns, dur_ns; /* what it shows */
+    bool alive; /* spans show existence rather than execution: all spans open at a moment matter */
     size_t bins;
-    VEC_OF(struct timeline_kind) kinds; /* none: spans are coloured by name */
+    VEC_OF(struct timeline_kind) kinds; /* empty: spans are coloured by name */
     VEC_OF(struct timeline_lane) lanes;
-    VEC_OF(struct timeline_span) spans; /* after timeline_rank the heaviest first */
+    VEC_OF(struct timeline_span)
+        spans; /* in the order they were added: lane by lane, by start, costs least */
     VEC_OF(struct timeline_step) steps;
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
@@ -113,9 +114,9 @@ struct timeline {
     VEC_OF(struct timeline_use) uses; /* of all blocks, drawn or not, in any order; only where ALIVE is set */
     struct names *names, *details;
     uint64_t left_out;       /* events that are not among the spans */
-    size_t devices_left_out; /* that have neither lane nor strip */
-    const char
-        *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
+    size_t devices_left_out; /* devices that have neither lane nor strip */
+    /* command that writes a range of it for Perfetto: "tpa convert FILE --range"; NULL: none */
+    const char *command;
     struct arena arena;
 };
 
@@ -123,7 +124,8 @@ struct timeline {
 struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_ns, size_t bins);
 void timeline_free(struct timeline *timeline);
 
-/* Their numbers. Texts are copied, except a kind's, which are borrowed. No more than TIMELINE_MOST_KINDS kinds. */
+/* Each returns the id of the new object. Texts are copied, except those of kinds, which are borrowed. At most
+ * TIMELINE_MOST_KINDS kinds. */
 uint32_t timeline_add_kind(struct timeline *timeline, const char *title, const char *group,
                            enum chart_color color);
 uint32_t timeline_add_lane(struct timeline *timeline, const char *title, const char *group,
@@ -131,17 +133,23 @@ uint32_t timeline_add_lane(struct timeline *timeline, const char *title, const c
 size_t timeline_add_strip(struct timeline *timeline, const char *title);
 size_t timeline_add_series(struct timeline *timeline, const char *title);
 
-/* A copy of SPAN, cut at the ends of the timeline; nothing when it lies outside. */
+/* Add a copy of SPAN, cut at the ends of the timeline; nothing if it is outside. */
 void timeline_add_span(struct timeline *timeline, const struct timeline_span *span);
 
-/* TIME_NS of KIND, spread evenly over [START, END), which may reach beyond the timeline. */
+/* Add TIME_NS of KIND, spread evenly over [START, END), which may extend beyond the timeline. */
 void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind, int64_t start_ns,
                          int64_t end_ns, int64_t time_ns);
 
-/* The series was VALUE from NS on. In order of time. */
+/* Set the series to VALUE from NS on. Call in order of time. */
 void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value);
 
-/* All is in: order the spans by weight, of equal ones the earlier first. */
+/*
+ * Keep only the MOST (1 or more) spans that timeline_rank would give the lowest ranks, in their present order. Returns the
+ * weight of the lightest span kept, INT64_MIN if all are kept.
+ */
+int64_t timeline_cut(struct timeline *timeline, size_t most);
+
+/* Call after all spans are added: numbers them by weight, see timeline_span.rank. */
 void timeline_rank(struct timeline *timeline);
 
 typedef uint32_t frame_id;
@@ -149,16 +157,17 @@ typedef uint32_t frame_id;
 
 /* All calls of one name under the same callers. */
 struct flame_frame {
-    frame_id parent; /* stands before its children; FRAME_NONE: nobody called it */
+    frame_id parent; /* smaller than the id of any child; FRAME_NONE: a root */
     name_id name;
     uint64_t count;
-    int64_t host_ns;   /* from start to end, its callees included */
-    int64_t device_ns; /* of the GPU work that it launched; of its callees only after flame_finish */
+    int64_t host_ns; /* from start to end, callees included */
+    /* time of the GPU work that it launched; includes that of callees only after flame_finish */
+    int64_t device_ns;
 };
 
 struct flame {
     const char *key, *title;
-    bool bytes; /* what it adds up is bytes, in place of times: host_ns holds them, device_ns nothing */
+    bool bytes; /* shows bytes instead of times, in host_ns; device_ns is unused */
     VEC_OF(struct flame_frame) frames;
     struct names *names;
     struct names *paths; /* (parent, name) -> frame */
@@ -169,12 +178,12 @@ struct flame {
 struct flame *flame_open(const char *key, const char *title);
 void flame_free(struct flame *flame);
 
-/* The frame NAME called by PARENT (FRAME_NONE: by nobody), made when it is new, all zero. */
+/* The frame NAME called by PARENT (FRAME_NONE: a root); created with all fields zero if new. */
 frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, size_t len);
 
 /*
- * All is in: give callers the device time of their callees, and drop frames below SHARE (0..1) of all the
- * host's time and of all the device's, whose time stays in their callers.
+ * Call after all frames are added: adds the device time of callees to their callers, and drops frames below SHARE
+ * (0..1) of both the total host and the total device time; their time stays in their callers.
  */
 void flame_finish(struct flame *flame, double share);
 

@@ -1,5 +1,5 @@
 /*
- * wide.h - products of 64 bits times 64 bits, in 128 bits. Not every target of ours has __int128.
+ * wide.h - products of 64 bits times 64 bits, in 128 bits. Not every supported target has __int128.
  */
 #ifndef TPA_BASE_WIDE_H
 #define TPA_BASE_WIDE_H
@@ -26,7 +26,7 @@ static inline void wide_add(struct wide *sum, struct wide value)
     sum->high += value.high + (sum->low < value.low);
 }
 
-/* A / B, rounded down; UINT64_MAX where it does not fit, so also for B = 0. */
+/* A / B, rounded down; UINT64_MAX on overflow, also for B = 0. */
 static inline uint64_t wide_quotient(struct wide a, uint64_t b)
 {
     if (a.high == 0 && b > 0)
@@ -46,7 +46,7 @@ static inline uint64_t wide_quotient(struct wide a, uint64_t b)
     return quotient;
 }
 
-/* VALUE * PART / OF without loss between the two, rounded to zero; OF > 0. INT64_MAX or -INT64_MAX where it does not fit. */
+/* VALUE * PART / OF computed in 128 bits, rounded towards zero; OF > 0. Saturates to INT64_MAX or -INT64_MAX. */
 static inline int64_t wide_scaled(int64_t value, int64_t part, int64_t of)
 {
     uint64_t a = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows "cuda" or "cu" in the names of calls that do work. */
+/* What follows "cuda" or "cu" in the names of calls that do work on a device. */
 /* clang-format off */
 static const char *const work[] = {
     "Launch", "Memcpy", "Memset", "Malloc", "Free", "HostAlloc", "HostRegister", "HostUnregister",
@@ -21,7 +21,7 @@ static const char *const work[] = {
     "Signal", "WaitExternal", "ImportExternal", "DestroyExternal",
 };
 
-/* What begins like one of them, and only asks. */
+/* Calls with such a prefix that only query. */
 static const char *const no_work[] = { "DevicePrimaryCtxGet", "MipmappedArrayGet", "GraphDestroyNode" };
 /* clang-format on */
 
@@ -51,8 +51,8 @@ static size_t cut(const char *name, size_t len, const char *ending)
 }
 
 /*
- * "cudaLaunchKernel_ptsz_v7000" is cudaLaunchKernel: the version is CUPTI's, and "_ptsz" and "_ptds" only say that the
- * program was compiled for a default stream per thread. The "_v2" of "cuMemcpyHtoD_v2" is part of its name.
+ * "cudaLaunchKernel_ptsz_v7000" is cudaLaunchKernel: CUPTI appends the version, and "_ptsz" and "_ptds" only mark
+ * programs compiled for a default stream per thread. The "_v2" of "cuMemcpyHtoD_v2" is part of its name.
  */
 static size_t length_of_name(const char *name)
 {

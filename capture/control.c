@@ -32,7 +32,7 @@ static bool counts_ranges(const struct control *control)
     return control->settings->range[0] != '\0';
 }
 
-/* A step, or an occurrence of the range, begins: is it one that --steps and --sample want? */
+/* A step, or an occurrence of the range, begins: is it selected by --steps and --sample? */
 static bool choose_step(struct control *control, int64_t number, int64_t now_ns)
 {
     bool wanted = !wants_steps(control) || step_is_wanted(control, number);
@@ -48,7 +48,7 @@ static void open_window(struct control *control, int64_t now_ns, const char *why
         (struct control_window){ now_ns, 0, why };
 }
 
-/* Until NOW all is recorded: while it goes off, only some. */
+/* Until NOW everything was recorded; while recording switches off, only part of it. */
 static void close_window(struct control *control, int64_t now_ns)
 {
     struct control_window *last = &control->windows[(control->window_end - 1) % CONTROL_MOST_WINDOWS];
@@ -56,7 +56,7 @@ static void close_window(struct control *control, int64_t now_ns)
         last->end_ns = now_ns;
 }
 
-/* Under the lock: make it so. WHY is reported when it goes on. */
+/* Under the lock: switch recording on or off as required. WHY is the reported reason when it switches on. */
 static void update(struct control *control, const char *why)
 {
     bool on = should_record(control);
@@ -105,7 +105,7 @@ void control_join(struct control *control, atomic_bool *running)
     pthread_mutex_unlock(&control->lock);
 }
 
-/* Have the ring written a little later, unless it is to be written anyway. */
+/* Request writing of the ring a little later, unless it is requested already. */
 static void want_write(struct control *control, int64_t now_ns, const char *why)
 {
     if (control->settings->ring_bytes == 0 || control->write.due_ns != 0)
@@ -221,7 +221,7 @@ void control_range_left(struct control *control)
         judge_step(control, control->ranges_entered - 1, now - control->inside_since_ns, now);
     }
     update(control, "");
-    /* All that was requested is recorded. */
+    /* All that was requested has been recorded. */
     if (control->selected_inside == 0 && wants_steps(control) &&
         control->ranges_entered > control->settings->last_step)
         control->over = true;

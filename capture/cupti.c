@@ -10,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUDA 11.8, 12.0 and 12.1 all answer 18. From 13 on the number has the version's digits: see CUPTI_13. */
+/* CUDA 11.8, 12.0 and 12.1 all return 18. From 13 on the number has the version's digits: see CUPTI_13. */
 enum { OLDEST_CUPTI = 18, NEWEST_CUPTI = 139999 };
 
-/* One shared object name a major version of CUDA, the newest first. */
+/* The shared object name of each major version of CUDA, newest first. */
 static const struct {
     int major;
     const char *name;
 } sonames[] = { { 13, "libcupti.so.13" }, { 12, "libcupti.so.12" }, { 11, "libcupti.so.11.8" } };
 enum { SONAME_COUNT = sizeof sonames / sizeof *sonames };
 
-/* Where CUDA toolkits keep it, when the loader does not know; %s is the root of a toolkit. */
+/* Paths in CUDA toolkits, for a library that the loader does not find; %s is the root of a toolkit. */
 static const char *const places[] = { "%s/extras/CUPTI/lib64/%s", "%s/lib64/%s", "%s/lib/%s",
                                       "%s/targets/x86_64-linux/lib/%s", "%s/targets/sbsa-linux/lib/%s" };
 
@@ -41,7 +41,8 @@ static void *load_from_toolkits(const char *name)
     return NULL;
 }
 
-/* CUPTI works with drivers of its own major version and later ones, so take the driver's, then older, then newer. */
+/* CUPTI works with drivers of its own major version and later ones, so try the driver's version, then older ones, then
+ * newer ones. */
 static void *load_best(int driver)
 {
     int wanted = driver / 1000;
@@ -73,7 +74,7 @@ static void *find_loaded(void)
 
 static bool find_functions(struct cupti *cupti, char *why, size_t why_size)
 {
-    /* A pointer to data is stored where one to a function is wanted: POSIX allows it, ISO C does not. */
+    /* A pointer to data is stored in a function pointer: POSIX allows it, ISO C does not. */
 #define CUPTI_FIND(name) *(void **)&cupti->name = dlsym(cupti->library, #name);
     CUPTI_NEEDED(CUPTI_FIND)
     CUPTI_WELCOME(CUPTI_FIND)
@@ -85,7 +86,7 @@ static bool find_functions(struct cupti *cupti, char *why, size_t why_size)
 #define CUPTI_CHECK(name)                                                                                    \
     if (!cupti->name) {                                                                                      \
         snprintf(why, why_size,                                                                              \
-                 "the CUPTI found has no " #name "; give another by --cupti, of CUDA 11.8 to 13");           \
+                 "the CUPTI found has no " #name "; use --cupti to name one of CUDA 11.8 to 13");            \
         return false;                                                                                        \
     }
     CUPTI_NEEDED(CUPTI_CHECK)
@@ -129,7 +130,7 @@ bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_siz
     return true;
 }
 
-/* What both ways to subscribe are given. */
+/* Arguments of both subscribe functions. */
 struct subscription {
     CUpti_CallbackFunc callback;
     CUpti_TimestampCallbackFunc clock;
@@ -157,7 +158,8 @@ struct way {
 static const struct way ways[] = { { "cuptiSubscribe", subscribe_v1 },
                                    { "cuptiSubscribe_v2", subscribe_v2 } };
 
-/* Are the calls that we use refused to who subscribed so? Any other error is for the call itself to tell, later. */
+/* Does CUPTI refuse the calls that we use after this way to subscribe? Other errors are reported by the calls
+ * themselves, later. */
 static bool calls_are_refused(const struct cupti *cupti, const struct subscription *subscription)
 {
     uint64_t now;
@@ -190,7 +192,7 @@ bool cupti_subscribe(struct cupti *cupti, CUpti_CallbackFunc callback, CUpti_Tim
     CUptiResult result = try_way(cupti, &ways[first_v2], &subscription);
     if (result == CUPTI_SUCCESS)
         return true;
-    /* Where there is another client, cuptiSubscribe_v2 fails as well, and names it. */
+    /* If there is another client, cuptiSubscribe_v2 fails as well, and returns its name. */
     if (first_v2 ? result == CUPTI_ERROR_NOT_COMPATIBLE : cupti->subscribe_v2 != NULL) {
         CUptiResult second = try_way(cupti, &ways[!first_v2], &subscription);
         if (second == CUPTI_SUCCESS)

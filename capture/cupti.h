@@ -1,8 +1,8 @@
 /*
  * cupti.h - CUPTI, found and loaded at run time.
  *
- * Nothing is linked with CUPTI: a program must also start where there is none, and one that has its own (PyTorch does)
- * must not get a second. The records are read as CUPTI 11.8 laid them out; later versions only added fields behind.
+ * Nothing is linked with CUPTI: a program must also start without it, and a program with its own copy (such as PyTorch)
+ * must not get a second. Records are read with the layout of CUPTI 11.8; later versions only append fields.
  */
 #ifndef TPA_CAPTURE_CUPTI_H
 #define TPA_CAPTURE_CUPTI_H
@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What cuptiSubscribe_v2 (CUDA 13) is given, declared here because older headers lack it. */
+/* The parameters of cuptiSubscribe_v2 (CUDA 13), declared here because older headers lack them. */
 struct cupti_subscriber_params {
     size_t size;
     const char *name;
-    char *other_name; /* filled in when another subscriber is in the way */
+    char *other_name; /* filled in if there is another subscriber */
     size_t other_name_size;
 };
 typedef CUptiResult cupti_subscribe_v2_function(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *,
                                                 struct cupti_subscriber_params *);
 /* CUDA 12.9 and later. */
 typedef CUptiResult cupti_enable_call_function(CUpti_CallbackId cbid, uint8_t enable);
-/* CUDA 12.8 and later; on which devices and from which version on it is of use: hardware.h. */
+/* CUDA 12.8 and later; hardware.h documents the devices and versions that support it. */
 typedef CUptiResult cupti_enable_hardware_function(uint8_t enable);
 
 #define CUPTI_NEEDED(F)                                                                                      \
@@ -54,40 +54,41 @@ struct cupti {
     int driver_version; /* CUDA version of the driver, 12040 for 12.4; 0 when unknown */
 #define CUPTI_FIELD(name) __typeof__(&name) name;
     CUPTI_NEEDED(CUPTI_FIELD)
-    CUPTI_WELCOME(CUPTI_FIELD) /* NULL in a CUPTI that does not have it; as the four below */
+    CUPTI_WELCOME(CUPTI_FIELD) /* NULL in versions of CUPTI without it, as are the four below */
 #undef CUPTI_FIELD
     cupti_subscribe_v2_function *subscribe_v2;
     cupti_enable_call_function *enable_runtime_call, *enable_driver_call;
     cupti_enable_hardware_function *enable_hardware;
-    const char *subscribed_by; /* the function, a constant; NULL before cupti_subscribe */
+    const char *subscribed_by; /* name of the function, a literal; NULL before cupti_subscribe */
 };
 
 /*
  * Load CUPTI: the one at PATH; when that is "", the one that the process has loaded already, else the best one for the
- * driver where such libraries lie. False, and a sentence with what to do in WHY, when there is none or it is of a
- * version that cannot be used.
+ * driver in the usual paths. False, and a sentence with what to do in WHY, if there is none or its version cannot be
+ * used.
  */
 bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_size);
 
 /*
- * Be CUPTI's only client, which keeps others (a second profiler) and us from spoiling each other's records. CALLBACK is
- * called for what is enabled later, with CUPTI as its data; CLOCK (ns) for the times of records.
+ * Become CUPTI's only client, so that another profiler and we do not corrupt each other's records. CALLBACK is called
+ * for callbacks enabled later, with CUPTI as its data; CLOCK (ns) gives the times of records.
  *
  * There are two calls for it, and from 13.3 on CUPTI may refuse the activity calls that all versions have
- * (GetTimestamp, GetNumDroppedRecords, RegisterTimestampCallback ...) to who subscribed by the second (PyTorch
- * #192094). So the first is tried first from 13.3 on, the second below, which knows the other client's name; after
- * either these calls are tried, and when they are refused the other way is taken. SUBSCRIBED_BY names the one that it
- * was.
+ * (GetTimestamp, GetNumDroppedRecords, RegisterTimestampCallback ...) to clients subscribed by the second (PyTorch
+ * #192094). So from 13.3 on the first is tried first; below 13.3 the second, which returns the other client's name.
+ * After either, the activity calls are tried, and if they are refused, the other function is used. SUBSCRIBED_BY names
+ * the function used.
  *
- * False, and a sentence with what to do in WHY, when neither is taken.
+ * False, and a sentence with what to do in WHY, if both fail.
  */
 bool cupti_subscribe(struct cupti *cupti, CUpti_CallbackFunc callback, CUpti_TimestampCallbackFunc clock,
                      CUpti_SubscriberHandle *subscriber, char *why, size_t why_size);
 
-/* Of CUPTI_13_X: the first version of it. cuptiGetVersion's number is 10000 times the major, 100 times the minor. */
+/* CUPTI_13_X is the first version of 13.X. The number of cuptiGetVersion is 10000 times the major, 100 times the
+ * minor. */
 #define CUPTI_13(minor) (130000 + 100 * (minor))
 
-/* What RESULT of DOING means and what to do, as a sentence. */
+/* A sentence with the meaning of RESULT, returned by the operation DOING, and what to do. */
 void cupti_explain(const struct cupti *cupti, CUptiResult result, const char *doing, char *why,
                    size_t why_size);
 

@@ -1,6 +1,6 @@
 /*
- * driver.h - properties of devices from the CUDA driver. It is never loaded here: without it, and before it is
- * initialised, nothing is known.
+ * driver.h - properties of devices from the CUDA driver. The driver is never loaded here: if it is not loaded and
+ * initialised, everything is unknown.
  */
 #ifndef TPA_CAPTURE_DRIVER_H
 #define TPA_CAPTURE_DRIVER_H
@@ -12,7 +12,7 @@ enum driver_attribute {
     DRIVER_MPS_ENABLED = 133,
 };
 
-/* The CUDA version that it is for, 12040 for 12.4; 0 when unknown. */
+/* The CUDA version of the driver, 12040 for 12.4; 0 when unknown. */
 int driver_version(void);
 
 /* Devices that this process sees; 0 when unknown. */

@@ -1,6 +1,6 @@
 /*
- * exports.c - the entry points of the library: what the CUDA driver, NVTX and the program (tpa_capture.h) call. errno is left as
- * it was.
+ * exports.c - the entry points of the library: what the CUDA driver, NVTX and the program (tpa_capture.h) call. errno
+ * is left as it was.
  */
 #include "capture/guest.h"
 #include "capture/nvtx.h"
@@ -13,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The CUDA driver calls this in cuInit, when CUDA_INJECTION64_PATH names the library. 0 would have it unloaded. */
+/* The CUDA driver calls this in cuInit, when CUDA_INJECTION64_PATH names the library. A result of 0 would unload it. */
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
@@ -40,8 +40,8 @@ EXPORT int InitializeInjectionNvtx(nvtx_get_export_table *get_export_table)
 }
 
 /*
- * Preloaded (LD_PRELOAD): the driver and NVTX are told to call us, and so are those of child processes; a process
- * that uses neither is left in peace.
+ * Preloaded (LD_PRELOAD): the driver and NVTX of this process and its children are set up to call us; a process that
+ * uses neither is not affected.
  */
 __attribute__((constructor)) static void loaded(void)
 {

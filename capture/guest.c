@@ -1,8 +1,8 @@
 /*
  * guest.c - see guest.h, and the entry points of the library.
  *
- * We are a guest: whatever goes wrong is reported in one line, and the program goes on as if we were not there. The
- * functions that CUPTI calls on the application's threads take a buffer or hand one over, and return.
+ * We are a guest: every failure is reported in one line, and the program goes on as without us. The functions that
+ * CUPTI calls on the application's threads only take or return a buffer.
  */
 #include "capture/guest.h"
 
@@ -24,11 +24,11 @@
 enum guest_state { GUEST_IDLE, GUEST_RUNNING, GUEST_OVER };
 
 static struct {
-    pthread_mutex_t lock; /* of beginning and ending */
+    pthread_mutex_t lock; /* for beginning and ending */
     _Atomic enum guest_state state;
     atomic_bool cupti_running; /* kinds are switched on and off */
     atomic_bool cupti_serves;  /* its callbacks may touch the pool and the writer; never in a forked child */
-    bool cupti_tried;          /* once a process, forked children included */
+    bool cupti_tried;          /* once per process, forked children included */
     bool handlers_set;         /* atexit and pthread_atfork, which children inherit */
     struct capture_settings settings;
     struct cupti cupti;
@@ -61,7 +61,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
         writer_take_buffer(&guest.writer, buffer, valid);
 }
 
-/* One clock for everything, and one that is never set back. */
+/* One clock for everything, which is never set back. */
 static uint64_t CUPTIAPI timestamp(void)
 {
     return (uint64_t)clock_now_ns();
@@ -81,7 +81,7 @@ static const struct {
     { CAPTURE_MEMORY, CUPTI_ACTIVITY_KIND_MEMORY2 },
     { CAPTURE_EXTERNAL, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION },
     { CAPTURE_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD },
-    { CAPTURE_KERNEL, CUPTI_ACTIVITY_KIND_GRAPH_TRACE }, /* a record a launch, instead of one a kernel */
+    { CAPTURE_KERNEL, CUPTI_ACTIVITY_KIND_GRAPH_TRACE }, /* one record per launch instead of one per kernel */
 };
 
 static void tell_refusal(CUptiResult result, const char *what)
@@ -89,10 +89,10 @@ static void tell_refusal(CUptiResult result, const char *what)
     char doing[64], why[512];
     snprintf(doing, sizeof doing, "CUPTI, asked for %s,", what);
     cupti_explain(&guest.cupti, result, doing, why, sizeof why);
-    report_trouble("%s; what else there is is recorded", why);
+    report_trouble("%s; everything else is recorded", why);
 }
 
-/* Called by the control, under its lock. */
+/* Called by control.c, under its lock. */
 static void turn(bool on)
 {
     if (!atomic_load(&guest.cupti_running))
@@ -105,7 +105,8 @@ static void turn(bool on)
             continue;
         CUptiResult result = on ? cupti->cuptiActivityEnable(activities[i].activity)
                                 : cupti->cuptiActivityDisable(activities[i].activity);
-        /* Peer copies come with the others in some versions, and graphs by node are better than none. */
+        /* In some versions peer copies are included in the others, and recording graphs by node is better than not at
+         * all. */
         bool optional = graph || activities[i].activity == CUPTI_ACTIVITY_KIND_MEMCPY2;
         if (on && result != CUPTI_SUCCESS && !optional)
             tell_refusal(result, capture_kinds[__builtin_ctz(activities[i].kind)].what);
@@ -122,7 +123,8 @@ static void turn(bool on)
     }
 }
 
-/* Devices, contexts and streams are few, and are recorded while others are not: also those that exist already. */
+/* Devices, contexts and streams are few, and are always recorded, even while recording is off; existing ones as
+ * well. */
 static void enable_environment(struct cupti *cupti)
 {
     static const CUpti_ActivityKind kinds[] = { CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
@@ -137,7 +139,7 @@ static void set_up_cupti(struct cupti *cupti)
 {
     uint8_t yes = 1;
     size_t size = sizeof yes;
-    /* Our buffers come zeroed. Before CUDA 12 there are no buffers per thread, and the attribute is refused. */
+    /* Our buffers are zeroed. Before CUDA 12 there are no buffers per thread, and the attribute is refused. */
     cupti->cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &yes);
     enum { PER_THREAD_ACTIVITY_BUFFER = 9 }; /* not in older headers */
     cupti->cuptiActivitySetAttribute((CUpti_ActivityAttribute)PER_THREAD_ACTIVITY_BUFFER, &size, &yes);
@@ -241,7 +243,7 @@ static bool start_host(void)
         pthread_atfork(NULL, NULL, in_forked_child);
         guest.handlers_set = true;
     }
-    enum guest_state idle = GUEST_IDLE; /* the writer may have ended it already */
+    enum guest_state idle = GUEST_IDLE; /* the writer thread may have ended it already */
     atomic_compare_exchange_strong(&guest.state, &idle, good ? GUEST_RUNNING : GUEST_OVER);
     return guest_is_running();
 }
@@ -310,8 +312,8 @@ static void at_exit(void)
 }
 
 /*
- * The child has the parent's memory, but neither its thread nor a use for its file and its CUPTI: begin anew, when
- * there is something to record. Only this thread exists, so nothing needs a lock.
+ * The child has the parent's memory, but not its thread, and must not use its file and its CUPTI: reset, to begin again
+ * when there is something to record. Only this thread exists, so nothing needs a lock.
  */
 static void in_forked_child(void)
 {

@@ -3,7 +3,7 @@
  *
  * It begins when the CUDA driver loads the library (CUDA_INJECTION64_PATH), when NVTX does (NVTX_INJECTION64_PATH) or
  * with a call of tpa_capture.h, whichever is first; CUPTI joins it when CUDA is initialised. It ends with the process,
- * with --duration or the last of --steps, or with the first trouble; it never begins again, but in a forked child.
+ * with --duration or the last of --steps, or with the first failure; it begins again only in a forked child.
  */
 #ifndef TPA_CAPTURE_GUEST_H
 #define TPA_CAPTURE_GUEST_H
@@ -12,27 +12,27 @@
 #include "capture/host_ring.h"
 #include <stdbool.h>
 
-/* Did somebody request a recording: is there a TPA_CAPTURE_OUTPUT, or was the library preloaded? */
+/* Is a recording requested, by TPA_CAPTURE_OUTPUT or by preloading the library? */
 bool guest_is_wanted(void);
 
-/* Begin the recording without CUPTI, unless it has begun. Is it under way? */
+/* Begin the recording without CUPTI, unless it has begun. Returns whether it is under way. */
 bool guest_start(void);
 
-/* Have CUPTI record, too, now that CUDA is initialized. */
+/* Start CUPTI as well, now that CUDA is initialised. */
 void guest_join_cupti(void);
 
 bool guest_is_running(void);
 
-/* Of the recording that is under way, or was. */
+/* Settings of the current or last recording; borrowed. */
 struct control *guest_control(void);
 
-/* A ring for the calling thread; NULL when there are too many threads. */
+/* A new ring for the calling thread; NULL if there are too many threads. */
 struct host_ring *guest_open_ring(void);
 
 /* Count an event that was lost for lack of a ring. */
 void guest_count_drop(void);
 
-/* A ring is half full. */
+/* Wake the writer: a ring is half full. */
 void guest_hurry(void);
 
 #endif

@@ -19,7 +19,8 @@ static void refuse(const char *why)
               "--hardware-times is refused: %s; kernels have the times of CUPTI's own code", why);
 }
 
-/* Why the devices do not do it, in WHY; true when nothing is known against it. CUPTI itself has the last word. */
+/* True if the devices may support it, as far as known; else false and the reason in WHY. CUPTI itself makes the final
+ * decision. */
 static bool devices_do_it(char *why, size_t why_size)
 {
     int count = driver_device_count();
@@ -27,8 +28,9 @@ static bool devices_do_it(char *why, size_t why_size)
         int major = driver_attribute(device, DRIVER_CAPABILITY_MAJOR);
         int minor = driver_attribute(device, DRIVER_CAPABILITY_MINOR);
         if (major >= 0 && major < LEAST_CAPABILITY) {
-            snprintf(why, why_size, "device %d has compute capability %d.%d, and it takes %d.0 (Blackwell)",
-                     device, major, minor < 0 ? 0 : minor, LEAST_CAPABILITY);
+            snprintf(why, why_size,
+                     "device %d has compute capability %d.%d, but %d.0 (Blackwell) is required", device,
+                     major, minor < 0 ? 0 : minor, LEAST_CAPABILITY);
             return false;
         }
         if (driver_attribute(device, DRIVER_MPS_ENABLED) == 1) {
@@ -72,7 +74,7 @@ void hardware_request(const struct cupti *cupti, CUpti_SubscriberHandle subscrib
 {
     char why[160];
     if (cupti->version < CUPTI_13(4) || !cupti->enable_hardware || !cupti->cuptiEnableCallback) {
-        snprintf(why, sizeof why, "CUPTI has version %u, and it takes %d (CUDA 13.4)", cupti->version,
+        snprintf(why, sizeof why, "CUPTI has version %u, but %d (CUDA 13.4) is required", cupti->version,
                  CUPTI_13(4));
         refuse(why);
         return;
@@ -80,7 +82,7 @@ void hardware_request(const struct cupti *cupti, CUpti_SubscriberHandle subscrib
     atomic_store(&state, HARDWARE_WAITS);
     if (cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                                    CUPTI_CBID_RESOURCE_CU_INIT_FINISHED) != CUPTI_SUCCESS)
-        refuse("CUPTI does not say when the driver is initialised");
+        refuse("CUPTI does not report when the driver is initialised");
 }
 
 bool hardware_forbids_flush(void)
@@ -101,7 +103,7 @@ bool hardware_is_decided(void)
 void hardware_tell_end(void)
 {
     if (atomic_load(&state) == HARDWARE_WAITS)
-        refuse("CUPTI never said that the driver was initialised");
+        refuse("CUPTI never reported that the driver was initialised");
 }
 
 void hardware_forget(void)

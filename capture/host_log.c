@@ -1,6 +1,6 @@
 /*
- * host_log.c - see host_log.h. Open ranges are few, so those of pushes lie in one array per thread and domain with the
- * depth as index, and those of starts in one array that is searched from its end.
+ * host_log.c - see host_log.h. Open ranges are few, so pushed ranges are kept in one array per thread and domain,
+ * indexed by depth, and started ranges in one array that is searched from its end.
  */
 #include "capture/host_log.h"
 
@@ -29,7 +29,8 @@ struct thread_ranges {
     struct range_list pushed; /* by depth */
 };
 
-/* The end of a range that another thread began, seen before its begin: rings are emptied one after the other. */
+/* The end of a range that another thread began, read before its beginning, because rings are emptied one after the
+ * other. */
 struct early_end {
     uint64_t key; /* 0: none */
     int64_t end_ns;
@@ -93,7 +94,7 @@ static bool list_reserve(struct range_list *list, size_t count)
     return true;
 }
 
-/* The pushed ranges of a thread and domain: the same pair comes again and again, so look at the last ones first. */
+/* The pushed ranges of a thread and domain: the same pair comes again and again, so search from the most recent one. */
 static struct range_list *pushed_list(struct host_log *log, uint32_t tid, uint16_t domain)
 {
     for (size_t i = log->thread_count; i-- > 0;)
@@ -111,7 +112,7 @@ static struct range_list *pushed_list(struct host_log *log, uint32_t tid, uint16
     return &log->threads[log->thread_count++].pushed;
 }
 
-/* The text of what the program calls the category; TPAFILE_NONE when it has no name. */
+/* The text id of the category's name; TPAFILE_NONE if it has no name. */
 static int64_t category_name(struct tpafile_writer *writer, const struct host_domain *domain,
                              uint32_t category)
 {
@@ -196,7 +197,7 @@ static bool end_range(struct host_log *log, struct open_range *range, bool pushe
     return add(log, TPAFILE_RANGE, values);
 }
 
-/* The end of a range that we never saw end: it was lost, or happened while recording was off. */
+/* End a range whose end was not recorded: it was lost, or occurred while recording was off. */
 static void give_up_range(struct host_log *log, struct open_range *range)
 {
     if (range->open && !range->half_written)

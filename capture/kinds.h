@@ -1,5 +1,5 @@
 /*
- * kinds.h - what can be recorded, by the words of `tpa capture --kinds`.
+ * kinds.h - the kinds of records, by the words of `tpa capture --kinds`.
  *
  *     kernel,memcpy        only these
  *     no-memory,no-sync    all but these
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* constant, word, what it is */
+/* constant, word, description */
 #define CAPTURE_KINDS(KIND)                                                                                  \
     KIND(KERNEL, "kernel", "kernels")                                                                        \
     KIND(MEMCPY, "memcpy", "copies")                                                                         \
@@ -23,7 +23,7 @@
     KIND(MEMORY, "memory", "allocations and frees")                                                          \
     KIND(NVTX, "nvtx", "NVTX ranges and marks")                                                              \
     KIND(EXTERNAL, "external", "external correlation ids")                                                   \
-    KIND(OVERHEAD, "overhead", "time that CUPTI itself takes")                                               \
+    KIND(OVERHEAD, "overhead", "time that CUPTI itself uses")                                                \
     KIND(ENVIRONMENT, "device", "devices, contexts and streams")
 
 enum capture_kind_index {
@@ -49,7 +49,8 @@ extern const struct capture_kind_row capture_kinds[CAPTURE_KIND_COUNT];
 #define CAPTURE_ALL_KINDS ((UINT32_C(1) << CAPTURE_KIND_COUNT) - 1)
 
 /*
- * Read a list of words separated by commas into *KINDS. False for an unknown word, which *BAD and *BAD_LEN then hold.
+ * Read a list of words separated by commas into *KINDS. False for an unknown word, which *BAD and *BAD_LEN then locate
+ * (borrowed).
  */
 bool capture_kinds_parse(const char *text, uint32_t *kinds, const char **bad, size_t *bad_len);
 

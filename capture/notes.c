@@ -10,7 +10,7 @@
 
 enum { MOST_NOTES = 32 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
 static struct note waiting[MOST_NOTES];
 static size_t waiting_count;
 

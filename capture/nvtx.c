@@ -14,7 +14,7 @@
 /* ---- NVTX's interface to tools ---- */
 
 /*
- * What describes an event, as nvtxEventAttributes_v2 and its forerunner do:
+ * Layout of nvtxEventAttributes_v2 and its predecessor:
  *
  *    0  2  version           16  4  type of the payload: enum payload_type
  *    2  2  size              20  4  reserved
@@ -55,9 +55,9 @@ enum payload_type {
 enum message_type { MESSAGE_NONE, MESSAGE_ASCII, MESSAGE_WIDE, MESSAGE_REGISTERED };
 enum { COLOR_ARGB = 1, PUSH_POP_DISABLED = -2 };
 
-/* What a tool is given: for each module a table of where the pointers to functions stand, by number. */
+/* What NVTX passes to a tool: for each module a table of addresses of function pointers, by number. */
 typedef void function(void);
-typedef function **function_table[]; /* where the pointers stand */
+typedef function **function_table[]; /* addresses of the pointers */
 struct callbacks {
     size_t size;
     int (*get_module)(int module, function_table **table, unsigned *size);
@@ -66,7 +66,7 @@ enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
 
 /* ---- strings ---- */
 
-/* What nvtxDomainRegisterString returns. Never freed: events may come as long as the process lives. */
+/* The object returned by nvtxDomainRegisterString. Never freed: events may refer to it until the process ends. */
 struct registered {
     struct registered *next;
     uint32_t len;
@@ -74,7 +74,7 @@ struct registered {
 };
 static _Atomic(struct registered *) all_registered;
 
-/* Add CODE in UTF-8 at OUT + LEN, if there is room; the new length. */
+/* Append CODE in UTF-8 at OUT + LEN, if there is room. Returns the new length. */
 static size_t add_utf8(char *out, size_t len, size_t size, uint32_t code)
 {
     if (code >= 0x110000 || (code >= 0xd800 && code < 0xe000))
@@ -89,7 +89,7 @@ static size_t add_utf8(char *out, size_t len, size_t size, uint32_t code)
     return len + need;
 }
 
-/* WIDE in UTF-8; how long that is. */
+/* Convert WIDE to UTF-8. Returns the length. */
 static size_t narrow(const wchar_t *wide, char *out, size_t size)
 {
     size_t len = 0;
@@ -98,7 +98,7 @@ static size_t narrow(const wchar_t *wide, char *out, size_t size)
     return len;
 }
 
-/* Cut to what a ring takes, between two characters. */
+/* Cut to the longest text a ring accepts, between two characters. */
 static size_t bounded(const char *text, size_t len)
 {
     if (len <= HOST_LONGEST_TEXT)
@@ -128,10 +128,10 @@ static void thread_ends(void *argument)
 
 static pthread_mutex_t domain_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* In a forked child: the ring of this thread was the parent's. */
+/* In a forked child: forget this thread's ring, which is the parent's. */
 static void forget_thread(void)
 {
-    pthread_mutex_init(&domain_lock, NULL); /* a thread that is no more may have held it */
+    pthread_mutex_init(&domain_lock, NULL); /* a thread of the parent may have held it */
     if (ring_of_thread)
         pthread_setspecific(ring_key, NULL);
     ring_of_thread = NULL;
@@ -159,7 +159,7 @@ static struct host_ring *get_ring(void)
 /* ---- domains ---- */
 
 static struct host_domain default_domain = { .index = 0 };
-static struct host_domain *domains; /* but the default one */
+static struct host_domain *domains; /* except the default one */
 static uint16_t domain_count = 1;
 
 static struct host_domain *find_or_add_domain(const char *name)
@@ -202,7 +202,7 @@ static struct host_domain *create_domain_w(const wchar_t *name)
 
 /* ---- categories ---- */
 
-/* The name of a category is the last one given; programs that give it again and again cost nothing. */
+/* The name of a category is the last one given; setting the same name again costs nothing. */
 static void name_category(struct host_domain *domain, uint32_t category, const char *name)
 {
     domain = domain ? domain : &default_domain;
@@ -237,7 +237,7 @@ static const struct host_domain *domain_or_default(const struct host_domain *dom
 
 /* ---- events ---- */
 
-/* An event's name, and room for the one that has to be converted. */
+/* An event's name, and a buffer for names that must be converted. */
 struct message {
     const char *text;
     size_t len;
@@ -286,7 +286,7 @@ static void fill_payload(struct host_event *event, const struct attributes *attr
     memcpy(&event->payload, &number, sizeof number);
 }
 
-/* Put an event into the ring. ATTRIBUTES may be NULL. */
+/* Write an event to the ring. ATTRIBUTES may be NULL. */
 static void publish(struct host_ring *ring, enum host_event_kind kind, const struct host_domain *domain,
                     uint64_t id, unsigned depth, const struct attributes *attributes, struct message message)
 {
@@ -331,7 +331,7 @@ static int push(const struct host_domain *domain, const struct attributes *attri
         return PUSH_POP_DISABLED;
     domain = domain_or_default(domain);
     unsigned index = domain->index, depth = ring->depth[index];
-    if (depth == UINT16_MAX - 1) /* as good as endless: somebody forgets to pop */
+    if (depth == UINT16_MAX - 1) /* practically endless: the program never pops */
         return PUSH_POP_DISABLED;
     ring->depth[index]++;
     if (ring->trigger[index] == 0 &&
@@ -408,9 +408,9 @@ static struct message ascii(const char *text)
 
 /* ---- the functions that NVTX calls instead of its own ---- */
 
-enum { SCRATCH = 4096 }; /* bytes for a wide message, which are rare */
+enum { SCRATCH = 4096 }; /* bytes for a wide message (rare) */
 
-/* A child made by fork begins anew with its first range. */
+/* A child made by fork begins a new recording with its first range. */
 static void begin(void)
 {
     int saved = errno;
@@ -562,7 +562,7 @@ static const struct registered *register_w(const struct host_domain *domain, con
     return register_a(domain, text);
 }
 
-/* Numbers of NVTX; what is not here (names of resources, streams) NVTX leaves out by itself. */
+/* Function numbers of NVTX; NVTX skips functions not set here (names of resources, streams). */
 static const struct {
     int module;
     unsigned number;

@@ -1,12 +1,12 @@
 /*
- * nvtx.h - NVTX ranges, marks and domains, by being NVTX's tool.
+ * nvtx.h - NVTX ranges, marks and domains, by attaching as NVTX's tool.
  *
  * CUPTI can record NVTX too, but then it would have to be the tool that NVTX loads: ranges would depend on a GPU and on
- * CUPTI being free, --range would need CUPTI's callbacks, and a push and a pop would take two records of 56 bytes and
- * a lock. So the library attaches itself. A range costs a clock, a copy and no lock (host_ring.h).
+ * CUPTI being free, --range would need CUPTI's callbacks, and a push and a pop would take two records of 56 bytes and a
+ * lock. So the library attaches to NVTX itself. An event costs one clock read and one copy, without a lock
+ * (host_ring.h).
  *
- * Names of NVTX's interface between application and tool are given here as NVTX 2 and 3 use them, because its headers do
- * not come with CUPTI's.
+ * The interface between NVTX 2 and 3 and tools is declared here, because its headers are not shipped with CUPTI's.
  */
 #ifndef TPA_CAPTURE_NVTX_H
 #define TPA_CAPTURE_NVTX_H
@@ -16,14 +16,15 @@
 
 typedef const void *nvtx_get_export_table(uint32_t table);
 
-/* Have NVTX call us. It calls once for every library of the process that has NVTX compiled into it. */
+/* Set our functions in NVTX. NVTX calls this once for every library of the process that has NVTX compiled into it. */
 bool nvtx_attach(nvtx_get_export_table *get_export_table);
 
-/* A range of the default domain on this thread; the depth, or TPA_CAPTURE_INVALID for a pop without a push. */
+/* Push or pop a range of the default domain on this thread. Returns its depth, or TPA_CAPTURE_INVALID for a pop without
+ * a push. */
 int nvtx_push(const char *name);
 int nvtx_pop(void);
 
-/* A step begins on this thread; its number. */
+/* A step begins on this thread. Returns its number. */
 int nvtx_step(void);
 
 #endif

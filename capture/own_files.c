@@ -1,6 +1,6 @@
 /*
- * own_files.c - see own_files.h. The thread's table begins empty: a copy of the application's files would keep open what
- * the application closes, and who waits for the end of a pipe would wait for us.
+ * own_files.c - see own_files.h. The thread's table begins empty: a copy of the application's files would keep files
+ * open that the application closes, and readers waiting for the end of a pipe would wait for us.
  */
 #include "capture/own_files.h"
 
@@ -15,13 +15,13 @@
 
 enum { STACK_SIZE = 256 << 10 };
 
-/* Linux 5.9; not in the C libraries of all systems that we are built on. */
+/* Linux 5.9; missing in some C libraries that we are built with. */
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
 enum { UNSHARE_TABLE = 2 };
 
-/* A table of our own that holds what the shared one does: close all of it. */
+/* Our own table is a copy of the shared one: close everything in it. */
 static void close_copies(void)
 {
     DIR *folder = opendir("/proc/thread-self/fd");

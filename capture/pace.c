@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* However much recording costs, it is tried again after so many steps, or after an hour. */
+/* Regardless of the cost, recording is tried again after this many steps, or after an hour. */
 enum { RAREST_STEP = 1 << 20 };
 #define RAREST_WINDOW_NS INT64_C(3600000000000)
 
@@ -33,7 +33,7 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The middle one, the lower of two. */
+/* The lower median. */
 static int64_t median(const struct pace_times *times)
 {
     int64_t sorted[PACE_TIMES];
@@ -47,7 +47,7 @@ static int64_t median(const struct pace_times *times)
 
 /* ---- the budget ---- */
 
-/* The smallest whole number that is at least COST / (SHARE * BASE), and within the two. */
+/* The smallest whole number that is at least COST / (SHARE * BASE), clamped to the two limits. */
 static int64_t interval_for(double cost, double base, double share, int64_t least, int64_t most)
 {
     double exact = cost / (share * base);
@@ -117,7 +117,7 @@ void pace_tick(struct pace *pace, int64_t now_ns, int64_t own_ns)
         pace->open = false;
     if (pace->open || now_ns < pace->next)
         return;
-    /* The time has come, as far as was known when the last window ended: what it cost in all is known only now. */
+    /* The planned time has come; but the full cost of the last window, which is known only now, may postpone it. */
     if (pace->recorded > 0 && pace->settings->budget > 0)
         weigh_window(pace, now_ns, own_ns);
     if (now_ns < pace->next)
@@ -148,7 +148,7 @@ bool pace_is_slow(struct pace *pace, int64_t duration_ns, int64_t *usual_ns)
     return slow;
 }
 
-/* ---- what to say of it ---- */
+/* ---- the report ---- */
 
 static void describe_steps(const struct pace *pace, char *text, size_t size)
 {

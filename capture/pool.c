@@ -1,6 +1,6 @@
 /*
- * pool.c - see pool.h. A buffer is a mapping of its own with a page before the bytes. A forked child sees
- * it empty: it has no use for it, and sharing would cost the parent a copy of each page that CUPTI fills.
+ * pool.c - see pool.h. A buffer is a mapping of its own with a page before the bytes. In a forked child the pool is
+ * empty: it is useless there, and sharing would cost the parent a copy of each page that CUPTI fills.
  */
 #include "capture/pool.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The bytes of a file of /proc, NUL-terminated; how many. */
+/* The bytes of a file of /proc, NUL-terminated; returns how many. */
 static size_t read_file(const char *path, char *bytes, size_t size)
 {
     size_t used = 0;
@@ -60,7 +60,7 @@ int64_t process_start_wall_ns(void)
 {
     char stat[1024];
     read_file("/proc/self/stat", stat, sizeof stat);
-    /* Field 22, in clock ticks after boot; the second field is a name in parentheses that may hold anything. */
+    /* Field 22, in clock ticks after boot; the second field is a name in parentheses that may contain any character. */
     const char *at = strrchr(stat, ')');
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');

@@ -18,7 +18,7 @@ void process_driver_name(char *name, size_t size);
 /* The name of a thread of this process. */
 void process_thread_name(int64_t tid, char *name, size_t size);
 
-/* When the process began, CLOCK_REALTIME in ns; TPAFILE_NONE when that is not recorded. */
+/* When the process began, CLOCK_REALTIME in ns; TPAFILE_NONE if unknown. */
 int64_t process_start_wall_ns(void);
 
 #endif

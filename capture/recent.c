@@ -1,9 +1,9 @@
 /*
  * recent.c - see recent.h.
  *
- * Chunks in the order in which they came: records of CUPTI, or events of threads. Names in CUPTI's records are
- * pointers into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the
- * bytes is enough.
+ * Chunks are kept in order of arrival: records of CUPTI, or events of threads. Names in CUPTI's records are pointers
+ * into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the bytes is
+ * enough.
  */
 #include "capture/recent.h"
 
@@ -13,14 +13,15 @@
 
 enum {
     EVENT_CHUNK = 64 << 10,
-    MOST_OPEN = 4096, /* ranges that were open when their begin fell out; beyond, the oldest is forgotten */
+    /* open ranges whose beginnings were dropped; beyond this number the oldest is forgotten */
+    MOST_OPEN = 4096,
 };
 
 struct chunk {
     struct chunk *next;
     int64_t came_ns;
     size_t size, capacity; /* of the bytes */
-    bool holds_events;     /* struct kept_event, one behind the other; else records of CUPTI */
+    bool holds_events;     /* struct kept_event, contiguous; else records of CUPTI */
     uint8_t bytes[] __attribute__((aligned(8)));
 };
 
@@ -29,7 +30,7 @@ struct kept_event {
     struct host_event event; /* with its text */
 };
 
-/* The begin of a range that is not in the log. */
+/* The beginning of a range that is not in the log. */
 struct open_begin {
     struct open_begin *next;
     struct kept_event *kept; /* a copy */
@@ -39,7 +40,7 @@ struct recent {
     size_t most, bytes;
     struct chunk *first, *last;
     int64_t since_ns;
-    struct open_begin *open, **open_end; /* the oldest first */
+    struct open_begin *open, **open_end; /* oldest first */
     size_t open_count;
     struct translator *translator;
     struct host_log *host_log;
@@ -103,7 +104,7 @@ static bool is_within(const struct kept_event *kept, const struct kept_event *en
            kept->event.domain == end->event.domain && kept->event.depth >= end->event.depth;
 }
 
-/* Forget the begins that END ends or makes impossible. Was there one? */
+/* Forget the beginnings that END ends or makes impossible. Was there one? */
 static bool end_begins(struct recent *recent, const struct kept_event *end)
 {
     bool any = false;
@@ -122,7 +123,7 @@ static bool end_begins(struct recent *recent, const struct kept_event *end)
     return any;
 }
 
-/* An event falls out. The log may know the range that it ends, from an earlier time that the ring was written. */
+/* Drop an event. The range that it ends may be in the log, if the ring was written before. */
 static void drop_event(struct recent *recent, const struct kept_event *kept)
 {
     switch ((enum host_event_kind)kept->event.kind) {
@@ -167,12 +168,12 @@ static void drop_first(struct recent *recent)
         translate_environment(recent->translator, chunk->bytes, chunk->size);
     for (size_t at = 0; chunk->holds_events && at < chunk->size; at += size_of_kept(event_at(chunk, at)))
         drop_event(recent, event_at(chunk, at));
-    if (chunk->came_ns > recent->since_ns) /* buffers come back in any order */
+    if (chunk->came_ns > recent->since_ns) /* buffers return in any order */
         recent->since_ns = chunk->came_ns;
     free(chunk);
 }
 
-/* A new chunk at the end, for SIZE bytes; NULL when there is no memory even for that. */
+/* A new chunk at the end, for SIZE bytes; NULL if there is no memory even after dropping all others. */
 static struct chunk *add_chunk(struct recent *recent, size_t size)
 {
     size_t whole = sizeof(struct chunk) + size;
@@ -199,7 +200,7 @@ void recent_add_records(struct recent *recent, uint8_t *bytes, size_t size, int6
         return;
     struct chunk *chunk = add_chunk(recent, size);
     if (!chunk) {
-        translate_buffer(recent->translator, bytes, size); /* which takes no more memory */
+        translate_buffer(recent->translator, bytes, size); /* this needs no more memory */
         return;
     }
     memcpy(chunk->bytes, bytes, size);
@@ -232,7 +233,7 @@ void recent_drain(struct recent *recent, struct host_ring *ring)
     bool any = false;
     while ((event = host_ring_first(ring)) != NULL) {
         if (!any)
-            translate_thread(recent->translator, ring->tid); /* it may be no more when its name is wanted */
+            translate_thread(recent->translator, ring->tid); /* it may have ended when its name is needed */
         any = true;
         if (event->kind == HOST_NAME_THREAD)
             host_log_take(recent->host_log, ring->tid, event);

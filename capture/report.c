@@ -1,6 +1,6 @@
 /*
- * report.c - see report.h. A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix; a
- * fifo that nobody reads, or that is full, costs the line and never waits.
+ * report.c - see report.h. A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix;
+ * on a fifo without a reader, or a full one, the line is lost without waiting.
  */
 #include "capture/report.h"
 
@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 static char report_fifo[PATH_MAX];
-static atomic_int trouble_pid; /* who told a trouble; a forked child may tell its own */
+static atomic_int trouble_pid; /* process that reported a failure; a forked child may report its own */
 
 void report_to(const char *fifo)
 {
     snprintf(report_fifo, sizeof report_fifo, "%s", fifo);
 }
 
-/* Write without letting the application have a SIGPIPE of ours. */
+/* Write without raising SIGPIPE in the application. */
 static bool write_line(int fd, const char *line, size_t len)
 {
     sigset_t pipe_signal, before, pending;
@@ -42,7 +42,7 @@ static bool write_line(int fd, const char *line, size_t len)
     return written;
 }
 
-/* For who has a table of files that is not the application's: see own_files.h. */
+/* For threads with a file table of their own: see own_files.h. */
 static bool send_line(const char *line, size_t len)
 {
     if (report_fifo[0] == '\0')
@@ -50,7 +50,7 @@ static bool send_line(const char *line, size_t len)
     int fd = open(report_fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    /* Who outlives `tpa capture` finds in the place of its fifo what anybody may have put there. */
+    /* If this process outlives `tpa capture`, the path of its fifo may be any file by now. */
     struct stat status;
     bool ours = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_uid == geteuid();
     bool sent = ours && write_line(fd, line, len);
@@ -58,7 +58,7 @@ static bool send_line(const char *line, size_t len)
     return sent;
 }
 
-/* One line: no tab or newline inside a field. */
+/* Make one line: tabs and newlines inside fields are replaced. */
 static void clean(char *text)
 {
     for (; *text; text++)
@@ -103,7 +103,7 @@ static void send_there(void *argument)
     sending->sent = send_line(sending->line, sending->len);
 }
 
-/* As send_line, on the application's own thread: the file is opened in a table of its own, if there can be one. */
+/* As send_line, on the application's own thread: the file is opened in a file table of its own, if possible. */
 static bool send_from_anywhere(const char *line, size_t len)
 {
     struct sending sending = { line, len, false };
@@ -119,7 +119,7 @@ static bool send_from_anywhere(const char *line, size_t len)
     return sending.sent;
 }
 
-/* SENTENCE to the fifo as a WORD or, where there is none, to stderr. */
+/* Write SENTENCE to the fifo as a line of kind WORD; without a fifo, to stderr. */
 static void tell(const char *word, char *sentence)
 {
     char line[PIPE_BUF];

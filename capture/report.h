@@ -1,8 +1,8 @@
 /*
- * report.h - the few lines by which the library says how it goes.
+ * report.h - the few lines by which the library reports its state.
  *
- * They go to the fifo that `tpa capture` reads, which prints what a person should see and adds up what several
- * processes say. Without one, troubles and notes go to stderr, because nobody else would tell; the rest is left out.
+ * They go to a fifo read by `tpa capture`, which prints what users should see and aggregates the reports of several
+ * processes. Without a fifo, troubles and notes go to stderr; other lines are omitted.
  *
  *     begin \t PID \t PATH
  *     end \t PID \t PATH \t BYTES \t RECORDS \t DROPPED
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* Where reports go: the path of a fifo, or "" for stderr. The text is copied. Called once, first. */
+/* Where reports go: the path of a fifo, or "" for stderr. The text is copied. Call once, before all others. */
 void report_to(const char *fifo);
 
 void report_begin(const char *path);
@@ -23,7 +23,7 @@ void report_end(const char *path, int64_t bytes, int64_t records, int64_t droppe
 /* What went wrong and what to do. Only the first of a process is reported: the others follow from it. */
 __attribute__((format(printf, 1, 2))) void report_trouble(const char *fmt, ...);
 
-/* What is not wrong and should be known: a sentence. All of a process are reported. See notes.h. */
+/* A note, one sentence: not a failure, but users should know it. All are reported. See notes.h. */
 void report_note(const char *sentence);
 
 #endif

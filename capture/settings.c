@@ -34,7 +34,7 @@ static bool copy_text(const char *name, char *to, size_t size)
     return true;
 }
 
-/* A whole number that UNITS (name, factor; a { NULL } ends them) may follow. */
+/* A whole number with an optional unit from UNITS (name, factor; ends with { NULL }). */
 struct unit {
     const char *name;
     int64_t factor;
@@ -74,7 +74,7 @@ static bool read_time(const char *name, int64_t *ns)
     return !value || strcmp(value, "0") == 0 || read_quantity(value, time_units, ns);
 }
 
-/* A size, which is LEAST when it is smaller. */
+/* A size; smaller ones are raised to LEAST. */
 static bool read_size(const char *name, int64_t least, size_t *size)
 {
     static const struct unit units[] = {
@@ -90,7 +90,7 @@ static bool read_size(const char *name, int64_t least, size_t *size)
     return true;
 }
 
-/* Digits, which may have a point among them; what follows is at *END. */
+/* Digits with an optional decimal point; *END is set to the text after them. */
 static bool read_decimal(const char *text, double *value, const char **end)
 {
     const char *at = text;
@@ -186,7 +186,7 @@ bool capture_settings_agree(const struct capture_settings *settings, char *why, 
     if (settings->sample && settings->window_ns)
         wrong = "--sample and --window do not go together: one counts steps, the other time";
     else if (settings->budget > 0 && !settings->sample && !settings->window_ns)
-        wrong = "--budget needs --sample 1/N or --window LENGTH/PERIOD, which say what may be left out";
+        wrong = "--budget needs --sample 1/N or --window LENGTH/PERIOD, which define what may be left out";
     else if (settings->slow > 0 && !settings->ring_bytes)
         wrong = "--slow needs --ring SIZE, from which a slow step is written";
     else if (settings->slow > 0 && (settings->sample || settings->window_ns))
@@ -212,7 +212,7 @@ static bool read_range(struct capture_settings *settings)
         return false;
     char *at = strrchr(settings->range, '@');
     if (at && at[1] != '\0' && at > settings->range) {
-        memcpy(settings->range_domain, at + 1, strlen(at)); /* with its end */
+        memcpy(settings->range_domain, at + 1, strlen(at)); /* including the NUL */
         *at = '\0';
     }
     size_t len = strlen(settings->range);
@@ -312,7 +312,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
     return capture_settings_agree(settings, why, why_size);
 }
 
-/* Open MPI, MPICH and Slurm, beside torchrun, which all others imitate. */
+/* Open MPI, MPICH and Slurm, beside torchrun, whose variables all others imitate. */
 static long first_number(const char *const *names)
 {
     for (; *names; names++) {
@@ -328,8 +328,8 @@ static long first_number(const char *const *names)
 }
 
 /*
- * A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have ranks.
- * The shell of an interactive job is a step in name only, with one of the last numbers.
+ * A batch script has SLURM_PROCID=0 and the SLURM_NTASKS of the job without being one of its tasks: only steps have
+ * ranks. The shell of an interactive job has one of the last step numbers but is not a step.
  */
 static bool is_in_slurm_step(void)
 {
@@ -357,7 +357,7 @@ struct capture_rank capture_rank_read(void)
     return found;
 }
 
-/* A host may be called anything; in a path it is one name, and none that begins with a dot. */
+/* A host name may contain any character; in a path it must be one component that does not begin with a dot. */
 static void make_path_safe(char *host)
 {
     for (char *c = host; *c; c++) {
@@ -367,7 +367,7 @@ static void make_path_safe(char *host)
     }
 }
 
-/* What stands for %LETTER, in PIECE. False for a letter that stands for nothing. */
+/* Store the replacement of %LETTER in PIECE. False for an unknown letter. */
 static bool expand_letter(char letter, long pid, char *piece, size_t size)
 {
     struct capture_rank rank = capture_rank_read();

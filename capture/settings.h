@@ -1,8 +1,8 @@
 /*
- * settings.h - what a recording should be like, from the environment.
+ * settings.h - settings of a recording, from the environment.
  *
- * `tpa capture` sets these; whoever loads the library by other means sets them by hand. Times are whole numbers with
- * a unit (500ms, 10s, 2min), sizes whole numbers with or without k, M or G.
+ * `tpa capture` sets these variables; set them by hand if the library is loaded by other means. Times are whole numbers
+ * with a unit (500ms, 10s, 2min), sizes whole numbers with or without k, M or G.
  *
  *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %l rank on the host, %% percent sign
  *     TPA_CAPTURE_KINDS        words of kinds.h
@@ -19,7 +19,7 @@
  *     TPA_CAPTURE_SLOW         1.5x: a step that takes so many times the usual has the ring written
  *     TPA_CAPTURE_SIGNAL       number of a signal that switches recording off and on, or has the ring written
  *     TPA_CAPTURE_PAUSED       1: wait for that signal or for tpa_capture_start()
- *     TPA_CAPTURE_MEMORY       how much memory what is not yet written may take
+ *     TPA_CAPTURE_MEMORY       limit on memory for unwritten records
  *     TPA_CAPTURE_CUPTI        path of libcupti.so
  *     TPA_CAPTURE_HARDWARE_TIMES   1: kernel times by the device's own event system
  *     TPA_CAPTURE_REPORT       a fifo for report.h
@@ -33,7 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: unknown. */
+/* The rank of this process in its job, its rank on its machine, and the size of the job, from variables set by
+ * launchers; -1: unknown. */
 struct capture_rank {
     long rank, local_rank, world_size;
 };
@@ -43,37 +44,37 @@ struct capture_settings {
     char output[PATH_MAX];
     uint32_t kinds; /* bits of enum capture_kind */
     bool graph_nodes, all_calls, paused, hardware_times;
-    bool is_public; /* who may read the log is left to umask, else only who runs the program */
-    int64_t start_after_ns, duration_ns; /* 0: at once; without end */
+    bool is_public; /* umask decides who may read the log; else only the user who runs the program */
+    int64_t start_after_ns, duration_ns; /* 0: at once; no limit */
     char range[256], range_domain[256];  /* "": no range requested; "": any domain */
     bool range_is_prefix;
     int64_t first_step, last_step; /* first > last: no steps requested */
-    int64_t sample;                /* one step in so many; 0: all */
+    int64_t sample;                /* one step in this many; 0: all */
     int64_t window_ns, period_ns;  /* 0: all the time */
-    double budget;                 /* share of the time that recording may cost; 0: any */
-    double slow;                   /* times the usual duration of a step; 0: not looked at */
-    size_t ring_bytes;             /* 0: what is recorded is written */
+    double budget;                 /* limit on the share of the time that recording may cost; 0: none */
+    double slow;                   /* slow steps take this many times the usual duration; 0: not checked */
+    size_t ring_bytes;             /* 0: no ring, records are written at once */
     int toggle_signal;             /* 0: none */
     size_t memory_bytes;
-    char cupti[PATH_MAX];  /* "": look for it */
+    char cupti[PATH_MAX];  /* "": search for it */
     char report[PATH_MAX]; /* "": to stderr */
-    struct capture_rank
-        rank; /* as it was at the begin: the program may change its environment, on any thread */
+    /* read at the beginning: the program may change its environment, on any thread */
+    struct capture_rank rank;
 };
 
 enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20, CAPTURE_LEAST_RING = 16 << 20 };
 #define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
 
 /*
- * Does the process run with more privileges than who started it (setuid, setgid, capabilities)? Then the environment,
- * which is theirs, must not choose what is loaded and written: nothing is recorded.
+ * Does the process run with more privileges than the user who started it (setuid, setgid, capabilities)? Then the
+ * user's environment must not control which files are loaded and written: nothing is recorded.
  */
 bool capture_is_privileged(void);
 
-/* The variable of the environment; NULL when it is empty, not there, or the process is privileged. */
+/* The variable of the environment; borrowed; NULL if it is empty or not set, or the process is privileged. */
 const char *capture_variable(const char *name);
 
-/* Fill *SETTINGS. False, and a sentence in WHY, when a variable cannot be read; the others are filled in all the same. */
+/* Fill *SETTINGS. False, and a sentence in WHY, if a variable is invalid; the others are still filled in. */
 bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size);
 
 /* "1/50" or "1/50 steps": 50. False for anything else. */
@@ -82,21 +83,22 @@ bool capture_read_sample(const char *text, int64_t *every);
 /* "2s/60s": whole numbers with a unit, the first above 0 and below the second. */
 bool capture_read_window(const char *text, int64_t *window_ns, int64_t *period_ns);
 
-/* "1%" or "0.01": a share above 0 and at most 1; without "%" below 1, as "1" is meant to be one percent. Not by strtod, which a program's locale changes; so is the next. */
+/* "1%" or "0.01": a share above 0 and at most 1; without "%" below 1, because "1" probably means one percent. Does not
+ * use strtod, which depends on the program's locale; nor does the next. */
 bool capture_read_budget(const char *text, double *share);
 
 /* "1.5x" or "1.5": above 1. */
 bool capture_read_slow(const char *text, double *times);
 
-/* Do the options go together? False, and a sentence in WHY, when not. */
+/* Are the options compatible? If not, false and a sentence in WHY. */
 bool capture_settings_agree(const struct capture_settings *settings, char *why, size_t why_size);
 
 /*
- * Write PATTERN with %p, %h, %r and %l replaced into PATH. False when it does not fit or has another % in it. Of a
- * job of several ranks each has a log of its own: where PATTERN has no %, the rank is put before the ending,
- * run.rank3.tpa; and where it ends in a slash or names a folder, rank3.tpa, or else capture.tpa, is put behind.
+ * Write PATTERN with %p, %h, %r and %l replaced to PATH. False if it does not fit or contains another %. In a job of
+ * several ranks each rank has its own log: without % in PATTERN, the rank is inserted before the extension,
+ * run.rank3.tpa. If PATTERN ends in a slash or names a folder, rank3.tpa, or capture.tpa without ranks, is appended.
  */
-bool capture_settings_differ(const char *pattern); /* has it a letter but %%? */
+bool capture_settings_differ(const char *pattern); /* does it contain a % other than %%? */
 bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size);
 
 #endif

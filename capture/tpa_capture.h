@@ -1,8 +1,8 @@
 /*
  * tpa_capture.h - steer a recording from inside the program that is recorded.
  *
- * The functions live in libtpa_capture.so, which `tpa capture` brings into the program. A program that should also run
- * without it loads it at run time:
+ * The functions are in libtpa_capture.so, which `tpa capture` loads into the program. A program that should also run
+ * without the library looks them up at run time:
  *
  *     tpa_capture_step_function *step = (tpa_capture_step_function *)dlsym(RTLD_DEFAULT, "tpa_capture_step");
  *     for (...) {
@@ -24,10 +24,9 @@
  * the thread that pushed them, as in NVTX: they are the NVTX ranges of the default domain.
  * Time: moments are taken from CLOCK_MONOTONIC, in nanoseconds, inside the call.
  * Cost: a range costs about 0.1 us; start and stop switch CUPTI and may take milliseconds.
- * Errors: 0 or a positive number is success, a negative one an enum tpa_capture_error. Nothing is printed, nothing
- * is thrown, errno is kept.
- * Forks: in a child made by fork the recording begins anew, in a file of its own, with the first range or when
- * the child initialises CUDA.
+ * Errors: 0 or a positive number is success, a negative one an enum tpa_capture_error. Nothing is printed, nothing is
+ * thrown, errno is preserved. Forks: in a child made by fork a new recording begins, in a file of its own, with the
+ * first range or when the child initialises CUDA.
  */
 #ifndef TPA_CAPTURE_H
 #define TPA_CAPTURE_H
@@ -39,17 +38,17 @@ extern "C" {
 enum tpa_capture_error {
     TPA_CAPTURE_OK = 0,
     TPA_CAPTURE_OFF =
-        -1, /* this process is not being recorded: nobody requested it, or it failed, or it is over */
+        -1, /* this process is not being recorded: it was not requested, has failed, or is over */
     TPA_CAPTURE_INVALID = -2, /* NULL instead of a name; a pop without a push */
 };
 
 /*
- * Record from now on, or go on after tpa_capture_stop. Only needed after a stop or with `tpa capture --paused`.
- * Calls do not nest: one stop ends what any number of starts began.
+ * Start recording, or resume it after tpa_capture_stop. Only needed after a stop or with `tpa capture --paused`. Calls
+ * do not nest: one stop ends what any number of starts began.
  */
 int tpa_capture_start(void);
 
-/* Record no more until tpa_capture_start. What is under way on a device is still recorded when it ends. */
+/* Stop recording until tpa_capture_start. Work in progress on a device is still recorded when it ends. */
 int tpa_capture_stop(void);
 
 /*
@@ -59,7 +58,7 @@ int tpa_capture_stop(void);
  */
 int tpa_capture_step(void);
 
-/* Begin a range NAME (UTF-8; copied) on this thread. Returns its depth, 0 for the outermost. */
+/* Begin a range NAME (UTF-8; copied) on this thread. Returns its depth, 0 for the outermost range. */
 int tpa_capture_range_push(const char *name);
 
 /* End the innermost range of this thread. Returns its depth. */

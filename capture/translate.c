@@ -1,9 +1,9 @@
 /*
  * translate.c - see translate.h.
  *
- * Records are read by the structs of CUPTI 11.8, the oldest that we know. Later versions of CUPTI write longer ones
- * (CUpti_ActivityKernel9, 10 ...), which begin with the same fields at the same places; so it does not matter whether
- * the CUPTI that runs is older or newer than the headers. The assertions below hold that for the newest header here.
+ * Records are read with the structs of CUPTI 11.8, the oldest supported version. Later versions of CUPTI write longer
+ * records (CUpti_ActivityKernel9, 10 ...), which begin with the same fields at the same offsets; so the running CUPTI
+ * may be older or newer than the headers. The assertions below check that for the newest header here.
  */
 #include "capture/translate.h"
 
@@ -30,13 +30,13 @@ SAME_PLACE(CUpti_ActivityDevice4, CUpti_ActivityDevice5, computeInstanceId);
 SAME_PLACE(CUpti_ActivityContext, CUpti_ActivityContext3, nullStreamId);
 #endif
 
-/* What CUPTI writes for "no such thing". */
+/* CUPTI's value for "none". */
 static int64_t unless(uint32_t value, uint32_t none)
 {
     return value == none ? TPAFILE_NONE : (int64_t)value;
 }
 
-/* A record that is not finished has no end: the device was lost, or the process ended. */
+/* An unfinished record has no end: the device was lost, or the process ended. */
 static int64_t duration(uint64_t start, uint64_t end)
 {
     return start == 0 || end == 0 ? TPAFILE_NONE : (int64_t)(end - start);
@@ -53,7 +53,7 @@ static void fill_none(int64_t *values, size_t count)
         values[i] = TPAFILE_NONE;
 }
 
-/* An array `values` of a record of KIND, nothing of it known. */
+/* An array `values` for a record of KIND, with all values unknown. */
 #define RECORD(kind)                                                                                         \
     int64_t values[TPAFILE_##kind##_FIELDS_END];                                                             \
     fill_none(values, TPAFILE_##kind##_FIELDS_END)
@@ -144,7 +144,7 @@ static void add_kernel(struct translator *translator, const CUpti_ActivityKernel
     ADD(KERNEL);
 }
 
-/* The fields that a copy on one device and one between two have in common; their structs differ. */
+/* The common fields of a copy on one device and a copy between two, whose structs differ. */
 #define FILL_COPY(copy)                                                                                      \
     do {                                                                                                     \
         values[TPAFILE_MEMCPY_START] = (int64_t)(copy)->start;                                               \
@@ -292,7 +292,7 @@ static void add_external(struct translator *translator, const CUpti_ActivityExte
 
 static void add_overhead(struct translator *translator, const CUpti_ActivityOverhead *overhead)
 {
-    /* Most are numbered in the upper half of the word. */
+    /* Most values are in the upper half of the word. */
     static const char *const names[] = { NULL,
                                          "Buffer Flush",
                                          "Instrumentation",
@@ -320,7 +320,7 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
     ADD(OVERHEAD);
 }
 
-/* Who else is on the device, and what is unknown for that. */
+/* Other users of the device, and what is unknown because of them. */
 static void tell_sharing(const CUpti_ActivityDevice4 *device)
 {
     if (device->isMigEnabled)
@@ -332,8 +332,8 @@ static void tell_sharing(const CUpti_ActivityDevice4 *device)
     if (driver_attribute((int)device->id, DRIVER_MPS_ENABLED) == 1)
         notes_add(
             "mps",
-            "device %u is shared by MPS: only this process's work is recorded, and where its kernels are slow or "
-            "the device is idle, another process's may have run",
+            "device %u is shared by MPS: only this process's work is recorded, and where its kernels are "
+            "slow or the device is idle, kernels of another process may have run",
             device->id);
 }
 
@@ -388,7 +388,7 @@ static void add_stream(struct translator *translator, const CUpti_ActivityStream
 
 static void add_record(struct translator *translator, const CUpti_Activity *record)
 {
-    /* Through void *: the records are packed, and lie at multiples of 8 bytes. */
+    /* Through void *: the records are packed, and aligned to 8 bytes. */
     const void *at = record;
     switch ((int)record->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -424,7 +424,7 @@ static bool translate(struct translator *translator, uint8_t *bytes, size_t size
         if (all || is_environment(record))
             add_record(translator, record);
     if (result == CUPTI_ERROR_INVALID_KIND)
-        translator->unknown++; /* CUPTI itself could not read on */
+        translator->unknown++; /* CUPTI itself could not continue */
     return !translator->failed;
 }
 

@@ -17,7 +17,7 @@
 
 enum {
     READY_BUFFERS = 4,
-    /* Applications that close "all" their files close small numbers. */
+    /* Applications that close "all" their files close only small descriptors. */
     HIGH_FD = 200,
     MOST_NAMES = 100,
     PATIENCE_S = 10,
@@ -25,7 +25,7 @@ enum {
 
 /* ---- the file ---- */
 
-/* "run.tpa" becomes "run.4711.tpa", and "run.4711-2.tpa" when there is that too. */
+/* "run.tpa" becomes "run.4711.tpa", and "run.4711-2.tpa" if that exists as well. */
 static bool make_name(const char *path, int attempt, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -39,8 +39,9 @@ static bool make_name(const char *path, int attempt, char *name, size_t size)
 }
 
 /*
- * Functions called ..._there run on the thread of writer->files, which keeps its descriptors from the application. Where the
- * kernel does not give it a table of its own, the descriptor is looked at before each use, which is all that can be done.
+ * Functions called ..._there run on the thread of writer->files, which keeps its descriptors from the application. If
+ * the kernel refuses it a table of its own, the descriptor is checked before each use, which is the best that can be
+ * done.
  */
 struct opening {
     struct writer *writer;
@@ -67,7 +68,7 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
             break;
     }
     if (fd < 0) {
-        snprintf(why, why_size, "cannot create %.400s: %s; give a place that can be written to by -o", path,
+        snprintf(why, why_size, "cannot create %.400s: %s; name a writable place with -o", path,
                  strerror(errno));
         return false;
     }
@@ -76,7 +77,7 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
         close(fd);
         fd = high;
     }
-    flock(fd, LOCK_EX | LOCK_NB); /* by which another tpa capture sees that the log is in use */
+    flock(fd, LOCK_EX | LOCK_NB); /* shows another tpa capture that the log is in use */
     struct stat status;
     if (fstat(fd, &status) == 0) {
         writer->device = status.st_dev;
@@ -92,7 +93,8 @@ static void open_file_there(void *argument)
     opening->opened = open_file(opening->writer, opening->why, opening->why_size);
 }
 
-/* In a shared table an application may have closed the file, and its next one has the number: never write into that. */
+/* In a shared table the application may have closed the file, and another file may have the descriptor: never write to
+ * that. */
 static bool file_is_ours(struct writer *writer)
 {
     struct stat status;
@@ -129,7 +131,7 @@ static void write_there(void *argument)
             continue;
         if (written <= 0) {
             writer->write_errno = written < 0 ? errno : ENOSPC;
-            /* Whole blocks only; when even that fails, readers cope with the rest. */
+            /* Whole blocks only; when even that fails, readers handle an incomplete block. */
             if (ftruncate(writer->fd, writer->size) != 0)
                 return;
             return;
@@ -192,7 +194,7 @@ static void take_buffers(struct writer *writer)
     }
 }
 
-/* Take RING out of the list; only this thread does, and only at the front do others add. */
+/* Remove RING from the list; only this thread removes, and others add only at the front. */
 static void unlink_ring(struct writer *writer, struct host_ring *ring)
 {
     struct host_ring *front = ring;
@@ -209,14 +211,15 @@ static void drain_rings(struct writer *writer)
     struct host_ring *next;
     for (struct host_ring *ring = atomic_load(&writer->rings); ring; ring = next) {
         next = ring->next;
-        bool orphan = atomic_load(&ring->orphan); /* before the last look: nothing comes after it */
+        /* read before the ring is emptied: no event follows later */
+        bool orphan = atomic_load(&ring->orphan);
         if (writer->recent)
             recent_drain(writer->recent, ring);
         else
             host_log_drain(writer->host_log, ring);
         atomic_fetch_add(&writer->dropped_events, atomic_exchange(&ring->dropped, 0));
         if (orphan) {
-            if (!writer->recent) /* whose events are still to come */
+            if (!writer->recent) /* its kept events still refer to it */
                 host_log_forget_thread(writer->host_log, ring->tid);
             unlink_ring(writer, ring);
             host_ring_free(ring);
@@ -258,7 +261,7 @@ static void flush_log(struct writer *writer)
     writer->translator.failed |= !tpafile_writer_flush(writer->translator.log);
 }
 
-/* Write what the ring holds, and say WHY. */
+/* Write the contents of the ring, and report WHY. */
 static void write_ring(struct writer *writer, const char *why)
 {
     flush_cupti(writer, false);
@@ -271,7 +274,7 @@ static void write_ring(struct writer *writer, const char *why)
     flush_log(writer);
 }
 
-/* At the end the ring is written, unless it was to be written at slow steps only. */
+/* At the end the ring is written, unless it is written at slow steps only. */
 static void end_ring(struct writer *writer)
 {
     char why[160];
@@ -304,11 +307,11 @@ static void tell_failure(struct writer *writer)
         report_trouble("cannot write %s: %s; the log ends there, the program runs on", writer->path,
                        strerror(writer->write_errno));
     else
-        report_trouble("too little memory to record on; the log %s ends there, the program runs on",
+        report_trouble("too little memory to go on recording; the log %s ends there, the program runs on",
                        writer->path);
 }
 
-/* Sleep until there is something to do. What to end with, or NULL: go on. */
+/* Sleep until there is something to do. Returns the reason to end, or NULL to continue. */
 static const char *wait_for_work(struct writer *writer)
 {
     int64_t until_ns = clock_now_ns() + WRITER_NAP_NS, next_ns = control_next_ns(writer->control);
@@ -324,7 +327,7 @@ static const char *wait_for_work(struct writer *writer)
     return why;
 }
 
-/* The recording is over while the program runs on: wait a little for what the devices still have to do. */
+/* The recording is over while the program runs on: wait briefly for work still running on devices. */
 static void collect_the_rest(struct writer *writer)
 {
     for (int i = 0; i < 5; i++) {
@@ -335,7 +338,7 @@ static void collect_the_rest(struct writer *writer)
     }
 }
 
-/* CPU time of our two threads, and what CUPTI says that it took, in ns. */
+/* CPU time of our two threads plus the time that CUPTI reports as its own, in ns. */
 static int64_t own_ns(struct writer *writer)
 {
     struct timespec here = { 0 }, files = { 0 };
@@ -347,7 +350,7 @@ static int64_t own_ns(struct writer *writer)
            writer->translator.overhead_ns;
 }
 
-/* A round of the writer. What to end with, or NULL: go on. */
+/* One round of the writer. Returns the reason to end, or NULL to continue. */
 static const char *go_round(struct writer *writer, int64_t *flushed_ns)
 {
     char write_why[160];
@@ -378,7 +381,7 @@ static void *writer_main(void *argument)
     pthread_setname_np(pthread_self(), "tpa-capture");
     const char *why = NULL;
     int64_t flushed_ns =
-        clock_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* soon, what is known of the process */
+        clock_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* write the facts of the process soon */
     pool_prepare(&writer->pool, READY_BUFFERS);
     while (!why && !writer->translator.failed)
         why = go_round(writer, &flushed_ns);
@@ -388,14 +391,14 @@ static void *writer_main(void *argument)
     end_log(writer, why ? why : "");
     if (writer->translator.failed)
         tell_failure(writer);
-    writer->translator.failed = true; /* what still comes is not for the log */
+    writer->translator.failed = true; /* later records are not logged */
     writer->on_end();
 
     pthread_mutex_lock(&writer->lock);
     writer->done = true;
     pthread_cond_broadcast(&writer->ended);
     pthread_mutex_unlock(&writer->lock);
-    take_buffers(writer); /* what came in between */
+    take_buffers(writer); /* those that arrived in between */
     pool_release(&writer->pool);
     recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
@@ -414,8 +417,8 @@ static bool start_thread(struct writer *writer)
     pthread_cond_init(&writer->ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
 
-    /* No signal of the application is handled on our thread; and SIGXFSZ and SIGPIPE, which a full disk could raise,
-     * become errors of write. */
+    /* Block all signals, so that no signal of the application is handled on our thread, and SIGXFSZ and SIGPIPE, which
+     * a full disk could raise, become errors of write. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -471,7 +474,7 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
     recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);
-    own_files_stop(&writer->files); /* which closes the file, where it has a table of its own */
+    own_files_stop(&writer->files); /* also closes the file, if it has a table of its own */
     writer_forget(writer);
     unlink(writer->path);
     return false;

@@ -1,9 +1,9 @@
 /*
- * writer.h - our thread in the application's process: it takes what CUPTI and the application's threads hand over, and
+ * writer.h - our thread in the application's process: it takes records from CUPTI and the application's threads, and
  * writes the log.
  *
- * Nobody waits for it but the end of the process. When it cannot keep up, the pool runs dry and the rings fill; what
- * is then lost is counted and recorded in the log.
+ * Only the end of the process waits for it. If it cannot keep up, the pool runs empty and the rings fill up; lost
+ * records are counted, and the counts are logged.
  */
 #ifndef TPA_CAPTURE_WRITER_H
 #define TPA_CAPTURE_WRITER_H
@@ -16,20 +16,20 @@
 #include "capture/translate.h"
 #include <sys/types.h>
 
-/* Half of what may be lost when the process is killed; the other half is for the disk. */
+/* Half of the time that may be lost when the process is killed; the other half is for the disk. */
 enum { WRITER_FLUSH_NS = 500000000, WRITER_NAP_NS = 100000000 };
 
 struct writer {
     const struct capture_settings *settings; /* borrowed, as the next */
     struct control *control;
-    void (*on_end)(void); /* the log is closed; called by the writer's thread */
+    void (*on_end)(void); /* called by the writer's thread after the log is closed */
     struct pool pool;
 
-    pthread_mutex_t lock; /* of what follows up to the next empty line */
+    pthread_mutex_t lock; /* protects the fields up to the next empty line */
     pthread_cond_t woken, ended;
-    struct pool_buffer *first, **last; /* filled, the oldest first */
+    struct pool_buffer *first, **last; /* filled, oldest first */
     bool hurry, stop, done;
-    const char *why; /* for the END record; a constant */
+    const char *why; /* for the END record; a literal */
     const struct cupti *cupti;
     const struct capture_calls *calls;
 
@@ -38,7 +38,8 @@ struct writer {
     _Atomic uint64_t dropped_by_cupti, dropped_events;
     _Atomic uint64_t progress; /* grows while work is being done */
 
-    /* Only its thread uses the rest; FILES has a second one, on which the log is opened, written and closed. */
+    /* Only the writer's thread uses the rest; FILES has a second thread, on which the log is opened, written and
+     * closed. */
     struct own_files files;
     int fd;
     dev_t device;
@@ -47,61 +48,61 @@ struct writer {
     char path[PATH_MAX];
     struct translator translator;
     struct host_log *host_log;
-    struct recent *recent; /* of --ring; NULL: what comes is written */
+    struct recent *recent; /* ring of --ring; NULL: records are written at once */
     int64_t ring_writes;
     bool told_process;              /* the PROCESS record is written, */
-    const struct cupti *told_cupti; /* and named this */
+    const struct cupti *told_cupti; /* with this CUPTI */
     uint64_t told_refused;
     int64_t dropped_in_all;
     int write_errno; /* why the file could not be written; 0: it could */
 };
 
 /*
- * Create the log and start the thread, which calls ON_END when it has closed the log. False, and a sentence with what to
- * do in WHY, when that fails.
+ * Create the log and start the thread, which calls ON_END when it has closed the log. False, and a sentence with what
+ * to do in WHY, if that fails.
  */
 bool writer_start(struct writer *writer, const struct capture_settings *settings, struct control *control,
                   void (*on_end)(void), char *why, size_t why_size);
 
-/* From now on buffers of CUPTI come. */
+/* From now on CUPTI delivers buffers. */
 void writer_use_cupti(struct writer *writer, const struct cupti *cupti, const struct capture_calls *calls);
 
-/* A buffer of the pool with VALID bytes of records. On any thread. */
+/* Hand over a buffer of the pool with VALID bytes of records. Callable from any thread. */
 void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid);
 
-/* A ring for the calling thread; NULL when there are too many. */
+/* A new ring for the calling thread; NULL if there are too many. */
 struct host_ring *writer_open_ring(struct writer *writer);
 
-/* A ring is half full: do not wait for the next round. */
+/* Wake the writer before its next round: a ring is half full. */
 void writer_hurry(struct writer *writer);
 
 /*
- * Write what there is, close the log with WHY and end the thread. Waits as long as it makes progress. False when it
- * made none for ten seconds; the log is then as a killed process leaves it.
+ * Write all records, close the log with WHY and end the thread. Waits as long as the writer makes progress. False after
+ * ten seconds without progress; the log then ends as after a kill.
  */
 bool writer_stop(struct writer *writer, const char *why);
 
-/* In a forked child: let go of the parent's file. */
+/* In a forked child: release the parent's file. */
 void writer_forget(struct writer *writer);
 
-/* ---- what a log says beside the records: for the writer's thread, and in writer_facts.c ---- */
+/* ---- metadata in a log: for the writer's thread, in writer_facts.c ---- */
 
-/* Who is recorded, by what, and how CUPTI is used. */
+/* Write the PROCESS record: the recorded process, the recorder, and the use of CUPTI. */
 void writer_add_process(struct writer *writer);
 
-/* What the clocks show now. */
+/* Write the current time of the clocks. */
 void writer_add_clock(struct writer *writer);
 
 /*
- * The times in which all was recorded, for the reason for which it was switched on: those of writer->control that have
- * ended. Of a ring, which has all SINCE then, also the one that lasts, and all with RING_WHY; else that is NULL.
+ * Write the windows of time in which everything was recorded, and why: those of writer->control that have ended. With a
+ * ring, which is complete since SINCE, also the open window, all with reason RING_WHY; else RING_WHY is NULL.
  */
 void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why);
 
-/* What was lost since the last call. */
+/* Write the number of records lost since the last call. */
 void writer_add_drops(struct writer *writer);
 
-/* The notes that wait; see notes.h. */
+/* Write the notes that wait; see notes.h. */
 void writer_add_notes(struct writer *writer);
 
 #endif

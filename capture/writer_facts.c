@@ -1,4 +1,4 @@
-/* writer_facts.c - what a log says beside the records; see writer.h. */
+/* writer_facts.c - metadata in a log; see writer.h. */
 #include "capture/writer.h"
 
 #include "capture/hardware.h"
@@ -117,8 +117,8 @@ void writer_add_windows(struct writer *writer, int64_t since_ns, const char *rin
     if (control_lost_windows(writer->control, since_ns))
         notes_add(
             "windows_lost",
-            "recording was switched on more than %d times between two writes of the log, which lacks the first "
-            "of these times",
+            "recording was switched on more than %d times between two writes of the log; the log lacks the "
+            "first of these windows",
             CONTROL_MOST_WINDOWS);
 }
 
@@ -155,7 +155,7 @@ static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped
 
 void writer_add_drops(struct writer *writer)
 {
-    /* CUPTI's callback reads this too, but it is not called again when CUPTI gets no buffer any more. */
+    /* CUPTI's callback reads this too, but it is not called again once CUPTI gets no more buffers. */
     size_t dropped = 0;
     if (writer->translator.cupti &&
         writer->translator.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)

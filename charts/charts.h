@@ -16,6 +16,7 @@
 
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
+#include "analyze/launches.h"
 #include "analyze/selection.h"
 #include "analyze/steps.h"
 #include "base/chart.h"
@@ -80,13 +81,15 @@ struct trace_wants chart_type_wants(const struct chart_type *type);
 enum { CHART_MOST_PANELS = 16 };
 
 /*
- * From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `transfers`. Each adds charts
+ * From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `launches`. Each adds charts
  * to PICTURE; none when the table has nothing to draw. BARS as above.
  */
 void chart_operators(struct picture *picture, const struct top *top, size_t bars);
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct steps *steps);
 void chart_gaps(struct picture *picture, const struct gaps *gaps);
+void chart_queues(struct picture *picture, const struct chart_question *question,
+                  const struct launches *launches);
 
 struct profile;
 

@@ -88,7 +88,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
 {
     struct gaps_options options = gaps_defaults;
     options.only_causes = true;
-    struct gaps *gaps = gaps_analyze(question->trace, question->selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(question->trace, question->selection, BY(DEVICE), &options);
     chart_gaps(picture, gaps);
     gaps_free(gaps);
     return chart_is_drawn(picture, err, "no device was idle between two operations");

@@ -2,6 +2,7 @@
 #include "charts/parts.h"
 
 #include "trace/span.h"
+#include <math.h>
 
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file)
 {
@@ -15,8 +16,20 @@ struct chart_axis chart_time_axis(const struct chart_question *question, uint32_
     return axis;
 }
 
+/* Axes of time are as long as the longest, so that the same moment is in the same place. */
+static void share_time(struct picture *picture)
+{
+    double most = 0;
+    for (size_t i = 0; i < picture->charts.count; i++)
+        most = fmax(most, picture->charts.at[i]->x.has_most ? picture->charts.at[i]->x.most : 0);
+    for (size_t i = 0; i < picture->charts.count; i++)
+        if (picture->charts.at[i]->x.kind == TABLE_MOMENT && picture->charts.at[i]->x.has_most)
+            picture->charts.at[i]->x.most = most;
+}
+
 void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things)
 {
+    share_time(picture);
     for (size_t i = 0; i < picture->charts.count; i++)
         picture->charts.at[i]->panel = true;
     if (picture->charts.count == 0 || panels >= count)

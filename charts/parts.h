@@ -10,7 +10,7 @@
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);
 
 /*
- * The charts of PICTURE so far are panels (base/chart.h). Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
+ * The charts of PICTURE so far are panels (base/chart.h), with one axis of time. Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
  * nothing when all are.
  */
 void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things);

@@ -1,5 +1,4 @@
 /* queue.c - how many launches waited in the queue of each stream, over time. */
-#include "analyze/launches.h"
 #include "charts/parts.h"
 #include "facts/features.h"
 #include <math.h>
@@ -68,11 +67,12 @@ static int64_t deepest_of(const struct queue_depths *depths)
 }
 
 /* Charts of the streams that matter; of others, whose queues stay below a tenth of the deepest, a note tells. */
-static void add_streams(struct picture *picture, const struct chart_question *question,
-                        const struct queue_depths *depths, size_t count)
+void chart_queues(struct picture *picture, const struct chart_question *question,
+                  const struct launches *launches)
 {
+    const struct queue_depths *depths = launches->depths;
     int64_t deepest = 0, next = 0;
-    size_t shown = 0, shallow = 0;
+    size_t count = launches->depth_count, shown = 0, shallow = 0;
     for (size_t i = 0; i < count; i++)
         deepest = deepest_of(&depths[i]) > deepest ? deepest_of(&depths[i]) : deepest;
     for (size_t i = 0; i < count; i++) {
@@ -96,10 +96,9 @@ static void add_streams(struct picture *picture, const struct chart_question *qu
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    size_t count;
-    struct queue_depths *depths = launches_depths(question->trace, question->selection, &count);
-    add_streams(picture, question, depths, count);
-    launches_free_depths(depths, count);
+    struct launches *launches = launches_analyze(question->trace, question->selection, 0);
+    chart_queues(picture, question, launches);
+    launches_free(launches);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }
 

@@ -161,7 +161,7 @@ void chart_steps(struct picture *picture, const struct steps *steps)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct steps *steps =
+    const struct steps *steps =
         steps_analyze(question->trace, question->selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;

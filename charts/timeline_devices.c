@@ -5,9 +5,9 @@
 
 #include "facts/device_use.h"
 #include "trace/calltree.h"
-#include "trace/intervals.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
 enum { WEIGHT_OF_WORK = 4 };
@@ -73,16 +73,27 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
 
 /* ---- gaps ---- */
 
-static name_id gap_detail(struct timeline_making *making, const struct gap *gap)
+/* What the gaps of a cause are called. */
+static name_id name_gap(struct timeline_making *making, enum gap_cause cause)
+{
+    buffer_clear(&making->text);
+    buffer_puts(&making->text, "idle: ");
+    buffer_puts(&making->text, gap_causes[cause].name);
+    return names_add(making->timeline->names, making->text.at, making->text.count);
+}
+
+/* What ended a gap: there are far more gaps than names of work. */
+static name_id describe_gap(struct timeline_making *making, const struct gap *gap)
 {
     const struct trace *trace = making->trace;
-    struct buffer *out = &making->text;
-    buffer_clear(out);
-    if (gap->meanwhile != EVENT_NONE)
-        buffer_printf(out, "The host was in: %s\n", trace_name(trace, gap->meanwhile));
-    if (gap->after != EVENT_NONE)
-        buffer_printf(out, "Ended by: %s", trace_name(trace, gap->after));
-    return names_add(making->timeline->details, out->count ? out->at : "", out->count);
+    name_id name = trace->name[gap->after];
+    if (making->ended_by[name] == NAME_NONE) {
+        buffer_clear(&making->text);
+        buffer_puts(&making->text, "Ended by: ");
+        buffer_add(&making->text, names_text(trace->names, name), names_length(trace->names, name));
+        making->ended_by[name] = names_add(making->timeline->details, making->text.at, making->text.count);
+    }
+    return making->ended_by[name];
 }
 
 static void take_gap(struct timeline_making *making, const struct gap *gap, uint32_t lane)
@@ -96,50 +107,43 @@ static void take_gap(struct timeline_making *making, const struct gap *gap, uint
                                   .start_ns = gap->start_ns,
                                   .dur_ns = dur_ns,
                                   .weight = weight_of(dur_ns) };
-    if (span.weight < making->least_weight)
+    if (span.weight < making->least_weight) {
+        making->timeline->left_out++;
         return;
-    buffer_clear(&making->text);
-    buffer_printf(&making->text, "idle: %s", gap_causes[gap->cause].name);
-    span.name = names_add(making->timeline->names, making->text.at, making->text.count);
-    span.detail = gap_detail(making, gap);
+    }
+    span.name = making->gap_name[gap->cause];
+    span.detail = describe_gap(making, gap);
     timeline_take(making, making->gpu->devices[gap->device].file, span);
 }
 
 /* ---- strips ---- */
 
-static void fill_use(struct timeline_making *making, size_t strip, uint32_t kind,
-                     const struct intervals *when)
-{
-    for (size_t i = 0; i < when->count; i++)
-        timeline_fill_strip(making->timeline, strip, kind, when->at[i].start_ns, when->at[i].end_ns,
-                            when->at[i].end_ns - when->at[i].start_ns);
-}
-
-/* Each moment once, for the first kind of work that ran: matrix kernels, others, communication, copies, memsets. */
+/*
+ * Each moment once, for the first kind of work that ran: matrix kernels, others, communication, copies, memsets. Between the
+ * starts of two pieces of work nothing else begins: what runs then are the kinds that have not ended yet, one after the other.
+ */
 static void fill_busy(struct timeline_making *making, size_t strip, const struct gpu_device *device)
 {
-    struct intervals of[SPAN_MEMSET + 1] = { 0 }, busy = { 0 }, exposed = { 0 }, both = { 0 };
-    int64_t shift_ns = making->shift_ns[device->file];
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        event_id e = making->gpu->event[i];
-        if (holds_work(making, i))
-            intervals_add(&of[kind_of_work(making, i)], trace_start_ns(making->trace, e) + shift_ns,
-                          trace_end_ns(making->trace, e) + shift_ns);
-    }
-    for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++) {
-        intervals_merge(&of[kind]);
-        intervals_subtract(&of[kind], &busy, &exposed);
-        fill_use(making, strip, kind, &exposed);
-        intervals_union(&busy, &of[kind], &both);
-        struct intervals swap = busy;
-        busy = both;
-        both = swap;
-    }
+    const struct trace *trace = making->trace;
+    const struct gpu_events *gpu = making->gpu;
+    int64_t until_ns[SPAN_MEMSET + 1], shift_ns = making->shift_ns[device->file];
     for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++)
-        intervals_release(&of[kind]);
-    intervals_release(&busy);
-    intervals_release(&both);
-    intervals_release(&exposed);
+        until_ns[kind] = INT64_MIN; /* when what has begun will have ended */
+    for (size_t i = device->first, end = i + device->count; i < end; i++) {
+        int64_t now_ns = trace_start_ns(trace, gpu->event[i]), end_ns = trace_end_ns(trace, gpu->event[i]);
+        int64_t next_ns = i + 1 < end ? trace_start_ns(trace, gpu->event[i + 1]) : INT64_MAX;
+        uint32_t of = kind_of_work(making, i);
+        if (holds_work(making, i) && end_ns > until_ns[of])
+            until_ns[of] = end_ns;
+        for (uint32_t kind = 0; kind <= SPAN_MEMSET && now_ns < next_ns; kind++) {
+            int64_t to_ns = until_ns[kind] < next_ns ? until_ns[kind] : next_ns;
+            if (to_ns <= now_ns)
+                continue;
+            timeline_fill_strip(making->timeline, strip, kind, now_ns + shift_ns, to_ns + shift_ns,
+                                to_ns - now_ns);
+            now_ns = to_ns;
+        }
+    }
 }
 
 /* The parts of a gap are spread over the whole of it: where in it they lie is not kept. */
@@ -277,13 +281,20 @@ void timeline_add_devices(struct timeline_making *making)
         add_thread_strips(making);
         return;
     }
-    struct gaps_options options = gaps_defaults;
-    options.in_order = true;
-    options.min_ns = making->timeline->dur_ns / SHORT_GAP;
+    struct gaps_options only_causes = gaps_defaults, only_listed = gaps_defaults;
+    only_causes.only_causes = only_listed.only_listed = only_listed.in_order = true;
+    only_listed.min_ns = making->timeline->dur_ns / SHORT_GAP;
     struct selection all = { .trace = making->trace };
-    struct gaps *gaps =
-        gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
-    color_causes(making->timeline, gaps);
+    const struct selection *selection = making->selection ? making->selection : &all;
+    const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
+    color_causes(making->timeline, causes);
+    gaps_free(causes);
+    size_t names = names_count(making->trace->names) + 1;
+    making->ended_by = mem_alloc(mem_times(names, sizeof *making->ended_by));
+    memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
+    for (int cause = 0; cause < GAP_CAUSES; cause++)
+        making->gap_name[cause] = name_gap(making, (enum gap_cause)cause);
+    const struct gaps *gaps = gaps_analyze(making->trace, selection, BY(DEVICE), &only_listed);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {
@@ -299,4 +310,5 @@ void timeline_add_devices(struct timeline_making *making)
     }
     gpu_streams_free(streams);
     gaps_free(gaps);
+    free(making->ended_by);
 }

@@ -3,16 +3,13 @@
 
 #include "facts/device_steps.h"
 #include "facts/memory_records.h"
-#include "facts/step_list.h"
 #include <inttypes.h>
 #include <string.h>
 
 void timeline_add_steps(struct timeline_making *making)
 {
     const struct selection *selection = making->selection;
-    struct step_list *ranges = step_list_open(making->trace);
-    step_list_drop_overlaps(ranges);
-    struct device_steps *steps = device_steps_open(ranges, making->gpu);
+    const struct device_steps *steps = device_steps_of(making->trace);
     for (size_t i = 0; i < steps->count; i++) {
         const struct device_step *step = &steps->at[i];
         if (selection && ((selection->files && !selection->files[step->file]) ||
@@ -26,8 +23,6 @@ void timeline_add_steps(struct timeline_making *making)
             .file = step->file,
         };
     }
-    device_steps_free(steps);
-    step_list_free(ranges);
 }
 
 /* ---- the critical path ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block whose texts are numbers that both sides share. */
+/* A block as three texts, numbered equally on both sides. */
 struct shared_block {
     struct measure_block block;
     bool after;
@@ -34,7 +34,7 @@ static bool is_same(const struct shared_block *a, const struct shared_block *b)
            a->block.stack == b->block.stack && a->block.bytes == b->block.bytes;
 }
 
-/* Numbers in TEXTS of all texts of SIDE. New. */
+/* Ids in TEXTS of all texts of SIDE. New; free with free(). */
 static name_id *share(struct names *texts, const struct measures *side)
 {
     size_t count = names_count(side->block_texts);

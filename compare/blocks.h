@@ -1,11 +1,11 @@
-/* blocks.h - two memory snapshots of one process: which blocks are still in use, which came, which went. */
+/* blocks.h - two memory snapshots of one process: which blocks are in use in both, new or gone. */
 #ifndef TPA_COMPARE_BLOCKS_H
 #define TPA_COMPARE_BLOCKS_H
 
 #include "base/result.h"
 #include "compare/measure.h"
 
-/* A line of code. A block is the same on both sides when device, address, size and stack are. */
+/* A line of code. A block is the same on both sides if device, address, size and stack are equal. */
 struct block_row {
     struct text line;
     int64_t kept_bytes, kept_count, new_bytes, new_count, gone_bytes, gone_count;
@@ -17,14 +17,15 @@ struct block_changes {
     bool one_process;              /* more than a tenth of the blocks of the smaller side are on both */
 };
 
-/* What became of the blocks of BEFORE; texts live as long as both. VEC_FREE the rows. */
+/* Compare the blocks of BEFORE with those of AFTER. Texts of the rows are borrowed from both sides; free the rows with
+ * VEC_FREE. */
 void blocks_compare(const struct measures *before, const struct measures *after,
                     struct block_changes *changes);
 
-/* Where both sides are of one process: the table "blocks", and a sentence. */
+/* If both sides are snapshots of one process, add the table "blocks" and a notice. */
 void blocks_add_table(const struct measures *before, const struct measures *after, struct result *result);
 
-/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape blocks_tables[];
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * diff.c - see diff.h. A join of two sides by name: first of equal names, then of what was renamed.
+ * diff.c - see diff.h. A join of two sides by name: first equal names, then renamed ones.
  */
 #include "compare/diff.h"
 
@@ -21,7 +21,7 @@ static double min_change_of(const struct diff *diff, enum table_kind kind)
 
 /* ---- metrics ---- */
 
-/* The values that METRIC (or NULL) has, without the samples that lack it; new, free with free(). */
+/* The values of METRIC (NULL: none), without missing ones; new, free with free(). */
 static double *known_values(const struct measure_metric *metric, size_t *count)
 {
     size_t most = metric ? metric->values.count : 0;
@@ -57,7 +57,7 @@ static void add_metric(struct diff *diff, const struct measure_metric *before,
     free(values[1]);
 }
 
-/* The order of the head, whichever side tells what: what the rows add up to comes first. */
+/* Metrics in the order of the head, from either side: first the one that the rows add up to. */
 static size_t place_of(const struct diff_metric *metric)
 {
     static const char *const keys[] = { "steps_time",
@@ -106,7 +106,7 @@ static void compare_metrics(struct diff *diff, const struct sampling *before, co
 
 /* The rows of one table while they are joined. */
 struct join {
-    const struct measure_rows *sides[2]; /* NULL: it has none of these */
+    const struct measure_rows *sides[2]; /* NULL: the side has no such table */
     size_t samples[2];
     size_t *first[2]; /* by name_id: index of its first value, SIZE_MAX when it has none */
 };
@@ -122,7 +122,7 @@ static void index_rows(struct join *join, int side)
         join->first[side][rows->values.at[i].row] = i;
 }
 
-/* Put the values that ROW of a side has into VALUES, how many into *LISTED, and its calls per sample into *CALLS. */
+/* Store the listed values of ROW on a side in VALUES, their number in *LISTED, and the calls per sample in *CALLS. */
 static bool fill_values(const struct join *join, int side, name_id row, double *values, size_t *listed,
                         double *calls)
 {
@@ -155,14 +155,14 @@ static void add_row(const struct join *join, struct diff_rows *table, name_id be
     if (!sampled.present[0] && !sampled.present[1])
         return;
     int named = after != NAME_NONE;
-    assert(join->sides[named]); /* the name is one of this side */
+    assert(join->sides[named]); /* the name occurs on this side */
     row.name = names_text(join->sides[named]->names, ids[named]);
     row.name_length = names_length(join->sides[named]->names, ids[named]);
     row.finding = finding_of(&sampled);
     *VEC_PUSH(&table->rows) = row;
 }
 
-/* The names of SIDE that the other side lacks, as ids; new, free with free(). */
+/* Ids of the names of SIDE that the other side lacks; new, free with free(). */
 static name_id *lonely_names(const struct join *join, int side, size_t *count)
 {
     const struct measure_rows *own = join->sides[side], *other = join->sides[1 - side];
@@ -184,7 +184,7 @@ static struct rename_name *texts_of(const struct measure_rows *rows, const name_
     return texts;
 }
 
-/* Rows that one side alone has: what was renamed becomes one row, the rest is new or gone. */
+/* Rows of one side only: renamed ones are joined to one row, the others are new or gone. */
 static void add_lonely_rows(const struct join *join, struct diff_rows *table, double *values[2])
 {
     size_t gone_count, come_count, pair_count = 0;
@@ -245,8 +245,8 @@ static void judge_rows(const struct diff *diff, struct diff_rows *table)
 }
 
 /*
- * What the rows of TABLE are parts of: the time of the step; where only sums were saved, the time on the host or on
- * devices. NULL: nothing that is known.
+ * The metric that the rows of TABLE are parts of: the step time; for profiles and saved results, the time on the host
+ * or on devices. NULL: unknown.
  */
 static const char *whole_of(const struct diff *diff, const struct diff_rows *table)
 {
@@ -315,12 +315,13 @@ static void compare_tables(struct diff *diff, const struct sampling *const sampl
 
 /* ---- outliers ---- */
 
-/* Fewer values do not show what is usual. */
+/* With fewer values, no outliers are determined. */
 enum { FEWEST_FOR_OUTLIERS = 5 };
 
 /*
  * Modified z-scores above 3.5 (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993): distance from the median
- * in median absolute deviations, or where these are 0 in mean ones. What is within 1 % of the median is never far.
+ * in median absolute deviations, or in mean absolute deviations if those are 0. Values within 1 % of the median are
+ * never outliers.
  */
 static void find_outliers(struct diff *diff, int side)
 {
@@ -350,7 +351,7 @@ static void find_outliers(struct diff *diff, int side)
     free(values);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 static bool holds_rows(const struct sampling *sampling)
 {
@@ -368,7 +369,8 @@ static bool has_rows(const struct sampling *sampling, const char *key)
     return false;
 }
 
-/* Saved results of one command may still hold different things: top's, operators of a trace or functions of Python. */
+/* Saved results of one command may still differ in kind: those of top hold operators of a trace or functions of
+ * Python. */
 static bool have_rows_in_common(const struct measures *before, const struct measures *after)
 {
     const struct sampling *const pairs[][2] = { { &before->by_file, &after->by_file },
@@ -395,7 +397,7 @@ static bool check_sides(const struct measures *before, const struct measures *af
         return tpa_fail(err, TPA_NOWHERE, "a saved result of %s cannot be compared with one of %s",
                         before->schema, after->schema);
     if (before->source == MEASURE_RESULTS && !have_rows_in_common(before, after))
-        return tpa_fail(err, TPA_NOWHERE, "the saved results hold different things: no table is in both");
+        return tpa_fail(err, TPA_NOWHERE, "the saved results have no table in common");
     for (int i = 0; i < 2; i++) {
         bool figures = before->source == MEASURE_RESULTS && sides[i]->by_file.metrics.count > 0;
         if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step) &&

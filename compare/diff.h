@@ -7,7 +7,7 @@
  *     diff_free(diff);
  *
  * Sides are compared sample by sample (measure.h), step with step where both have steps, and judged (verdict.h). The
- * head holds the figures of a whole step; the rows of each table add up, with one last row for what they leave open, to
+ * head holds the figures of a whole step; the rows of each table, with a last row for the unexplained rest, add up to
  * the change of the head's first figure.
  */
 #ifndef TPA_COMPARE_DIFF_H
@@ -20,9 +20,9 @@
 #include "base/result.h"
 
 struct diff_options {
-    int64_t min_change_ns; /* a smaller change of a time is not a change */
-    bool by_file;          /* samples are files even where there are steps */
-    const char *only;      /* key of the only table of rows that is wanted; NULL: all */
+    int64_t min_change_ns; /* smaller changes of a time are ignored */
+    bool by_file;          /* samples are files even if there are steps */
+    const char *only;      /* key of the only table of rows to make; NULL: all */
 };
 
 /* A figure of whole samples. */
@@ -33,9 +33,9 @@ struct diff_metric {
 };
 
 struct diff_row {
-    const char *name; /* of the second side, where it was renamed; borrowed from the measures */
+    const char *name; /* for renamed rows, of the second side; borrowed from the measures */
     size_t name_length;
-    const char *old_name; /* NULL: it is the same on both sides */
+    const char *old_name; /* NULL: not renamed */
     size_t old_name_length;
     enum rename_kind renamed;
     double calls[2]; /* per sample */
@@ -47,10 +47,10 @@ struct diff_rows {
     enum table_kind kind;
     VEC_OF(struct diff_row) rows; /* largest change first */
     size_t asked;                 /* rows that were tested together */
-    const char *unit;             /* what their samples are, and how many there are */
+    const char *unit;             /* unit of their samples, and their number */
     size_t samples[2];
     bool alone;        /* they are not parts of a figure, and do not add up to one */
-    const char *whole; /* key of the metric that they are parts of; NULL: of none */
+    const char *whole; /* key of the metric that they are parts of; NULL: none */
 };
 
 /* A sample that is far from the others of its side. */
@@ -63,16 +63,16 @@ struct diff_outlier {
 struct diff {
     const struct measures *sides[2];
     const struct sampling *samplings[2];
-    const char *unit; /* what a sample is: "step" */
+    const char *unit; /* unit of a sample: "step" */
     double min_change;
-    VEC_OF(struct diff_metric) metrics; /* the first is what the rows add up to */
+    VEC_OF(struct diff_metric) metrics; /* the rows add up to the first */
     VEC_OF(struct diff_rows) tables;
     VEC_OF(struct diff_outlier) outliers; /* of the first metric */
 };
 
 /*
- * New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER, as long as it lives. NULL and ERR when they hold
- * nothing that can be compared.
+ * New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER for its lifetime. NULL and ERR if they hold
+ * nothing comparable.
  */
 struct diff *diff_open(const struct measures *before, const struct measures *after,
                        const struct diff_options *options, struct tpa_error *err);
@@ -81,25 +81,25 @@ void diff_free(struct diff *diff);
 /* The metric called KEY; NULL if a side lacks it. */
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key);
 
-/* Are both sides memory snapshots? Their bytes are counted, and chance has no part in them. */
+/* Are both sides memory snapshots? Their bytes are exact, without random variation. */
 bool diff_is_exact(const struct diff *diff);
 
-/* Is nothing different, figure by figure and row by row? */
+/* Are all figures and rows equal? */
 bool diff_is_same(const struct diff *diff);
 
-/* "needs at least 4 steps a side": what it takes to judge COUNT rows at once. New; free with free(). */
+/* "needs at least 4 steps a side": the samples required to judge COUNT rows together. New; free with free(). */
 char *diff_needs(const struct diff *diff, size_t count);
 
 /*
- * Add to RESULT: notices on top about what makes the sides unlike each other; the tables "head" and, where memory was
- * recorded, "memory"; one for each sort of rows; "outliers" and "renamed" where there are any.
+ * Add to RESULT: notices on top about differences in how the sides were recorded; the tables "head" and, if memory was
+ * recorded, "memory"; one for each kind of rows; "outliers" and "renamed" if there are any.
  */
 void diff_add_tables(const struct diff *diff, struct result *result);
 
-/* Tell in RESULT, on top, what makes the sides hard to compare. Part of diff_add_tables. */
+/* Add notices on top of RESULT about differences that make the sides hard to compare. Part of diff_add_tables. */
 void diff_tell_differences(const struct diff *diff, struct result *result);
 
-/* Columns of all of its tables of figures and rows. */
+/* The columns of its tables of figures and rows. */
 enum diff_column {
     DIFF_NAME,
     DIFF_BEFORE,
@@ -122,10 +122,10 @@ enum diff_column {
     DIFF_COLUMNS
 };
 
-/* The name of the row that holds what no other row explains. */
+/* The name of the row for the rest that no other row explains. */
 #define DIFF_UNEXPLAINED "[in no row]"
 
-/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape diff_tables[];
 
 #endif

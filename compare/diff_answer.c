@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1.203ms" or "1203 bytes" of a figure; a time unless KIND is of bytes. */
+/* "1.203ms" or "1203 bytes" as a figure of KIND; a time unless KIND is TABLE_BYTES. */
 static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
 {
     struct buffer text = { 0 };
@@ -22,7 +22,7 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
     return kept;
 }
 
-/* "slower", and how sure that is. */
+/* "slower", and its certainty. */
 static const char *judgement(const struct finding *finding, enum table_kind kind)
 {
     switch (finding->verdict) {
@@ -45,7 +45,7 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* What devices did on SIDE adds up to this; 0 where that is unknown. */
+/* Total of what devices did on SIDE, in ns; 0 if unknown. */
 static double whole_of(const struct diff *diff, int side)
 {
     double whole = 0;
@@ -104,7 +104,7 @@ struct change {
     size_t place; /* of its table, from 1 */
 };
 
-/* Of real changes the largest besides those of CHANGES. */
+/* The largest significant change that is not yet in CHANGES. */
 static bool find_next(const struct diff *diff, const struct change *changes, size_t count,
                       struct change *next)
 {
@@ -139,6 +139,7 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
             .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
                                   figure_text(kind, finding->after, texts)),
             .section = changes[count].table->key,
+            .command = arena_printf(texts, "tpa diff --table %s", changes[count].table->key),
             .row = changes[count].place,
             .named = true,
             .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
@@ -152,7 +153,8 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
 
 /* ---- the verdict ---- */
 
-/* "+44.588ms computing, +12.705ms exposed copies": what devices did, the largest changes first; those below a tenth of the whole change are left out. */
+/* "+44.588ms computing, +12.705ms exposed copies": changes of what devices did, largest first; those below a tenth of
+ * the total change are left out. */
 static void add_parts(const struct diff *diff, double whole, struct buffer *out, struct arena *texts)
 {
     bool said[PARTS] = { false };
@@ -176,7 +178,7 @@ static void add_parts(const struct diff *diff, double whole, struct buffer *out,
     }
 }
 
-/* A name in a sentence: without what a long one of C++ has in brackets, and at last without its end. */
+/* Shorten a name for a sentence: a long C++ name loses its brackets, then its end. */
 static const char *brief_name(const struct diff_row *row, struct arena *texts)
 {
     enum { LONGEST = 60 };
@@ -199,7 +201,7 @@ static const char *brief_name(const struct diff_row *row, struct arena *texts)
     return arena_printf(texts, "%.*s...", (int)kept, name);
 }
 
-/* "; most by Memcpy DtoD (+14.982ms)": the row with the largest real change in the direction of the whole. */
+/* "; most by Memcpy DtoD (+14.982ms)": the row with the largest significant change in the direction of the total. */
 static void add_largest_row(const struct diff *diff, const struct finding *whole, struct buffer *out,
                             struct arena *texts)
 {
@@ -219,14 +221,15 @@ static void add_largest_row(const struct diff *diff, const struct finding *whole
                       most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
 }
 
-/* "+60.1 %", "x 34" of what grew tenfold and more. */
+/* "+60.1 %", "x 34" from tenfold growth on. */
 static const char *growth_text(double share, struct arena *texts)
 {
     return share >= 9 ? arena_printf(texts, "x %.0f", 1 + share)
                       : arena_printf(texts, "%+.1f %%", quantity_percent(share));
 }
 
-/* "Step time went from 77.502ms to 124.086ms (+60.1 %): slower; of it +44.588ms computing; most by gemm (+30.112ms)." */
+/* "Step time went from 77.502ms to 124.086ms (+60.1 %): slower; of it +44.588ms computing; most by gemm
+ * (+30.112ms)." */
 static const char *verdict_of(const struct diff *diff, struct arena *texts)
 {
     const struct diff_metric *metric = &diff->metrics.at[0];
@@ -235,7 +238,7 @@ static const char *verdict_of(const struct diff *diff, struct arena *texts)
     struct buffer out = { 0 };
     if (!isfinite(share))
         return NULL;
-    if (finding->change == 0) /* exactly */
+    if (finding->change == 0) /* exactly equal */
         buffer_printf(&out, "%s did not change: %s", metric->title,
                       figure_text(metric->kind, finding->after, texts));
     else

@@ -1,4 +1,5 @@
-/* diff_notices.c - what makes two sides unlike each other, so that people read figures with care; see diff.h. */
+/* diff_notices.c - differences between the sides' recordings, which readers must know to interpret figures; see
+ * diff.h. */
 #include "compare/diff.h"
 
 #include "base/quantity.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The notice added last belongs above the figures. */
+/* Move the notice added last above the figures. */
 static void put_on_top(struct result *result)
 {
     result->notices.at[result->notices.count - 1].on_top = true;
@@ -31,7 +32,7 @@ static void tell_gpus(const struct diff *diff, struct result *result)
     }
 }
 
-/* Versions, how it was recorded: whatever both sides tell, and tell differently. */
+/* Versions and recording settings: facts known of both sides that differ. */
 static void tell_facts(const struct diff *diff, struct result *result)
 {
     const struct measures *before = diff->sides[0];
@@ -47,7 +48,7 @@ static void tell_facts(const struct diff *diff, struct result *result)
     }
 }
 
-/* What was saved with --limit lacks rows, which then look as if they were new or gone. */
+/* Results saved with --limit lack rows, which then appear to be new or gone. */
 static void tell_cuts(const struct diff *diff, struct result *result)
 {
     for (int i = 0; i < 2; i++) {
@@ -55,7 +56,7 @@ static void tell_cuts(const struct diff *diff, struct result *result)
         if (!cut)
             continue;
         result_add_notice(result, "cut", 1, NULL, TPA_NOWHERE,
-                          "the %s side was saved with --limit and holds %s: what else there was is missing",
+                          "the %s side was saved with --limit and holds %s: the other rows are missing",
                           i ? "second" : "first", cut);
         put_on_top(result);
     }
@@ -72,7 +73,7 @@ static double mean_of(const struct measures *side, const char *key)
     return count ? sum / (double)count : 0;
 }
 
-/* How long the sides recorded. WITHOUT_STEPS it matters more. */
+/* Compare the lengths of the recordings, which matter more WITHOUT_STEPS. */
 static void tell_windows(const struct diff *diff, bool without_steps, struct result *result)
 {
     double before = mean_of(diff->sides[0], "window"), after = mean_of(diff->sides[1], "window");

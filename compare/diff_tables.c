@@ -1,4 +1,4 @@
-/* diff_tables.c - what was found as tables; see diff.h. */
+/* diff_tables.c - the differences as tables; see diff.h. */
 #include "compare/diff.h"
 
 #include "base/buffer.h"
@@ -12,9 +12,9 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_NAME] = { "name", "Name", TABLE_NAME, "what is compared", 0, NULL },
     [DIFF_BEFORE] = { "before", "Before", TABLE_NS, "mean per step of the first side", 0, "base" },
     [DIFF_AFTER] = { "after", "After", TABLE_NS, "mean per step of the second side", 0, "new" },
-    [DIFF_CHANGE] = { "change", "Change", TABLE_NS, "after less before: positive is slower", 0, NULL },
+    [DIFF_CHANGE] = { "change", "Change", TABLE_NS, "after minus before: positive is slower", 0, NULL },
     [DIFF_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, "change_percent" },
-    [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to tell); more or less for figures that are not times", 0, NULL },
+    [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to decide); more or less for figures that are not times", 0, NULL },
     [DIFF_PART] = { "part", "Of all", TABLE_SHARE, "change as a share of the change of the step time", 0, "total_share" },
     [DIFF_LOW] = { "low", "95 % from", TABLE_NS, "lower end of the 95 % interval of the change of a step (Hodges-Lehmann)", 0, NULL },
     [DIFF_HIGH] = { "high", "to", TABLE_NS, "upper end of it", 0, NULL },
@@ -24,9 +24,9 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_CALL_AFTER] = { "call_after", "Per call after", TABLE_NS, "time of one call on the second side", 0, NULL },
     [DIFF_MEDIAN_BEFORE] = { "median_before", "Median before", TABLE_NS, "median over the steps of the first side", TABLE_OPTIONAL, NULL },
     [DIFF_MEDIAN_AFTER] = { "median_after", "Median after", TABLE_NS, "median over the steps of the second side", TABLE_OPTIONAL, NULL },
-    [DIFF_SHIFT] = { "shift", "Shift", TABLE_NS, "change that outliers do not move: median of all differences (Hodges-Lehmann)", TABLE_OPTIONAL, NULL },
-    [DIFF_P] = { "p", "p", TABLE_NUMBER, "Mann-Whitney U, two-sided; of rows after Holm's correction", TABLE_OPTIONAL, NULL },
-    [DIFF_OLD_NAME] = { "old_name", "Name before", TABLE_NAME, "what it was called on the first side, when it was renamed", TABLE_OPTIONAL, NULL },
+    [DIFF_SHIFT] = { "shift", "Shift", TABLE_NS, "change that outliers do not affect: median of all differences (Hodges-Lehmann)", TABLE_OPTIONAL, NULL },
+    [DIFF_P] = { "p", "p", TABLE_NUMBER, "Mann-Whitney U, two-sided; for rows after Holm's correction", TABLE_OPTIONAL, NULL },
+    [DIFF_OLD_NAME] = { "old_name", "Name before", TABLE_NAME, "its name on the first side, if it was renamed", TABLE_OPTIONAL, NULL },
 };
 /* clang-format on */
 
@@ -38,7 +38,7 @@ static struct table *open_table(const char *key, const char *title, enum table_k
     for (int column = 0; column < DIFF_COLUMNS; column++)
         if (table->columns[column].kind == TABLE_NS)
             table->columns[column].kind = kind;
-    if (rows) { /* the interval of a row is for those who ask */
+    if (rows) { /* the interval of a row is shown on request only */
         table->columns[DIFF_LOW].flags = table->columns[DIFF_HIGH].flags = TABLE_OPTIONAL;
     } else {
         for (int column = DIFF_CALLS_BEFORE; column <= DIFF_CALL_AFTER; column++)
@@ -60,7 +60,7 @@ static void set_share(struct table *table, size_t row, size_t column, double par
         table_set_number(table, row, column, part == 0 ? 0 : part / whole);
 }
 
-/* Before, after, and the change of what is shown, so that a row adds up. */
+/* Before, after, and the difference of the rounded values, so that a row adds up. */
 static void set_change(struct table *table, size_t row, double before, double after)
 {
     table_set_figure(table, row, DIFF_BEFORE, before);
@@ -71,7 +71,7 @@ static void set_change(struct table *table, size_t row, double before, double af
         table_set_int(table, row, DIFF_CHANGE, whole_number(after) - whole_number(before));
 }
 
-/* WHOLE is the change that all is a part of; 0 when unknown. The row's number. */
+/* Add a row. WHOLE is the total change, of which all rows are parts; 0 if unknown. Returns the row's index. */
 static size_t add_finding(struct table *table, const char *name, size_t len, const struct finding *finding,
                           double whole)
 {
@@ -79,7 +79,7 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     table_set_text(table, row, DIFF_NAME, name, len);
     set_change(table, row, finding->before, finding->after);
     set_share(table, row, DIFF_CHANGE_SHARE, finding->after - finding->before, finding->before);
-    for (int i = 0; i < 2; i++) { /* what is not there has no figure; a row that is not there took no time */
+    for (int i = 0; i < 2; i++) { /* an absent metric has no value; an absent row took no time */
         if (!finding->present[i])
             continue;
         table_set_figure(table, row, i ? DIFF_MEDIAN_AFTER : DIFF_MEDIAN_BEFORE, finding->median[i]);
@@ -94,7 +94,7 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     return row;
 }
 
-/* A side without the figure has a missing value, not 0, and there is nothing to compare. */
+/* If a side lacks the figure, its value is missing, not 0, and there is no change. */
 static void forget_missing(struct table *table, size_t row, const struct finding *finding)
 {
     const size_t cells[] = { finding->present[0] ? DIFF_AFTER : DIFF_BEFORE, DIFF_CHANGE };
@@ -139,7 +139,7 @@ struct sums {
     double before, after;
 };
 
-/* What the rows leave open of the first metric, so that all rows together are the whole. */
+/* Add the rest of the first metric that the rows do not explain, so that all rows add up to it. */
 static void add_unexplained(struct table *table, const struct finding *whole, const struct sums *sums)
 {
     size_t row = table_add_row(table);
@@ -197,7 +197,7 @@ enum {
 /* clang-format off */
 static const struct table_column outlier_columns[OUTLIER_COLUMNS] = {
     [OUTLIER_SIDE] = { "side", "Side", TABLE_TEXT, "before or after", 0, NULL },
-    [OUTLIER_SAMPLE] = { "sample", "Step", TABLE_NAME, "which step, rank and file; it counts as the others of its side do", 0, "step" },
+    [OUTLIER_SAMPLE] = { "sample", "Step", TABLE_NAME, "which step, rank and file; it is included in all figures", 0, "step" },
     [OUTLIER_VALUE] = { "time", "Time", TABLE_NS, "how long it took", 0, NULL },
     [OUTLIER_MEDIAN] = { "median", "Median", TABLE_NS, "of all steps of the side", 0, NULL },
     [OUTLIER_OVER] = { "over_median", "Over median", TABLE_NS, "time less median", 0, NULL },
@@ -235,7 +235,7 @@ enum { RENAMED_BEFORE, RENAMED_AFTER, RENAMED_HOW, RENAMED_COLUMNS };
 static const struct table_column renamed_columns[RENAMED_COLUMNS] = {
     [RENAMED_BEFORE] = { "before", "Before", TABLE_NAME, "its name on the first side, with which it was matched", 0, NULL },
     [RENAMED_AFTER] = { "after", "After", TABLE_NAME, "its name on the second side, which its row has", 0, NULL },
-    [RENAMED_HOW] = { "differ", "Differ in", TABLE_TEXT, "what was left aside to find them alike", 0, NULL },
+    [RENAMED_HOW] = { "differ", "Differ in", TABLE_TEXT, "parts of the names that were ignored in matching them", 0, NULL },
 };
 /* clang-format on */
 
@@ -259,16 +259,16 @@ static void add_renames(const struct diff *diff, struct result *result)
         table_free(table);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* As diff_needs, where the sides have SAMPLES called UNIT. */
+/* As diff_needs, for sides with SAMPLES of kind UNIT. */
 static char *needs(const struct diff *diff, const char *unit, const size_t samples[2], size_t count)
 {
     struct buffer text = { 0 };
     size_t needed = verdict_samples_needed(count);
     size_t fewer = samples[0] < samples[1] ? samples[0] : samples[1];
     if (needed <= fewer)
-        needed = fewer + 1; /* values that are the same tell less */
+        needed = fewer + 1; /* equal values are weaker evidence */
     bool files_of_steps = diff->sides[0]->source == MEASURE_TRACES && strcmp(unit, "file") == 0;
     if (files_of_steps)
         buffer_printf(&text, "needs at least %zu steps a side, or as many files", needed);

@@ -1,13 +1,13 @@
 /*
- * history.c - see history.h: the walk over the runs, and what becomes of each series in it.
+ * history.c - see history.h: the walk over the runs, and the state of each series.
  *
- *     good   runs at the reference's level        bad   runs since an alarm       fast   better runs, not yet believed
+ *     good   runs at the reference's level        bad   runs since an alarm       fast   better runs, not yet confirmed
  *
- *     NEW        good | bad begins                UNSURE  stays in good: the next nights look back at it
+ *     NEW        good | bad begins                UNSURE  stays in good: later nights test it again
  *     EXISTING   good | bad grows                 BETTER  fast grows; after three runs it is the reference
  *     FIXED      good again; one or two bad runs were an excursion and count as noise of the reference
  *
- * What noise is, and whether a change is more than that, is in history_noise.c.
+ * history_noise.c estimates noise and tests whether a change exceeds it.
  */
 #include "compare/history.h"
 
@@ -25,27 +25,28 @@ const char *history_verdict_name(enum history_verdict verdict)
     return names[verdict];
 }
 
-/* So many runs at a better level make it the reference; fewer bad runs in a row are an excursion. */
+/* After this many runs at a better level, that level becomes the reference; fewer bad runs in a row are an
+ * excursion. */
 enum { RUNS_THAT_STAY = 3 };
 
-/* An alarm ends when the level is nearer to the reference than to the bad level: at once when the chance of that is less
- * than this, else with the second such run in a row. */
+/* An alarm ends when the level is nearer to the reference than to the bad level: at once if the p of that is below
+ * this, else with the second such run in a row. */
 static const double fixed_p = 0.001;
 enum { RUNS_THAT_ARE_BACK = 2 };
 
-/* The noise is estimated, too, so a little of the chance of a false alarm is kept back. */
+/* The noise itself is estimated, so part of the allowed probability of a false alarm is held in reserve. */
 static const double spent_share = 0.85;
 
-/* UNSURE is reported where a false one is so many times likelier than a false NEW. */
+/* UNSURE is reported at a threshold this many times more permissive than that of NEW. */
 static const double unsure_factor = 10;
 
 /* ---- the state of a series ---- */
 
 struct state {
     const struct history_series *series;
-    double sign; /* -1 where less is worse: levels are turned round, and larger is worse from here on */
+    double sign; /* -1 if smaller is worse: levels are negated, so that larger is worse */
     struct noise_runs good, bad, fast;
-    struct noise_runs back; /* since an alarm, the last runs, which may be good again */
+    struct noise_runs back; /* the latest runs of an alarm, which may be good again */
     struct noise_past past; /* the noise of earlier references */
     struct noise_test test; /* of the current run */
 };
@@ -78,7 +79,7 @@ static void append_runs(struct noise_runs *to, struct noise_runs *from)
     from->count = 0;
 }
 
-/* The same for a visit elsewhere: the runs widen the noise of TO. */
+/* Move the runs of an excursion: they add to the noise of TO. */
 static void return_runs(struct noise_runs *to, struct noise_runs *from)
 {
     for (size_t i = 0; i < from->count; i++)
@@ -86,7 +87,7 @@ static void return_runs(struct noise_runs *to, struct noise_runs *from)
     append_runs(to, from);
 }
 
-/* FROM becomes the reference. */
+/* Make FROM the reference. */
 static void move_reference(struct state *state, struct noise_runs *from,
                            const struct history_options *options)
 {
@@ -97,7 +98,7 @@ static void move_reference(struct state *state, struct noise_runs *from,
 
 /* ---- one run of one series ---- */
 
-/* Did the level change by less than counts? */
+/* Is the change of the level too small to count? */
 static bool too_small(const struct state *state, double change, double reference,
                       const struct history_options *options)
 {
@@ -105,7 +106,7 @@ static bool too_small(const struct state *state, double change, double reference
            fabs(change) < state->series->min_change;
 }
 
-/* The last COUNT runs of good that are not excursions were bad already: they go to bad, which is empty or later. */
+/* The last COUNT runs of good that are not excursions were bad already: move them to bad, before its runs. */
 static void take_tail(struct state *state, size_t count)
 {
     struct noise_runs tail = { 0 };
@@ -145,7 +146,7 @@ static enum history_verdict judge_alarmed(struct state *state, size_t run,
     const struct noise_test *test = &state->test;
     double level = level_at(state, run), change = level - test->centre;
     if (test->passed &&
-        !too_small(state, change, test->centre, options)) { /* worse than the bad level, too */
+        !too_small(state, change, test->centre, options)) { /* worse than the bad level as well */
         state->bad.count = state->back.count = 0;
         add_run(state, &state->bad, run);
         return HISTORY_NEW;
@@ -196,7 +197,7 @@ static enum history_verdict judge_calm(struct state *state, size_t run, const st
     return slower ? HISTORY_UNSURE : HISTORY_SAME;
 }
 
-/* Where the series stands in RUN, which it was measured in. */
+/* The verdict on the series in RUN, in which it was measured. */
 static enum history_verdict judge_run(struct state *state, size_t run, const struct history_options *options)
 {
     if (state->series->accepted && state->series->accepted[run]) {
@@ -214,12 +215,12 @@ static enum history_verdict judge_run(struct state *state, size_t run, const str
     return state->bad.count > 0 ? judge_alarmed(state, run, options) : judge_calm(state, run, options);
 }
 
-/* What is to be reported of the series after RUN got VERDICT. */
+/* The finding on the series after RUN got VERDICT. */
 static struct history_finding finding_of(const struct state *state, size_t run, enum history_verdict verdict,
                                          double reference)
 {
     const struct noise_test *test = &state->test;
-    /* A change that is in doubt may have begun some runs ago: then these are compared with the runs before them. */
+    /* An uncertain change may have begun some runs ago: then the runs since are compared with those before. */
     bool in_doubt = verdict == HISTORY_UNSURE && test->gathered;
     if (in_doubt && state->bad.count == 0)
         reference = test->centre;
@@ -254,16 +255,16 @@ static struct history_finding finding_of(const struct state *state, size_t run, 
     return finding;
 }
 
-/* ---- the chance of a false alarm, given out ---- */
+/* ---- distributing the probability of a false alarm ---- */
 
 /*
- * Most goes to the figure that is looked at first; what a group that is not there would have gets shared by the others.
+ * Most goes to the main figure; the share of an absent group is divided among the others.
  */
 static const double group_shares[HISTORY_GROUPS] = {
     [HISTORY_STEP] = 0.7, [HISTORY_HEAD] = 0.05, [HISTORY_OPERATORS] = 0.15, [HISTORY_KERNELS] = 0.1
 };
 
-/* Weights of the COUNT series that are tested in this run; they add up to 1. Those that are not get 0. */
+/* Weights of the COUNT series that are tested in this run; they add up to 1. Other series get 0. */
 static void weigh(const struct state *states, size_t count, double *weights)
 {
     double sums[HISTORY_GROUPS] = { 0 }, numbers[HISTORY_GROUPS] = { 0 }, shares = 0;
@@ -304,8 +305,8 @@ static int compare_questions(const void *left, const void *right)
 }
 
 /*
- * Weighted Holm: the smallest p for its weight first; what was spent on a question that passed is free for the rest.
- * PASSED[i] says whether question i passes at LEVEL.
+ * Weighted Holm: the smallest p relative to its weight first; the weight of a test that passed is redistributed to the
+ * rest. PASSED[i] is set if test i passes at LEVEL.
  */
 static void holm(struct question *questions, size_t count, double level, bool *passed)
 {
@@ -316,7 +317,7 @@ static void holm(struct question *questions, size_t count, double level, bool *p
     for (size_t i = 0; i < count && !any; i++)
         any = questions[i].p <= level * questions[i].weight / remaining;
     if (!any)
-        return; /* as on most nights: when none passes first, none does */
+        return; /* the usual case: if the first does not pass, none does */
     if (count > 1)
         qsort(questions, count, sizeof *questions, compare_questions);
     for (size_t i = 0; i < count; i++) {
@@ -334,7 +335,7 @@ struct scratch {
     bool *passed;
 };
 
-/* Which of the tests pass when one or more of them do so by chance with probability LEVEL. */
+/* Decide which tests pass, such that the probability of one or more false positives is LEVEL. */
 static void pass(const struct state *states, size_t count, double level, bool less, struct scratch *scratch)
 {
     size_t asked = 0;
@@ -401,7 +402,7 @@ static void walk(struct history *history, struct state *states, const struct his
                 verdict = judge_run(state, run, options);
             }
             if (verdict == HISTORY_NEW ||
-                verdict == HISTORY_EXISTING) /* runs may have turned out to be bad */
+                verdict == HISTORY_EXISTING) /* runs may have been reclassified as bad */
                 reference = noise_centre(&state->good, options->window);
             if (series->verdicts)
                 series->verdicts[run] = (uint8_t)verdict;

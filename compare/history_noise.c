@@ -1,12 +1,12 @@
 /*
  * history_noise.c - see history_noise.h.
  *
- * The hard part is to know the noise of a night from a few nights. A level is made of steps, whose spread gives its
- * error if nights do not differ: with 14 nights of 10 steps that is known to a few percent. But machines have good
- * and bad nights, which the steps do not show; the nights do, but 14 of them give a standard deviation to a fifth
- * only. So all series are tested together (as in Smyth's moderated t, 2004): when over all of them nights differ no more
- * than steps explain, the steps are believed. When they differ more, each series has only its own nights, and a change
- * must be larger to be believed. A series that is clearly noisier than the others is never lent their quiet.
+ * The difficulty is to estimate the noise of a night from a few nights. If nights do not differ, the error of a level
+ * follows from the spread of its steps: 14 nights of 10 steps give it to a few percent. But machines have good and bad
+ * nights, which steps do not show; nights do, but 14 of them give a standard deviation only to about 20 %. So all
+ * series are tested together (as in Smyth's moderated t, 2004): if over all of them nights differ no more than steps
+ * explain, the estimate from steps is used. If they differ more, each series has only its own nights, and a change must
+ * be larger to be significant. A series that is clearly noisier than the others never uses the pooled estimate.
  */
 #include "compare/history_noise.h"
 
@@ -15,23 +15,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of fewer runs none is set aside. */
+/* With fewer runs, none is left out. */
 enum { LEAST_RUNS_FOR_ODD = 5 };
 
-/* A night is wild when the square of its error is so many times that of a middling one: chance makes one of 30,000 nights of
- * ten steps so. Its level is uncertain: up to a quarter of the nights are left out for it. */
+/* A night is wild if the square of its error is this many times the median one: by chance, one of 30,000 nights of ten
+ * steps is. Its level is uncertain: up to a quarter of the nights are left out for that reason. */
 static const double wild_from = 4;
 enum { RUNS_PER_WILD = 4 };
 
-/* Degrees of freedom that the pool lends: when steps explain the nights, and when they do not. */
+/* Degrees of freedom that the pool adds: if steps explain the nights, and if they do not. */
 static const double df_of_steps = 100, df_of_nights = 4;
 
-/* A series is noisier than the others when chance makes it look so in 1 of 700 (standard deviations of a normal). */
+/* A series is noisier than the others if the probability of that is below 1 in 700 (in standard deviations of a normal
+ * distribution). */
 static const double noisier_from = 3;
 
 /*
- * Looking back: how many runs together are compared at most, and what share of the chance of a false alarm each look gets.
- * It is not done when this run is not itself worse by half a standard deviation of a night (the square of that).
+ * Looking back: the maximum number of runs compared together, and the share of the probability of a false alarm that
+ * each look gets. Only done if this run itself is worse by half a standard deviation of a night (squared here).
  */
 enum { LOOK_BACK = 6 };
 static const double look_shares[LOOK_BACK + 1] = { 0, 0.9, 0.04, 0.015, 0.015, 0.015, 0.015 };
@@ -45,7 +46,7 @@ static int compare_doubles(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The square of the error of a middling night; NAN when no run knows its error. SCRATCH has room for COUNT. */
+/* The median of the squared errors of the nights; NAN if no error is known. SCRATCH has room for COUNT. */
 static double middling_error(const struct noise_run *runs, size_t count, double *scratch)
 {
     size_t known = 0;
@@ -56,13 +57,13 @@ static double middling_error(const struct noise_run *runs, size_t count, double 
     return shift_median(scratch, known);
 }
 
-/* Were the steps of a night with this ERROR much wilder than those of a middling night? */
+/* Were the steps of a night with this ERROR much more spread than those of a median night? */
 static bool is_wild(double error, double middling)
 {
-    return error * error > wild_from * middling; /* false when either is unknown */
+    return error * error > wild_from * middling; /* false if either is unknown */
 }
 
-/* The noise of COUNT runs. LEVELS has room for as many. */
+/* The noise of COUNT runs. LEVELS is scratch space for as many. */
 static struct noise_reference look_at_runs(const struct noise_run *runs, size_t count, double *levels)
 {
     struct noise_reference reference = { .centre = NAN, .expected = middling_error(runs, count, levels) };
@@ -70,7 +71,7 @@ static struct noise_reference look_at_runs(const struct noise_run *runs, size_t 
     double middling = reference.expected, errors = 0;
     for (size_t i = 0; i < count; i++)
         wild += is_wild(runs[i].error, middling);
-    bool leave_out = wild <= count / RUNS_PER_WILD; /* more of them are not exceptional */
+    bool leave_out = wild <= count / RUNS_PER_WILD; /* if there are more, they are not exceptional */
     for (size_t i = 0; i < count; i++) {
         if (leave_out && is_wild(runs[i].error, middling))
             continue;
@@ -99,7 +100,7 @@ static struct noise_reference look_at_runs(const struct noise_run *runs, size_t 
     return reference;
 }
 
-/* The noise of the last WINDOW of the first COUNT of RUNS alone. */
+/* The noise of only the last WINDOW of the first COUNT of RUNS. */
 static struct noise_reference look_at(const struct noise_run *runs, size_t count, size_t window)
 {
     if (count > window) {
@@ -120,7 +121,7 @@ double noise_centre(const struct noise_runs *runs, size_t window)
     return look_at(runs->at, runs->count, window).centre;
 }
 
-/* ---- what was learnt at other levels ---- */
+/* ---- noise at earlier levels ---- */
 
 void noise_remember(struct noise_past *past, const struct noise_runs *runs, size_t window)
 {
@@ -135,7 +136,7 @@ void noise_remember(struct noise_past *past, const struct noise_runs *runs, size
     }
 }
 
-/* As look_at(); where there are too few runs here, the noise of earlier levels is added. */
+/* As look_at(); if there are too few runs here, the noise of earlier levels is added. */
 static struct noise_reference look_with_past(const struct noise_run *runs, size_t count,
                                              const struct noise_past *past, size_t window)
 {
@@ -178,7 +179,7 @@ void noise_pool_settle(struct noise_pool *pool)
         return;
     qsort(pool->ratios.at, pool->ratios.count, sizeof *pool->ratios.at, compare_doubles);
     double middle = shift_median(pool->ratios.at, pool->ratios.count);
-    /* If nights did not differ, the median would be 1, give or take 1.25 sqrt(2/df). */
+    /* If nights do not differ, the median is 1 +- 1.25 sqrt(2/df). */
     double by_chance = 1 + 0.05 + 2.5 * 1.25 * sqrt(2 / pool->df_sum);
     bool explained = middle <= by_chance;
     pool->ratio = explained ? 1 : middle;
@@ -210,7 +211,7 @@ static double variance_of(const struct noise_reference *reference, const struct 
 
 /* ---- one run ---- */
 
-/* By how much the level of RUN, whose steps may have been wild, is less certain than that of a night. */
+/* The extra variance of the level of RUN if its steps have an exceptional spread. */
 static double wilder(const struct noise_run *run, const struct noise_reference *reference)
 {
     bool wild = is_wild(run->error, reference->expected);
@@ -225,13 +226,13 @@ static double t_of(double change, double variance)
     return variance > 0 ? change / sqrt(variance) : copysign(INFINITY, change);
 }
 
-/* Was an odd earlier run at LEVEL, too? Three in a row are not accidental, whatever was there before. */
+/* Was an odd earlier run at LEVEL as well? (Three in a row are significant in any case.) */
 static bool was_visited(const struct noise_reference *reference, double level, size_t back, double variance)
 {
     return reference->has_aside && back < 3 && fabs(level - reference->aside_level) < 3 * sqrt(2 * variance);
 }
 
-/* Look at NOW and the last BACK - 1 runs of GOOD together; keep what is found when it is the strongest so far. */
+/* Test NOW and the last BACK - 1 runs of GOOD together; keep the finding if it is the strongest so far. */
 static void look_back(struct noise_test *test, size_t back, const struct noise_pool *pool,
                       const struct noise_run *now, const struct noise_runs *good,
                       const struct noise_past *past, size_t window)
@@ -250,7 +251,7 @@ static void look_back(struct noise_test *test, size_t back, const struct noise_p
         return;
     double level = sum / (double)back, change = level - reference.centre, df;
     if (!(now->level - reference.centre > change / 2))
-        return; /* this run is no longer up there */
+        return; /* this run is no longer worse */
     double variance = variance_of(&reference, pool, &df);
     double of_tail = (double)back * variance + wilder(now, &reference);
     for (size_t i = head; i < good->count; i++)

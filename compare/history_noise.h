@@ -1,10 +1,10 @@
 /*
- * history_noise.h - how much the nights of a series differ by themselves, and whether a run differs by more.
+ * history_noise.h - the noise between nights of a series, and whether a run differs by more.
  *
- * For history.c. Levels are such that larger is worse.
+ * For history.c. Larger levels are worse.
  *
- *     noise_gather(&test, &good, &past, window, &pool);     // of each series: the noise of its own nights
- *     noise_pool_settle(&pool);                             // the noise of all together
+ *     noise_gather(&test, &good, &past, window, &pool);     // for each series: the noise of its own nights
+ *     noise_pool_settle(&pool);                             // pooled noise of all series
  *     noise_compare(&test, &pool, &now, &good, &bad, &past, window);
  *     test.p, test.p_less                                   // to be corrected for the number of series
  */
@@ -15,13 +15,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* With fewer earlier runs than this nothing is called NEW. */
+/* With fewer earlier runs, nothing is NEW. */
 enum { HISTORY_LEAST_RUNS = 4 };
 
 struct noise_run {
     size_t run;
     double level, error; /* error NAN: unknown */
-    bool excursion;      /* was elsewhere for a night or two: counts as noise, not as a change */
+    bool excursion;      /* was at another level for a night or two: counts as noise, not as a change */
 };
 
 struct noise_runs {
@@ -35,41 +35,41 @@ struct noise_past {
 
 /* The noise of the nights of one reference. */
 struct noise_reference {
-    size_t count;       /* runs that make the centre */
+    size_t count;       /* runs in the centre */
     double centre;      /* mean of their levels */
-    double variance;    /* of a level, from how they differ; 0 when df is 0 */
+    double variance;    /* of a level, from differences between nights; 0 if df is 0 */
     double df;          /* degrees of freedom of it, earlier references included */
-    double expected;    /* variance of a level if the steps explain it alone; NAN when unknown */
-    bool has_aside;     /* was a run set aside that is worse than the centre? */
+    double expected;    /* variance of a level if steps alone explain it; NAN if unknown */
+    bool has_aside;     /* was a run left out that is worse than the centre? */
     double aside_level; /* the level of the worst of them */
 };
 
 struct noise_test {
-    bool gathered, asked; /* asked: P is a number */
+    bool gathered, asked; /* asked: P is valid */
     struct noise_reference reference;
     double centre_before;             /* of the reference, all of it */
-    double centre;                    /* what LEVEL was compared with */
-    double level;                     /* of this run, or the mean of the last `back` runs */
+    double centre;                    /* the centre that LEVEL was compared with */
+    double level;                     /* of this run, or mean of the last `back` runs */
     size_t back;                      /* 1: the change began with this run; 2: with the one before ... */
     double variance;                  /* of a night's level */
-    double p, p_less;                 /* one-sided: this much worse, this much better, by chance */
-    bool few;                         /* too few earlier runs to call anything new */
-    bool visited;                     /* an odd earlier run was at this level, too */
-    bool passed, passed_less, unsure; /* for the caller */
+    double p, p_less;                 /* one-sided p of being worse, of being better */
+    bool few;                         /* too few earlier runs to report NEW */
+    bool visited;                     /* an odd earlier run was at this level as well */
+    bool passed, passed_less, unsure; /* set by the caller */
 };
 
 /* The noise of all series together. */
 struct noise_pool {
-    VEC_OF(double) ratios; /* of the variance found to the one that the steps explain */
+    VEC_OF(double) ratios; /* of the observed variance to the one that steps explain */
     double df_sum;
-    double ratio; /* their middle, not below 1 */
-    double df;    /* how much it counts, as degrees of freedom; 0: nothing */
+    double ratio; /* their median, at least 1 */
+    double df;    /* its weight as degrees of freedom; 0: none */
 };
 
-/* Centre of the last WINDOW of RUNS, odd ones set aside. NAN when there are none. */
+/* Centre of the last WINDOW of RUNS, without odd ones. NAN if there are none. */
 double noise_centre(const struct noise_runs *runs, size_t window);
 
-/* RUNS are left as a reference: their noise is kept in PAST, for up to WINDOW nights. */
+/* Add the noise of RUNS, which are no longer the reference, to PAST, for up to WINDOW nights. */
 void noise_remember(struct noise_past *past, const struct noise_runs *runs, size_t window);
 
 void noise_gather(struct noise_test *test, const struct noise_runs *good, const struct noise_past *past,
@@ -77,7 +77,7 @@ void noise_gather(struct noise_test *test, const struct noise_runs *good, const 
 void noise_pool_settle(struct noise_pool *pool);
 void noise_pool_release(struct noise_pool *pool);
 
-/* Compare NOW with BAD when there are any, else with GOOD; fills in TEST except what is the caller's. */
+/* Compare NOW with BAD if it is not empty, else with GOOD; fills in all of TEST except the caller's fields. */
 void noise_compare(struct noise_test *test, const struct noise_pool *pool, const struct noise_run *now,
                    const struct noise_runs *good, const struct noise_runs *bad, const struct noise_past *past,
                    size_t window);

@@ -1,4 +1,4 @@
-/* measure.c - see measure.h. What keeps the samples, and what several kinds of parts share. */
+/* measure.c - see measure.h. Storage of samples, and code shared by several kinds of parts. */
 #include "compare/measure.h"
 
 #include "base/runs.h"
@@ -49,7 +49,7 @@ void measures_free(struct measures *measures)
     free(measures);
 }
 
-/* ---- taking ---- */
+/* ---- adding parts ---- */
 
 const char *measure_source_name(enum measure_source source)
 {
@@ -68,7 +68,7 @@ const char *measure_source_name(enum measure_source source)
 bool measures_part(struct measures *measures, enum measure_source source, struct tpa_error *err)
 {
     if (measures->parts > 0 && measures->source != source)
-        return tpa_fail(err, TPA_NOWHERE, "this is %s, and the rest of its side is %s",
+        return tpa_fail(err, TPA_NOWHERE, "this is %s, but the rest of its side is %s",
                         measure_source_name(source), measure_source_name(measures->source));
     measures->source = source;
     measures->parts++;
@@ -123,7 +123,7 @@ void measure_rows_add(struct measure_rows *rows, const char *name, size_t len, u
         (struct measure_value){ names_add(rows->names, name, len), sample, value, calls };
 }
 
-/* Values said twice count once. */
+/* Repeated values count once. */
 void measures_add_fact(struct measures *measures, const char *key, const char *title, const char *value,
                        size_t len)
 {
@@ -147,10 +147,10 @@ static bool value_belongs_behind(const void *context, const void *left, const vo
         return a->row > b->row;
     if (a->sample != b->sample)
         return a->sample > b->sample;
-    return a->value > b->value; /* so that sums of doubles are the same every time */
+    return a->value > b->value; /* so that sums of doubles are reproducible */
 }
 
-/* Sort; add up what one row has twice in a sample. */
+/* Sort, and add up values of the same row and sample. */
 static void finish_rows(struct measure_rows *rows)
 {
     runs_sort(rows->values.at, rows->values.count, sizeof *rows->values.at, value_belongs_behind, NULL);
@@ -184,7 +184,7 @@ static int compare_texts(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* One fact for each key, its values in order, whatever the order of the files. */
+/* Make one fact per key with sorted values, independent of the order of files. */
 static void join_facts(struct measures *measures)
 {
     size_t kept = 0, count = measures->facts.count;
@@ -220,7 +220,7 @@ static int compare_ranks(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Sort the ranks, and say which there are: "0-3, 7". */
+/* Sort the ranks, and format them: "0-3, 7". */
 static void finish_ranks(struct measures *measures)
 {
     struct buffer text = { 0 };
@@ -259,7 +259,7 @@ void measures_finish(struct measures *measures)
     join_facts(measures);
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 const struct sampling *measures_sampling(const struct measures *measures)
 {

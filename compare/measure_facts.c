@@ -1,4 +1,4 @@
-/* measure_facts.c - what a trace says about itself that may make it unlike another; see measure.h. */
+/* measure_facts.c - recorded facts about a trace that may make it hard to compare; see measure.h. */
 #include "compare/measure_parts.h"
 
 #include "base/quantity.h"
@@ -38,7 +38,7 @@ static void add_cuda_version(const struct measuring *measuring, const char *key,
     add(measuring, key, title, known ? text : value);
 }
 
-/* Keys of the file that hold a version of something, and what people call it. */
+/* Keys of the file that hold a version of something, and its title. */
 static const struct {
     const char *property, *key, *title;
 } versions[] = {
@@ -73,7 +73,7 @@ static void add_unread(struct measures *measures, size_t count, const char *why)
     measures->files_unread += count;
 }
 
-/* What may be the rest of the ranks: files that were left out, and files of which nothing is left. */
+/* Possible files of missing ranks: files that were left out, and files without events. */
 static void find_unread(const struct measuring *measuring)
 {
     const struct trace *trace = measuring->trace;

@@ -1,8 +1,9 @@
 /*
  * measure_fleet.c - a job of many ranks as samples; see measure.h.
  *
- * A sample is a step of the job: ranks wait for each other and are not independent witnesses of a step. Its time is that of
- * the median rank, its parts are means over the devices. Names are sampled by rank: the median of the runs on each.
+ * A sample is a step of the job: ranks wait for each other so their times of a step are not independent. Its time is
+ * that of the median rank, its parts are means over the devices. Names are sampled by rank: the median of the runs on
+ * each rank.
  */
 #include "base/runs.h"
 #include "base/search.h"
@@ -20,7 +21,7 @@
 struct fleet_use {
     double length_ns, part_ns[FACTS_PARTS], waited_ns;
     int64_t devices;
-    uint32_t sample; /* SAMPLE_NONE: the step is not common, and none */
+    uint32_t sample; /* SAMPLE_NONE: the step is not common to all ranks and no sample */
 };
 
 enum { SAMPLE_NONE = UINT32_MAX };
@@ -94,7 +95,7 @@ static void measure_waiting(struct sampling *to, const struct fleet *fleet, cons
     }
 }
 
-/* Do the common steps have numbers? They come behind the one that has none. */
+/* Do the common steps have numbers? They follow the one without a number. */
 static bool are_marked(const struct fleet *fleet)
 {
     size_t i = fleet->steps.count;
@@ -103,7 +104,7 @@ static bool are_marked(const struct fleet *fleet)
     return i > 0 && fleet->steps.at[i - 1].step != FACTS_MISSING;
 }
 
-/* Where no steps are marked the recordings are the only "step", and its sample is the job. */
+/* Without marked steps, the whole recording is the only "step", and its sample is the job. */
 static void measure_steps(struct measures *measures, const struct fleet *fleet)
 {
     struct fleet_use *uses = mem_zalloc(fleet->steps.count + 1, sizeof *uses);
@@ -120,7 +121,7 @@ static void measure_steps(struct measures *measures, const struct fleet *fleet)
             to, &(struct measure_sample){ (uint32_t)measures->parts - 1, 0, 0, marked ? step->step : -1 });
         sampling_set(to, marked ? "step_time" : "window", marked ? "step time" : "window", TABLE_NS, sample,
                      (double)step->median_ns);
-        sampling_set(to, "step_spread", "slowest less fastest rank", TABLE_NS, sample,
+        sampling_set(to, "step_spread", "slowest minus fastest rank", TABLE_NS, sample,
                      (double)(step->max_ns - step->min_ns));
         if (fleet->meetings.count)
             sampling_set(to, "waiting", "waiting for other ranks", TABLE_NS, sample,
@@ -137,7 +138,7 @@ static void measure_steps(struct measures *measures, const struct fleet *fleet)
 /* A name on a rank. */
 struct named {
     name_id kind, name;
-    uint32_t rank; /* of fleet->ranks, which the caller has put in order */
+    uint32_t rank; /* index into fleet->ranks, which the caller has sorted */
     const struct facts_name *facts;
 };
 
@@ -213,7 +214,7 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
 
 /* ---- memory ---- */
 
-/* The most that each rank had in use on one of its devices. The samples are there. */
+/* The maximum in use by each rank on one of its devices. The samples exist already. */
 static void measure_peaks(struct measures *measures, const struct fleet *fleet)
 {
     const struct facts_device *devices = facts_rows(fleet->job.facts, FACTS_DEVICES);
@@ -269,7 +270,7 @@ static void measure_slow(struct measures *measures, const struct fleet *fleet)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 static void add_fact(struct measures *measures, const struct facts *facts, const char *key, const char *title,
                      name_id value)

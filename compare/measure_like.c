@@ -1,6 +1,6 @@
 /*
- * measure_like.c - a trace or profile compared with a saved result: the command of the result runs again, and
- * what it answers is taken as if it had been saved; see measure.h.
+ * measure_like.c - a trace or profile compared with a saved result: the command of the result is run again, and its
+ * result is measured like a saved one; see measure.h.
  */
 #include "compare/measure.h"
 
@@ -25,7 +25,7 @@ static const struct analysis *find_analysis(const char *schema)
     return NULL;
 }
 
-/* What a command answers about a trace when it is given no options, as it would have saved it. */
+/* The result of a command for a trace with default options, as it would have been saved. */
 struct trace_wants measure_wants_like(const char *schema)
 {
     if (strcmp(schema, "tpa.top/1") == 0) {
@@ -58,7 +58,7 @@ static unsigned dimensions_of(const struct table *table)
     return by;
 }
 
-/* Tables of the trace must name rows as those of the saved result do. */
+/* Rows of the trace must be named like those of the saved result. */
 static bool is_alike(const struct result *made, const struct result *saved)
 {
     if (made->tables.count == 0 || saved->tables.count == 0)
@@ -81,7 +81,7 @@ static bool not_alike(const char *what, const struct result *saved, struct tpa_e
     return tpa_hint(err, "save the same of it with --format json, or compare the files themselves");
 }
 
-/* Take MADE, what the command of SAVED answers now about WHAT; it is freed. */
+/* Measure MADE, the result of the command of SAVED for WHAT, and free it. */
 static bool take_made(struct measures *measures, struct result *made, const struct result *saved,
                       const char *what, struct tpa_error *err)
 {
@@ -102,7 +102,7 @@ static bool run_analysis(const struct analysis *analysis, const struct trace *tr
     return true;
 }
 
-/* Add to MADE what the command of SAVED answers about TRACE; nothing where it cannot be asked. */
+/* Add to MADE the result of the command of SAVED for TRACE; nothing if it cannot be repeated. */
 static bool ask_trace(const struct result *saved, const struct trace *trace, struct result **made,
                       struct tpa_error *err)
 {

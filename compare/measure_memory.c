@@ -1,9 +1,9 @@
 /*
  * measure_memory.c - peaks of memory by sample; see measure_parts.h.
  *
- * Between two records of a device its level holds for all steps that begin there: so a record raises a range of steps,
- * ordered by their start, in a tree of ranges, and the peak of a step is read from the tree at last. Devices and steps
- * may both be many: asking each device about each step took 15 s for 10,000 of each.
+ * The level of a device between two records applies to all steps that begin there: so a record raises a range of steps,
+ * ordered by start, in a segment tree, and the peaks of steps are read from the tree at the end. There may be many
+ * devices and steps: querying each device for each step took 15 s for 10,000 of each.
  */
 #include "compare/measure_parts.h"
 
@@ -19,8 +19,8 @@ struct peaks {
     const struct memory_records *records;
     const struct measured_step **steps; /* by file and start */
     size_t count;
-    int64_t *tree[PLACES];           /* as of a heap: step i is leaf count + i; INT64_MIN: nothing was said */
-    enum memory_place order[PLACES]; /* those that any step has, in the order in which they were met */
+    int64_t *tree[PLACES];           /* in heap order: step i is leaf count + i; INT64_MIN: no value */
+    enum memory_place order[PLACES]; /* places that occur in any step, in order of first occurrence */
     size_t places;
 };
 
@@ -55,7 +55,7 @@ static void peaks_release(struct peaks *peaks)
         free(peaks->tree[place]);
 }
 
-/* The peak of the steps from FIRST up to END is LEVEL at least. */
+/* Raise the peaks of steps FIRST to END (exclusive) to at least LEVEL. */
 static void raise_peaks(struct peaks *peaks, enum memory_place place, size_t first, size_t end, int64_t level)
 {
     int64_t *tree = peaks->tree[place];
@@ -79,7 +79,7 @@ static int64_t peak_of(const struct peaks *peaks, enum memory_place place, size_
     return peak;
 }
 
-/* What DEVICE had in use at the begin of each step of its file, and after each record in it. */
+/* Apply the memory DEVICE had in use at the beginning of each step of its file, and after each record in it. */
 static void add_device(struct peaks *peaks, const struct memory_device *device)
 {
     enum memory_place place = memory_is_host(device) ? ON_HOST : ON_DEVICES;
@@ -105,7 +105,7 @@ static void add_device(struct peaks *peaks, const struct memory_device *device)
     raise_peaks(peaks, place, next, end, level);
 }
 
-/* The most that DEVICE ever had in use. */
+/* The maximum that DEVICE had in use. */
 static int64_t peak_of_all(const struct memory_records *records, const struct memory_device *device)
 {
     int64_t peak = device->before;
@@ -121,7 +121,7 @@ static void set_peak(struct sampling *sampling, enum memory_place place, uint32_
     static const char *const titles[] = { [ON_DEVICES] = "memory peak", [ON_HOST] = "host memory peak" };
     const struct measure_metric *metric = sampling_metric(sampling, keys[place]);
     double known = metric && metric->values.count > sample ? metric->values.at[sample] : NAN;
-    if (!(known >= (double)peak)) /* of several devices the fullest counts */
+    if (!(known >= (double)peak)) /* the device with the most counts */
         sampling_set(sampling, keys[place], titles[place], TABLE_BYTES, sample, (double)peak);
     struct measure_metric *set = sampling_metric(sampling, keys[place]);
     if (!(set->whole >= (double)peak))
@@ -154,7 +154,7 @@ void measure_memory(const struct measuring *measuring)
         add_device(&peaks, device);
     }
     set_peaks_of_steps(&peaks);
-    /* What peaks outside of all steps is a peak all the same. */
+    /* A peak outside of all steps counts as well. */
     for (size_t i = 0; i < PLACES; i++) {
         const struct measure_metric *of_files = sampling_metric(&measures->by_file, keys[i]);
         struct measure_metric *of_steps = sampling_metric(&measures->by_step, keys[i]);

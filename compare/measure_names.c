@@ -1,8 +1,8 @@
 /*
  * measure_names.c - see measure_parts.h.
  *
- * Times are added up per name and sample, of which there are few among the pairs that could be: a pair is looked up as
- * bytes, and struct names gives equal bytes equal, dense ids.
+ * Times are added up per pair of name and sample; few of the possible pairs occur, so pairs are interned as bytes in a
+ * struct names, which gives them dense ids.
  */
 #include "compare/measure_parts.h"
 
@@ -37,7 +37,7 @@ static void add(struct tally *tally, name_id name, uint32_t sample, int64_t time
     tally->sums.at[id].count += count;
 }
 
-/* Hand the sums to ROWS, and free them. Names lose their first SKIP bytes. */
+/* Move the sums to ROWS, and free them. Names lose their first SKIP bytes. */
 static void tally_finish(struct tally *tally, const struct trace *trace, struct measure_rows *rows,
                          size_t skip)
 {
@@ -65,7 +65,7 @@ static void tallies_open(struct tallies *tallies, const struct measuring *measur
                                  .by_file = { .pairs = names_open() } };
 }
 
-/* Count TIME for NAME in FILE and in the step that MOMENT lies in; FILE alone when IN_STEP is false. */
+/* Count TIME for NAME in FILE and, if IN_STEP, in the step around MOMENT. */
 static void tallies_add(struct tallies *tallies, name_id name, uint32_t file, bool in_step, int64_t moment_ns,
                         int64_t time_ns, int64_t count)
 {
@@ -104,7 +104,7 @@ void measure_names(const struct measuring *measuring)
 
 /* ---- modules ---- */
 
-/* What torch.profiler calls the frame of a module: "nn.Module: Linear_3". */
+/* The name that torch.profiler gives the frame of a module: "nn.Module: Linear_3". */
 static const char module_prefix[] = "nn.Module: ";
 enum { MODULE_PREFIX = sizeof module_prefix - 1 };
 
@@ -145,7 +145,7 @@ static void modules_release(struct modules *modules)
     free(modules->thread);
 }
 
-/* The innermost module that was running on TRACK at MOMENT; NODE_NONE when none was. */
+/* The innermost module that was running on TRACK at MOMENT; NODE_NONE if none. */
 static node_id module_at(const struct modules *modules, track_id track, int64_t moment_ns)
 {
     const struct calltree_thread *thread = modules->thread[track];
@@ -176,7 +176,7 @@ static void add_host_times(const struct measuring *measuring, const struct modul
     free(self_ns);
 }
 
-/* Kernels count for the module that launched them, and with INCLUSIVE for those around it. */
+/* Kernels count for the module that launched them; with INCLUSIVE, for the modules around it as well. */
 static void add_device_times(const struct measuring *measuring, const struct modules *modules, bool inclusive)
 {
     const struct trace *trace = measuring->trace;
@@ -210,5 +210,5 @@ bool measure_modules(const struct measuring *measuring, bool inclusive, struct t
     if (any)
         return true;
     tpa_fail(err, TPA_NOWHERE, "the trace records no modules, so there are no rows");
-    return tpa_hint(err, "profile with with_stack=True; tpa info shows what a trace holds");
+    return tpa_hint(err, "profile with with_stack=True; tpa info shows the contents of a trace");
 }

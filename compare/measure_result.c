@@ -1,8 +1,8 @@
 /*
  * measure_result.c - results that tpa saved, as samples; see measure.h.
  *
- * What a command's tables mean is known for those that hold what a trace's samples are made of: steps, operators, devices,
- * memory. Of any other table the first figure of each row is compared, whatever it is.
+ * Tables of known meaning become the same samples as those of a trace: steps, operators, devices, memory. For any other
+ * table, the first figure of each row is compared.
  */
 #include "compare/measure.h"
 
@@ -16,7 +16,7 @@
 
 enum { NO_COLUMN = -1 };
 
-/* By its key alone: what was saved has no other words for its columns. */
+/* By key only: columns of saved tables have no aliases. */
 static int column_of(const struct table *table, const char *key)
 {
     for (size_t c = 0; c < table->column_count; c++)
@@ -30,7 +30,7 @@ static bool has(const struct table *table, size_t row, int column)
     return column >= 0 && !table_is_missing(table, row, (size_t)column);
 }
 
-/* The figure at ROW and COLUMN; 0 when it is missing. Saved tables may hold any kind under any key. */
+/* The figure at ROW and COLUMN; 0 when it is missing. In saved tables, any key may have any kind. */
 static double figure_at(const struct table *table, size_t row, int column)
 {
     if (!has(table, row, column) || table_is_text(table->columns[column].kind))
@@ -39,7 +39,7 @@ static double figure_at(const struct table *table, size_t row, int column)
     return table_is_number(table->columns[column].kind) ? cell->f : (double)cell->i;
 }
 
-/* The rank at ROW and COLUMN; 0 when it is missing, or no number that a rank can have. */
+/* The rank at ROW and COLUMN; 0 if it is missing or not a valid rank. */
 static int64_t rank_at(const struct table *table, size_t row, int column)
 {
     double rank = figure_at(table, row, column);
@@ -71,8 +71,8 @@ static void add_text_of(struct buffer *out, const struct table *table, size_t ro
 struct taking {
     struct measures *measures;
     uint32_t part;
-    uint32_t whole;        /* the sample that the result is */
-    struct names *samples; /* of steps: "rank number" of each, numbered like the samples from first_step on */
+    uint32_t whole;        /* the sample for the whole result */
+    struct names *samples; /* keys "rank number" of steps, with the ids of their samples minus first_step */
     uint32_t first_step;
 };
 
@@ -90,7 +90,7 @@ static uint32_t step_sample(struct taking *taking, int64_t rank, int64_t number)
 
 /* ---- tpa top ---- */
 
-/* Which columns of the table of top tell what. */
+/* The columns of the table of top. */
 struct top_columns {
     int name, device, annotation, step, rank, host_ns, device_ns, count;
 };
@@ -99,7 +99,7 @@ static const char *const top_details[] = { "input_shapes", "overload_name", "sou
                                            "device",       "stream",        "thread",          "category",
                                            "module",       "line" };
 
-/* The step of ROW, written as its number or as ProfilerStep# and the number; false when it is in none. */
+/* The step of ROW, written as a number or as ProfilerStep# and a number; false if it is in none. */
 static bool step_at(const struct table *table, size_t row, int column, int64_t *number)
 {
     if (column < 0 || !has(table, row, column))
@@ -140,7 +140,7 @@ static void take_operator(struct taking *taking, const struct table *table, size
     measure_rows_add(rows, name->at ? name->at : "", name->count, sample, time_ns, calls);
 }
 
-/* What all rows of a table took in each sample, as a metric. */
+/* Add the total of all rows of a table in each sample as a metric. */
 static void sum_rows(struct sampling *sampling, const char *table, const char *key, const char *title,
                      size_t first_sample)
 {
@@ -179,7 +179,7 @@ static void take_top(struct taking *taking, const struct table *table)
 
 /* ---- tpa steps ---- */
 
-/* Each step is a sample, and its parts are the rows, which add up to it. */
+/* Each step is a sample, and its parts are rows, which add up to it. */
 static void take_steps(struct taking *taking, const struct table *table)
 {
     int name = column_of(table, "step"), rank = column_of(table, "rank"), time = column_of(table, "duration"),
@@ -224,7 +224,7 @@ static void set_mean(struct taking *taking, const struct table *table, const cha
                  sum / (double)table->row_count);
 }
 
-/* Rows of steps overlap, and do not add up to their device: each is measured for itself. */
+/* Rows of steps overlap, so they do not add up to the device: each is measured separately. */
 static void take_devices(struct taking *taking, const struct table *table)
 {
     if (column_of(table, "step") >= 0) {
@@ -242,7 +242,7 @@ static void take_devices(struct taking *taking, const struct table *table)
 static void take_peaks(struct taking *taking, const struct table *table)
 {
     int peak = column_of(table, "peak_allocated"), device = column_of(table, "device");
-    double most[2] = { NAN, NAN }; /* of devices, of the host */
+    double most[2] = { NAN, NAN }; /* maxima of devices and of the host */
     for (size_t row = 0; row < table->row_count; row++) {
         bool on_host = strcmp(text_at(table, row, device), "cpu") == 0;
         if (has(table, row, peak) && !(most[on_host] >= figure_at(table, row, peak)))
@@ -257,7 +257,7 @@ static void take_peaks(struct taking *taking, const struct table *table)
 
 /* ---- any table ---- */
 
-/* Does a whole number of this column say which thing the row is about? */
+/* Does an integer in this column identify the row? */
 static bool names_a_thing(const struct table_column *column)
 {
     static const char *const keys[] = { "rank", "device", "stream", "step", "graph" };
@@ -278,7 +278,7 @@ static int figure_column(const struct table *table)
     return NO_COLUMN;
 }
 
-/* Is the column the same in all rows? Then it tells none from another. */
+/* Is the column equal in all rows, so that it does not distinguish rows? */
 static bool is_constant(const struct table *table, size_t column)
 {
     for (size_t row = 1; row < table->row_count; row++)
@@ -287,7 +287,7 @@ static bool is_constant(const struct table *table, size_t column)
     return true;
 }
 
-/* Texts and numbers of things up to the first figure name a row; at least one text must. */
+/* The texts and identifying numbers before the first figure name a row; at least one must be a text. */
 static bool name_row(const struct table *table, const bool *constant, size_t row, struct buffer *name)
 {
     bool named = false;
@@ -303,7 +303,7 @@ static bool name_row(const struct table *table, const bool *constant, size_t row
     return named;
 }
 
-/* The title of the table is the result's, which will be gone. */
+/* Copy the title of the table: the result will be freed. */
 static const char *keep(struct taking *taking, const char *text)
 {
     return arena_strndup(&taking->measures->arena, text, strlen(text));
@@ -390,13 +390,13 @@ static bool check_schema(struct measures *measures, const struct result *result,
                             "compare results of tpa top, steps, gpu, kernels and the like, or the traces");
         }
     if (measures->schema && strcmp(measures->schema, result->schema) != 0)
-        return tpa_fail(err, TPA_NOWHERE, "this is a result of %s, and the rest of its side of %s",
+        return tpa_fail(err, TPA_NOWHERE, "this is a result of %s, but the rest of its side is of %s",
                         result->schema, measures->schema);
     measures->schema = arena_strndup(&measures->arena, result->schema, strlen(result->schema));
     return true;
 }
 
-/* Tables that were saved with --limit hold a part of the rows only. */
+/* Tables saved with --limit hold only a part of the rows. */
 static void note_cut(struct measures *measures, const struct table *table)
 {
     if (table->row_count < table->total_rows) {

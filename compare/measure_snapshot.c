@@ -1,4 +1,4 @@
-/* measure_snapshot.c - memory snapshots as samples: peaks, and what was in use by line of code; see measure.h. */
+/* measure_snapshot.c - memory snapshots as samples: peaks, and memory in use by line of code; see measure.h. */
 #include "compare/measure.h"
 #include "snapshot/analysis.h"
 #include "base/buffer.h"
@@ -18,7 +18,7 @@ static void add_lines(const struct memory_replay *replay, int64_t entry, struct 
     alive_release(&alive);
 }
 
-/* The blocks in use at the end, so that two snapshots of one process can be laid side by side. */
+/* The blocks in use at the end, so that two snapshots of one process can be compared block by block. */
 static void add_blocks(struct measures *measures, const struct memory_replay *replay)
 {
     const struct snapshot *snapshot = replay->snapshot;
@@ -71,7 +71,7 @@ static void measure_device(struct measures *measures, const struct memory_replay
     add_lines(replay, replay->allocated.peak_entry, at_peak, sample);
     add_lines(replay, replay->entry_count - 1, at_end, sample);
     add_blocks(measures, replay);
-    /* Of several devices the fullest counts: it is what runs out of memory. */
+    /* Of several devices, the one with the most in use counts: it runs out of memory first. */
     int64_t of_device[3] = { replay->allocated.peak, replay->reserved.peak, replay->allocated.end };
     for (int i = 0; i < 3; i++)
         peaks[i] = of_device[i] > peaks[i] ? of_device[i] : peaks[i];

@@ -1,12 +1,13 @@
 /*
- * measure_sums.c - what holds sums and no events as a sample: Python profiles, reports of actions; see measure.h.
+ * measure_sums.c - inputs that hold aggregates instead of events, as a sample: Python profiles, reports of actions; see
+ * measure.h.
  */
 #include "compare/measure.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The sample that the part is, as a whole. */
+/* The sample for the whole part. */
 static uint32_t add_sample(struct measures *measures)
 {
     measures->files++;
@@ -19,18 +20,17 @@ bool measure_profile(struct measures *measures, const struct profile *profile,
                      const struct measure_options *options, struct tpa_error *err)
 {
     if (profile->figures != PROFILE_TIME) {
-        tpa_fail(err, TPA_NOWHERE, "the profile holds no times but %s, and times are compared",
+        tpa_fail(err, TPA_NOWHERE, "the profile holds %s instead of times, and only times can be compared",
                  profile->figures == PROFILE_BYTES ? "bytes" : "weights without a unit");
         return tpa_hint(err, "record with a unit: py-spy record --format speedscope");
     }
     if (!measures_part(measures, MEASURE_PROFILES, err))
         return false;
     uint32_t sample = add_sample(measures);
-    struct measure_rows *rows =
-        sampling_open_rows(&measures->by_file, "functions",
-                           options->inclusive ? "Time in functions, with what they called"
-                                              : "Time in functions, without what they called",
-                           TABLE_NS);
+    struct measure_rows *rows = sampling_open_rows(
+        &measures->by_file, "functions",
+        options->inclusive ? "Time in functions, including callees" : "Time in functions, excluding callees",
+        TABLE_NS);
     rows->may_be_renamed = true; /* their names hold line numbers */
     struct buffer name = { 0 };
     double all_s = 0;

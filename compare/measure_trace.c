@@ -1,8 +1,8 @@
 /*
  * measure_trace.c - the samples of a trace; see measure.h.
  *
- * The figures of whole steps come from one set of moments per device and question, whose length within each step is a
- * binary search; the rows from tpa top's analysis, by step and file, so that they mean what they mean there.
+ * The figures of whole steps come from one interval set per device and use, whose length within each step is found by
+ * binary search; the rows come from the analysis of tpa top, by step and file, with the same definitions.
  */
 #include "compare/measure.h"
 
@@ -36,7 +36,7 @@ static int compare_steps(const void *left, const void *right)
     return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
 }
 
-/* The step NUMBER of FILE; NULL when it is not a sample. */
+/* The step NUMBER of FILE; NULL if it is not a sample. */
 static const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
                                                     int64_t number)
 {
@@ -65,7 +65,7 @@ const struct measured_step *measured_step_at(const struct measuring *measuring, 
     return is_it ? step : NULL;
 }
 
-/* The steps that are samples: those recorded to their end, each number once per file. */
+/* The steps that are samples: complete ones, each number once per file. */
 static void choose_steps(struct measuring *measuring, bool first_only)
 {
     for (size_t i = 0; i < measuring->device_steps->count; i++)
@@ -128,7 +128,7 @@ static void find_use(const struct gpu_events *gpu, const struct gpu_device *devi
     device_use_finish(use);
 }
 
-/* A stretch of time of which a sample tells. */
+/* The interval of a sample. */
 struct stretch {
     struct sampling *sampling;
     uint32_t sample, file;
@@ -146,7 +146,7 @@ static int compare_stretches(const void *left, const void *right)
     return a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
-/* Every sample and the time it is about, file by file. */
+/* All samples and their intervals, file by file. */
 static void list_stretches(const struct measuring *measuring, stretches *list)
 {
     struct measures *measures = measuring->measures;
@@ -180,11 +180,11 @@ static void add_use(struct stretch *stretch, const struct device_use *use)
             (double)intervals_length_within(&use->exposed[kind], stretch->start_ns, stretch->end_ns);
 }
 
-/* The steps among the stretches of a file, so that those can be found in which a device did anything. */
+/* Index over the steps of a file, to find those in which a device did anything. */
 struct step_finder {
-    struct stretch *whole;          /* the file */
+    struct stretch *whole;          /* that of the file */
     VEC_OF(struct stretch *) steps; /* by start */
-    int64_t *latest_ns;             /* by step: the latest end of it and those before */
+    int64_t *latest_ns;             /* by step: the latest end of it and of those before */
     uint32_t *device;               /* by step: 1 + the device that was added last */
 };
 
@@ -222,7 +222,8 @@ static void finder_release(struct step_finder *finder)
     free(finder->device);
 }
 
-/* Add what device D did to the steps in which it did anything: of many devices in many steps most did nothing in most. */
+/* Add what device D did to the steps in which it did anything: with many devices and steps, most devices are idle in
+ * most steps. */
 static void add_to_steps(struct step_finder *finder, const struct device_use *use, uint32_t d)
 {
     size_t intervals = 0, count = finder->steps.count;
@@ -244,12 +245,12 @@ static void add_to_steps(struct step_finder *finder, const struct device_use *us
     }
 }
 
-/* Add what the devices of each file did in each stretch; how many devices each file has, into DEVICES. */
+/* Add what the devices of each file did in each stretch; store the number of devices of each file in DEVICES. */
 static void add_up_busy(const struct measuring *measuring, stretches *list, uint32_t *devices)
 {
     const struct gpu_events *gpu = measuring->gpu;
     struct step_finder finder = { 0 };
-    size_t first = 0, end = 0; /* stretches of the file; devices come file by file, too */
+    size_t first = 0, end = 0; /* stretches of the file; devices are sorted by file as well */
     for (size_t d = 0; d < gpu->device_count; d++) {
         struct device_use use = { 0 };
         find_use(gpu, &gpu->devices[d], &use);
@@ -317,12 +318,12 @@ static unsigned dimensions_of(enum measure_by by)
     }
 }
 
-/* Where the rows of top go, and the time of all of them by sample. */
+/* Destinations of the rows of top, and their total time by sample. */
 struct taking {
     const struct measuring *measuring;
     const struct measure_options *options;
     double *host_ns[2], *device_ns[2]; /* of steps, of files */
-    struct buffer name;                /* of the row at hand */
+    struct buffer name;                /* of the current row */
 };
 
 static void put(struct sampling *sampling, const char *key, const char *title, const struct taking *taking,
@@ -335,7 +336,7 @@ static void put(struct sampling *sampling, const char *key, const char *title, c
     measure_rows_add(rows, taking->name.at ? taking->name.at : "", taking->name.count, sample, value, calls);
 }
 
-/* Which table a row belongs to, and with which time; false when to none. */
+/* The table of a row, and its time there; false if it has none. */
 static bool place_row(const struct top_row *row, const struct measure_options *options, const char **key,
                       const char **title, double *time_ns)
 {
@@ -360,7 +361,7 @@ static bool place_row(const struct top_row *row, const struct measure_options *o
     }
 }
 
-/* Add to the time of all, whatever is a row. */
+/* Add to the total time, independent of the kind of rows. */
 static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const struct top_row *row)
 {
     if (!row->on_device)
@@ -392,14 +393,14 @@ static void take_row(struct taking *taking, const struct top_row *row, uint32_t 
         put(&measuring->measures->by_step, key, title, taking, step->sample, time_ns, (double)row->count);
 }
 
-/* Rows that are places hold one side of the work only, or both mixed. */
+/* Rows by place hold host work, device work, or both mixed. */
 static bool tells_whole(enum measure_by by)
 {
     return by == MEASURE_BY_OPERATOR || by == MEASURE_BY_SHAPE || by == MEASURE_BY_KERNEL ||
            by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
 }
 
-/* What happens in a step that is not a sample, because it overlaps another or repeats its number, is in no sample. */
+/* Work in a step that is no sample, because it overlaps another or repeats its number, is in no sample. */
 static struct step_list ranges_of_samples(const struct measuring *measuring)
 {
     const struct step_list *ranges = measuring->ranges;
@@ -450,7 +451,7 @@ static void measure_rows(const struct measuring *measuring, const struct measure
     buffer_release(&taking.name);
 }
 
-/* Step 3 with step 3: a sample is a file, and a row a step. */
+/* Compare steps by number: a sample is a file, and a row is a step. */
 static void measure_steps(const struct measuring *measuring)
 {
     struct measure_rows *rows =
@@ -470,7 +471,7 @@ static void measure_steps(const struct measuring *measuring)
     free(sums);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 struct trace_wants measure_wants(const struct measure_options *options)
 {

@@ -8,10 +8,10 @@
 
 /* ---- samples ---- */
 
-/* Which samples of the measures are of one step: group[s] is the sample of the night that sample s counts for. */
+/* Samples of the measures that belong to one step: group[s] is the sample of the night that includes sample s. */
 struct groups {
     uint32_t *group;
-    uint32_t *members; /* of each group */
+    uint32_t *members; /* number of samples in each group */
     size_t count;
 };
 
@@ -41,7 +41,7 @@ static int compare_by_step(const void *left, const void *right)
     return order ? order : compare_integers(a->index, b->index);
 }
 
-/* One step of one repetition is one group. A second sample of a step from the same rank is a repetition. */
+/* One step of one repetition is one group. A second sample of a step from the same rank starts a new repetition. */
 static struct groups group_samples(const struct sampling *by)
 {
     size_t count = by->samples.count;
@@ -70,7 +70,7 @@ static struct groups group_samples(const struct sampling *by)
 
 /* ---- figures ---- */
 
-/* Keep of the VALUES of FIGURE those that are not 0. */
+/* Keep only the VALUES of FIGURE that are not 0. */
 static void keep_listed(struct night *night, struct night_figure *figure, const double *values)
 {
     figure->values = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->values);
@@ -82,7 +82,7 @@ static void keep_listed(struct night *night, struct night_figure *figure, const 
         }
 }
 
-/* Take the COUNT values at SCRATCH for FIGURE, without those that are missing. */
+/* Copy the COUNT values at SCRATCH to FIGURE, without missing ones. */
 static void take_values(struct night *night, struct night_figure *figure, const double *scratch, size_t count)
 {
     enum { MANY = 256 };
@@ -125,7 +125,7 @@ static struct night_figure figure_of(struct night *night, const struct measure_m
     };
 }
 
-/* A figure that each rank has; of the run as a whole where that is known. */
+/* A figure with one value per rank; for the whole run if that is known. */
 static void add_rank_metric(struct night *night, const struct measure_metric *metric)
 {
     struct night_figure figure = figure_of(night, metric);
@@ -158,7 +158,7 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
     free(tell);
 }
 
-/* The figure of ROW in TABLE, of the COUNT VALUES without those that are missing. */
+/* The figure of ROW in TABLE, from the COUNT VALUES without missing ones. */
 static void add_row(struct night *night, const char *table, const struct measure_rows *rows, name_id row,
                     double calls, const double *values, size_t count)
 {
@@ -174,7 +174,7 @@ static void add_row(struct night *night, const char *table, const struct measure
     *VEC_PUSH(&night->figures) = figure;
 }
 
-/* Figures of rows whose values are listed by sample: each value counts for itself. */
+/* Figures of rows whose values are listed by sample: each value is a sample. */
 static void add_listed_rows(struct night *night, const struct measure_rows *rows)
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
@@ -252,7 +252,7 @@ void night_free(struct night *night)
     free(night);
 }
 
-/* ---- what tells recordings apart ---- */
+/* ---- fingerprint of recordings ---- */
 
 /* Parts are added up, so that their order does not matter. */
 static void fold(struct night_hash *hash, XXH3_state_t *state)
@@ -277,7 +277,7 @@ static void hash_text(XXH3_state_t *state, const char *text)
     XXH3_128bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-/* TIMES, a column, of the events of FILE. */
+/* Hash TIMES, a column, for the events of FILE. */
 static void hash_times(XXH3_state_t *state, const struct packed *times, const struct trace_file *file)
 {
     for (size_t done = 0; done < file->event_count;) {

@@ -1,13 +1,13 @@
 /*
- * night.h - one run as a history keeps it: each figure by its samples, and where they lie.
+ * night.h - one run as stored in a history: the samples of each figure, and their level.
  *
  *     struct night *night = night_of(measures);             // measure.h, finished
  *     for (size_t i = 0; i < night->figures.count; i++)
  *         ... night->figures.at[i].name, .level.centre, .values ...
  *     night_free(night);
  *
- * A sample is a step of the run; it is averaged over the ranks, because ranks wait for each other and
- * are not independent witnesses. Where there are no steps a sample is a file.
+ * A sample is a step of the run; it is averaged over the ranks, because ranks wait for each other so they are not
+ * independent. Without steps, a sample is a file.
  */
 #ifndef TPA_COMPARE_NIGHT_H
 #define TPA_COMPARE_NIGHT_H
@@ -15,18 +15,18 @@
 #include "compare/measure.h"
 #include "base/level.h"
 
-/* The table of figures that are about whole samples. */
+/* The table of figures of whole samples. */
 #define NIGHT_HEAD "head"
 
 struct night_figure {
     const char *table; /* NIGHT_HEAD, or the key of a table of rows: "operators", "kernels" */
-    const char *name;  /* key of a metric, or name of a row; LENGTH bytes of any sort */
+    const char *name;  /* key of a metric, or name of a row; LENGTH bytes of any value */
     size_t length;
     const char *title; /* of a metric: "step time"; NULL for rows */
     enum table_kind kind;
     double calls; /* per sample; NAN for metrics */
-    /* By sample, without missing ones: COUNT. Where most of many are 0, only the LISTED others, with their PLACES;
-     * else PLACES is NULL. night_values gives all. */
+    /* By sample, without missing ones: COUNT. If most of many are 0, only the LISTED others, with their PLACES; else
+     * PLACES is NULL. night_values returns all. */
     double *values;
     uint32_t *places;
     size_t count, listed;
@@ -34,11 +34,11 @@ struct night_figure {
 };
 
 struct night {
-    const char *unit; /* what a sample is: "step" */
+    const char *unit; /* unit of a sample: "step" */
     size_t sample_count;
-    VEC_OF(struct night_figure) figures; /* the head first; the first figure is what the run is about */
+    VEC_OF(struct night_figure) figures; /* the head first; the first is the main figure of the run */
     VEC_OF(struct measure_fact) facts;
-    const char *gpu; /* "no GPU" when it used none */
+    const char *gpu; /* "no GPU" if it used none */
     struct arena arena;
 };
 
@@ -46,11 +46,12 @@ struct night {
 struct night *night_of(const struct measures *measures);
 void night_free(struct night *night);
 
-/* The figure->count values of FIGURE: its own where it has all, else written to SCRATCH, which has room for them. */
+/* The figure->count values of FIGURE: borrowed from FIGURE if it stores all, else written to SCRATCH, which has room
+ * for them. */
 const double *night_values(const struct night_figure *figure, double *scratch);
 
-/* What tells one recording from another, whatever it is packed in or called. Fold each part of a run into HASH, which
- * begins with 0; the order of the parts does not matter. */
+/* A fingerprint of recordings, independent of compression and file names. Combine each part of a run into HASH,
+ * zero-initialised; the order of parts does not matter. */
 struct night_hash {
     uint64_t low, high;
 };

@@ -83,7 +83,7 @@ static bool is_about(const struct nightly_acceptance *acceptance, const struct n
             memcmp(acceptance->name, series->name, series->length) == 0);
 }
 
-/* Mark the runs with which a new level of SERIES is wanted; a run without it hands that on to the next. */
+/* Mark the runs from which on a new level of SERIES is accepted; if a run lacks the series, the next one is marked. */
 static void apply_acceptances(struct nightly *nightly, size_t at)
 {
     const struct nightly_series *series = &nightly->series.at[at];
@@ -115,7 +115,7 @@ static bool same_commit(const struct nightly *nightly, size_t a, size_t b)
     return commit && other && strcmp(commit, other) == 0;
 }
 
-/* A commit that made something worse did so however often it is recorded: NEW in each of its runs. */
+/* A regression of a commit is NEW in each run of that commit. */
 static void keep_new(const struct nightly *nightly, struct history_series *series)
 {
     size_t began = HISTORY_NO_RUN;
@@ -152,7 +152,7 @@ const char *nightly_time_text(struct arena *arena, int64_t time_ns)
     return copy;
 }
 
-/* Levels are of the kind of the table. */
+/* Levels have the kind of the table. */
 struct nightly_row {
     struct text name, verdict;
     double before, now, change, change_share, noise;
@@ -167,9 +167,9 @@ struct nightly_row {
 static const struct table_column columns[] = {
     COLUMN(struct nightly_row, name, "name", "Name", TABLE_NAME, "what was measured"),
     COLUMN(struct nightly_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone or same"),
-    COLUMN(struct nightly_row, before, "before", "Before", TABLE_NS, "level of the earlier runs that it is compared with", .aliases = "reference"),
-    COLUMN(struct nightly_row, now, "now", "Now", TABLE_NS, "level of this run; of all runs since the change where there was one"),
-    COLUMN(struct nightly_row, change, "change", "Change", TABLE_NS, "now less before: positive is worse"),
+    COLUMN(struct nightly_row, before, "before", "Before", TABLE_NS, "level of the earlier runs, the reference", .aliases = "reference"),
+    COLUMN(struct nightly_row, now, "now", "Now", TABLE_NS, "level of this run; of all runs since a change"),
+    COLUMN(struct nightly_row, change, "change", "Change", TABLE_NS, "now minus before: positive is worse"),
     COLUMN(struct nightly_row, change_share, "change_share", "Change %", TABLE_SHARE, "change as a share of before"),
     COLUMN(struct nightly_row, noise, "noise", "Noise", TABLE_SHARE, "standard deviation of a night, as a share of before"),
     COLUMN(struct nightly_row, first_bad, "first_bad", "First bad", TABLE_COUNT, "the run with which the change began"),
@@ -177,11 +177,11 @@ static const struct table_column columns[] = {
     COLUMN(struct nightly_row, last_good, "last_good", "Last good", TABLE_COUNT, "the run before it", .flags = TABLE_OPTIONAL),
     COLUMN(struct nightly_row, last_good_commit, "last_good_commit", "Good commit", TABLE_TEXT, "its commit", .flags = TABLE_OPTIONAL),
     COLUMN(struct nightly_row, calls, "calls", "Calls", TABLE_NUMBER, "calls per step in this run", .flags = TABLE_OPTIONAL),
-    COLUMN(struct nightly_row, p, "p", "p", TABLE_NUMBER, "how likely such a change is by chance, of this figure alone", .flags = TABLE_OPTIONAL),
+    COLUMN(struct nightly_row, p, "p", "p", TABLE_NUMBER, "probability of such a change by chance, for this figure alone", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
-/* A figure of which nothing is known before is "appeared", rather than "first". */
+/* A figure that is missing in earlier runs is "appeared", rather than "first". */
 const char *nightly_verdict(const struct nightly *nightly, size_t at)
 {
     const struct history_finding *now = &nightly->history.series.at[at].now;
@@ -197,7 +197,7 @@ const char *nightly_name(const struct nightly *nightly, size_t at, size_t *lengt
     return series->title ? series->title : series->name;
 }
 
-/* Is there anything to tell of the series? Not when it is missing for longer than since this run. */
+/* Is the series worth a row? Not if it was missing in the run before as well. */
 static bool is_told(const struct nightly *nightly, size_t at)
 {
     const struct history_series *series = &nightly->history.series.at[at];
@@ -219,7 +219,7 @@ static void add_row(const struct nightly *nightly, struct table *table, size_t a
 {
     const struct nightly_series *series = &nightly->series.at[at];
     const struct history_finding *now = &nightly->history.series.at[at].now;
-    /* What is rounded is the levels, and the change is theirs, so that a row adds up. */
+    /* Levels are rounded first, and the change is their difference, so that a row adds up. */
     bool whole = !table_is_number(series->kind);
     double before = whole ? round(now->reference) : now->reference,
            after = whole ? round(now->level) : now->level;
@@ -239,7 +239,7 @@ static void add_row(const struct nightly *nightly, struct table *table, size_t a
     table_add_rows(table, &row, 1, sizeof row);
 }
 
-/* What requests attention comes first. */
+/* Rows that require attention come first. */
 static int urgency(const struct history_finding *now)
 {
     static const int ranks[HISTORY_VERDICTS] = {
@@ -282,7 +282,7 @@ static struct table *open_table(const char *key, const char *title, enum table_k
     return table;
 }
 
-/* Figures of whole samples, those of one KIND, in the order in which they were measured. */
+/* Figures of whole samples of one KIND, in the order in which they were measured. */
 static void add_head(const struct nightly *nightly, struct result *result, enum table_kind kind,
                      const char *key, const char *title)
 {
@@ -298,7 +298,7 @@ static void add_head(const struct nightly *nightly, struct result *result, enum 
         table_free(table);
 }
 
-/* What a sort of rows is called. */
+/* Titles of the tables of rows. */
 static const char *title_of(const char *key)
 {
     static const struct {
@@ -323,7 +323,7 @@ static bool is_quiet(const struct history_finding *now)
     return now->verdict == HISTORY_SAME || now->verdict == HISTORY_FIRST || now->verdict == HISTORY_ABSENT;
 }
 
-/* The rows called KEY, of which series FIRST is the first; those that are the same only with ALL. */
+/* The rows called KEY, of which series FIRST is the first; unchanged ones only with ALL. */
 static void add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
                      size_t first)
 {
@@ -397,7 +397,7 @@ bool nightly_begins_rows(const struct nightly *nightly, size_t series)
 {
     const char *table = nightly->series.at[series].table;
     if (series > 0 && strcmp(nightly->series.at[series - 1].table, table) == 0)
-        return false; /* rows of a table mostly follow one another: there are very many */
+        return false; /* very many rows: rows of a table are mostly adjacent */
     size_t first = 0;
     while (strcmp(nightly->series.at[first].table, table) != 0)
         first++;
@@ -420,7 +420,7 @@ void nightly_add_tables(const struct nightly *nightly, bool all, struct result *
 
 /* ---- trends ---- */
 
-/* Levels are of the kind of the table. */
+/* Levels have the kind of the table. */
 struct trend_row {
     struct text name;
     int64_t run;
@@ -435,7 +435,7 @@ static const struct table_column trend_columns[] = {
     COLUMN(struct trend_row, run, "run", "Run", TABLE_COUNT, "number of the run"),
     COLUMN(struct trend_row, time, "time", "Time", TABLE_TEXT, "when it ran, UTC"),
     COLUMN(struct trend_row, commit, "commit", "Commit", TABLE_TEXT, "its commit"),
-    COLUMN(struct trend_row, level, "value", "Level", TABLE_NS, "mean of its steps, odd ones set aside"),
+    COLUMN(struct trend_row, level, "value", "Level", TABLE_NS, "mean of its steps without odd ones"),
     COLUMN(struct trend_row, error, "error", "Error", TABLE_NS, "standard error of the level, from its steps"),
     COLUMN(struct trend_row, reference, "reference", "Compared with", TABLE_NS, "level of the earlier runs"),
     COLUMN(struct trend_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same"),
@@ -451,7 +451,7 @@ size_t nightly_choose(const struct nightly *nightly, size_t *series)
         const struct history_finding *now = &nightly->history.series.at[i].now;
         bool head = strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0;
         heads += head;
-        if (head || !is_quiet(now)) /* the head first, in its order */
+        if (head || !is_quiet(now)) /* all of the head, in its order */
             order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
     }
     if (count > 1)

@@ -1,6 +1,6 @@
 /*
- * nightly.h - the runs of one label on one GPU, and what became of each figure: what a store (store/store.h) hands out
- * and `tpa nightly` prints.
+ * nightly.h - the runs of one label on one GPU, and the verdict on each figure: loaded from a store (store/store.h) and
+ * printed by `tpa nightly`.
  *
  *     struct nightly nightly = { 0 };
  *     store_load(store, "resnet50", "NVIDIA H100", &nightly, &err);
@@ -15,13 +15,13 @@
 #include "base/arena.h"
 #include "base/result.h"
 
-/* The table of figures that are about whole samples, as in night.h. */
+/* The table of figures of whole samples, as in night.h. */
 #define NIGHTLY_HEAD "head"
 
 struct nightly_run {
     int64_t id;                              /* counts up as runs are added */
     const char *label, *gpu, *commit, *host; /* commit and host NULL: unknown */
-    const char *unit;                        /* what its samples are: "step" */
+    const char *unit;                        /* unit of its samples: "step" */
     int64_t time_ns;                         /* when it ran, since 1970 */
     int64_t sample_count;
 };
@@ -34,7 +34,7 @@ struct nightly_series {
     double *calls; /* per run and sample; NAN: not recorded */
 };
 
-/* That a new level is wanted, from a run on. */
+/* A new level is accepted from a run on. */
 struct nightly_acceptance {
     int64_t run;              /* id */
     const char *table, *name; /* NULL: all figures */
@@ -47,55 +47,56 @@ struct nightly {
     VEC_OF(struct nightly_run) runs; /* oldest first */
     VEC_OF(struct nightly_series) series;
     VEC_OF(struct nightly_acceptance) acceptances;
-    struct history history; /* series i here is series i there */
-    size_t judged;          /* the run that nightly_judge looked at */
+    struct history history; /* its series have the same indices */
+    size_t judged;          /* the run that nightly_judge judged */
     struct arena arena;     /* owns all texts and figures */
 };
 
 void nightly_release(struct nightly *nightly);
 
-/* New series with all its figures missing; its index. The texts are borrowed. */
+/* Add a series with all values missing. Returns its index. The texts are borrowed. */
 size_t nightly_add_series(struct nightly *nightly, const struct nightly_series *series);
 
-/* Judge every run up to RUN (an index); the findings are those of RUN. What is NEW with a commit is NEW in each run of it. */
+/* Judge every run up to RUN (an index); the findings are those of RUN. A figure that is NEW with a commit is NEW in all
+ * runs of that commit. */
 void nightly_judge(struct nightly *nightly, size_t run, const struct history_options *options);
 
-/* The series of TABLE called NAME; HISTORY_NO_RUN when there is none. */
+/* The series of TABLE called NAME; HISTORY_NO_RUN if there is none. */
 size_t nightly_find(const struct nightly *nightly, const char *table, const char *name, size_t length);
 
-/* Is SERIES the first of a table of rows, which the head is not? */
+/* Is SERIES the first of a table of rows (other than the head)? */
 bool nightly_begins_rows(const struct nightly *nightly, size_t series);
 
-/* How many series got VERDICT in RUN. */
+/* Number of series with VERDICT in RUN. */
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);
 
 /*
- * Add to RESULT what the judged run is and how its figures stand: "run" (footers), "head", "memory", "shares", and one
- * table for each sort of rows. In those, what is not the same comes first, the largest change in front; with ALL false
- * rows that are the same are left out.
+ * Add to RESULT a description of the judged run and the verdicts: "run" (footers), "head", "memory", "shares", and one
+ * table for each kind of rows. In those, changed rows come first, the largest change in front; without ALL, unchanged
+ * rows are left out.
  */
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result);
 
 /*
- * The series that matter, in SERIES (room for all): the head, and of the rows those that are not the same, what asks
- * for most attention first, and no more of them than anyone looks at. How many.
+ * Store the indices of the series that matter in SERIES (room for all): the head, and a limited number of changed rows,
+ * most important first. Returns how many.
  */
 size_t nightly_choose(const struct nightly *nightly, size_t *series);
 
 /*
- * Add to RESULT what each series that matters was in the last MOST_RUNS runs (0: all): one table for each kind of
- * figure, the rows of one name below each other, oldest first.
+ * Add to RESULT the values of each series that matters in the last MOST_RUNS runs (0: all): one table for each kind of
+ * figure, rows grouped by name, oldest first.
  */
 void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result);
 
-/* "step time", "aten::mm": what people call the series, of *LENGTH bytes. And its verdict, as people read it. */
+/* "step time", "aten::mm": name of the series for people, of *LENGTH bytes. And its verdict as text. */
 const char *nightly_name(const struct nightly *nightly, size_t series, size_t *length);
 const char *nightly_verdict(const struct nightly *nightly, size_t series);
 
 /* "2026-11-20 03:00:00", UTC. New in ARENA. */
 const char *nightly_time_text(struct arena *arena, int64_t time_ns);
 
-/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape nightly_tables[];
 
 #endif

@@ -30,7 +30,7 @@ static const char *name_of(const struct nightly *nightly, size_t series, struct 
     return arena_strndup(texts, name, length);
 }
 
-/* "from 272.000us to 507.000us (+86.4 %)"; only the level where there is no reference. */
+/* "from 272.000us to 507.000us (+86.4 %)"; only the level if there is no reference. */
 static const char *change_text(const struct nightly *nightly, size_t series, struct arena *texts)
 {
     const struct history_finding *now = &nightly->history.series.at[series].now;
@@ -47,12 +47,14 @@ static bool is_worse(const struct nightly *nightly, size_t series, enum history_
     return nightly->history.series.at[series].now.verdict == verdict;
 }
 
-/* What became worse: in CHOSEN, what requests most attention first. */
+/* Regressions of CHOSEN, most important first. */
 static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
                          struct answer *answer, struct arena *texts)
 {
     enum { MOST = 3 };
     static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_EXISTING, HISTORY_UNSURE };
+    const char *command = arena_printf(texts, "tpa nightly show --store STORE --run %" PRId64,
+                                       nightly->runs.at[nightly->judged].id);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
         for (size_t i = 0; i < count && answer->findings.count < MOST; i++) {
             size_t series = chosen[i];
@@ -70,6 +72,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                                                first->commit ? ", commit " : "",
                                                first->commit ? first->commit : ""),
                 .section = nightly->series.at[series].table,
+                .command = command,
                 .named = true,
             };
         }
@@ -77,7 +80,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
     answer->nothing = "Nothing is NEW, EXISTING or UNSURE.";
 }
 
-/* "2 EXISTING, 1 UNSURE"; empty when there are no others. */
+/* "2 EXISTING, 1 UNSURE"; empty if there are no others. */
 static const char *count_others(const size_t *counts, struct arena *texts)
 {
     static const enum history_verdict verdicts[] = { HISTORY_EXISTING, HISTORY_UNSURE, HISTORY_FIXED };

@@ -1,10 +1,10 @@
-/* nightly_answer.h - what the page of a nightly run begins with: which run, the verdict, what became worse. */
+/* nightly_answer.h - the head of the page of a nightly run: the run, the verdict, regressions. */
 #ifndef TPA_COMPARE_NIGHTLY_ANSWER_H
 #define TPA_COMPARE_NIGHTLY_ANSWER_H
 
 #include "compare/nightly.h"
 
-/* Fill the answer of RESULT from NIGHTLY, which is judged. Texts are copied. */
+/* Fill the answer of RESULT from NIGHTLY, after nightly_judge. Texts are copied. */
 void nightly_add_answer(const struct nightly *nightly, struct result *result);
 
 #endif

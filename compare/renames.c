@@ -1,7 +1,7 @@
 /*
  * renames.c - see renames.h.
  *
- * Names are masked and sorted; equal masks lie side by side. What one kind of mask paired is out of the game for the
+ * Names are masked and sorted; equal masks are adjacent. Names paired with one kind of mask are not considered with the
  * next, coarser one.
  */
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Digits and letters a to f at S, none of them capital and some of both sorts; a hash is at least 8 of them. */
+/* Digits and letters a to f at S, lower case, with at least one of each; a hash has at least 8 of them. */
 static size_t hash_length(const char *s, size_t len)
 {
     size_t n = 0;
@@ -63,8 +63,8 @@ static size_t digits_length(const char *s, size_t len)
 }
 
 /*
- * A number that says nothing about what the kernel does: behind ':' or '#' (lines, lambdas), or behind '_' at the end of
- * a word that is not a library's tile or architecture: fused_add_3, but not sgemm_128x64 nor sm80.
+ * Is this a number without meaning for the kernel's function? After ':' or '#' (lines, lambdas), or after '_' at the
+ * end of a word that is not a library's tile or architecture: fused_add_3, but not sgemm_128x64 or sm80.
  */
 static size_t running_number_length(const char *name, size_t len, size_t at)
 {
@@ -80,7 +80,7 @@ static size_t running_number_length(const char *name, size_t len, size_t at)
     return before == '_' && !is_word(behind) ? n : 0;
 }
 
-/* Where the parameters that begin at the '(' at AT end: behind the ')'. They follow from the template arguments. */
+/* The end of the parameters that begin at the '(' at AT, after the ')'. They are implied by the template arguments. */
 static size_t parameters_end(const char *name, size_t len, size_t at)
 {
     size_t depth = 0;
@@ -93,7 +93,7 @@ static size_t parameters_end(const char *name, size_t len, size_t at)
     return at;
 }
 
-/* Where the template arguments that begin at the '<' at AT end: behind the '>'. AT when it is no such bracket. */
+/* The end of the template arguments that begin at the '<' at AT, after the '>'. AT if it is another kind of '<'. */
 static size_t template_end(const char *name, size_t len, size_t at)
 {
     if (at == 0 || !is_word(name[at - 1]) || (at >= 8 && memcmp(name + at - 8, "operator", 8) == 0))
@@ -123,7 +123,7 @@ static bool is_scalar_type(const char *word, size_t len)
     return false;
 }
 
-/* One word of template arguments. Its namespace, already in OUT, goes with a type. */
+/* One word of template arguments. If it is a type, its namespace is removed from OUT. */
 static void mask_word(struct buffer *out, const char *word, size_t len, size_t start)
 {
     bool number = isdigit((unsigned char)word[0]);
@@ -217,7 +217,7 @@ static int compare_masked(const void *left, const void *right)
     return compare_names(a->name, b->name);
 }
 
-/* Names that are still alone, masked. */
+/* Mask names that are not paired yet. */
 static size_t mask_all(const struct rename_name *names, size_t count, const bool *paired, bool is_come,
                        enum rename_kind kind, struct masked *out)
 {
@@ -248,7 +248,7 @@ size_t renames_pair(const struct rename_name *gone, size_t gone_count, const str
         if (count)
             qsort(all, count, sizeof *all, compare_masked);
         for (size_t first = 0, end; first < count; first = end) {
-            size_t middle = first; /* first of those that came */
+            size_t middle = first; /* first of the new names */
             while (middle < count && !all[middle].is_come && strcmp(all[middle].mask, all[first].mask) == 0)
                 middle++;
             for (end = middle; end < count && strcmp(all[end].mask, all[first].mask) == 0;)

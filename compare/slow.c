@@ -1,4 +1,4 @@
-/* slow.c - see slow.h. A join of two short lists by what is slow and its trouble. */
+/* slow.c - see slow.h. A join of two short lists by the slow object and its problem. */
 #include "compare/slow.h"
 
 #include "base/runs.h"
@@ -8,7 +8,7 @@
 
 struct slow_row {
     struct text what, trouble;
-    double before, after; /* NAN: it was not slow */
+    double before, after; /* NAN: not slow */
     struct text verdict;
 };
 
@@ -53,7 +53,7 @@ static enum verdict verdict_of(const struct slow_row *row)
 static const struct table_column columns[] = {
     COLUMN(struct slow_row, what, "what", "What", TABLE_NAME, "the rank, host, or hosts of a group"),
     COLUMN(struct slow_row, trouble, "trouble", "Trouble", TABLE_TEXT, "slow GPU, slow host, slow link; holds the job up: in half of the steps and more"),
-    COLUMN(struct slow_row, before, "before", "Before", TABLE_NUMBER, "its pace against the others: 1.05 is 5 % slower; who holds the job up: its share of the waiting; missing: it was not slow"),
+    COLUMN(struct slow_row, before, "before", "Before", TABLE_NUMBER, "its pace relative to the others: 1.05 is 5 % slower; for ranks that hold the job up, their share of the waiting; missing: not slow"),
     COLUMN(struct slow_row, after, "after", "After", TABLE_NUMBER, "the same of the second side"),
     COLUMN(struct slow_row, verdict, "verdict", "Verdict", TABLE_TEXT, "new, gone, or same: slow on both sides"),
 };

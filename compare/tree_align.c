@@ -1,14 +1,14 @@
 /*
  * tree_align.c - see tree_align.h.
  *
- * The weight of a pair of nodes is the most nodes that can be aligned when these two are: 1 and the value of their lists of
- * children. The value of two lists is that of the best way through the table of their suffixes: leave out a node of
- * either side, or take a pair and its weight. Weights are kept by the numbers of the subtrees, because a program does the
- * same over and over.
+ * The weight of a pair of nodes is the largest number of nodes that can be aligned if these two are: 1 plus the value
+ * of their lists of children. The value of two lists is that of the best path through the table of their suffixes: each
+ * move skips a node of either side, or aligns a pair and adds its weight. Weights are cached by the numbers of the
+ * subtrees, because programs repeat themselves.
  *
- * A way that leaves out nodes of SIZE in all costs that much, and the best way costs least. A cell can lie on a way of cost
- * LIMIT only if what its prefixes differ by in size, and its suffixes, is no more: a band around the diagonal. The limit
- * is doubled until the best way within the band costs no more than it.
+ * The cost of a path is the total size of the subtrees it skips, and the best path has the least cost. A cell can be on
+ * a path of cost LIMIT only if the sizes of its prefixes, and of its suffixes, differ by no more: a band around the
+ * diagonal. The limit is doubled until the best path within the band costs no more than it.
  */
 #include "compare/tree_align.h"
 
@@ -17,12 +17,12 @@
 #include <string.h>
 
 enum {
-    DEEPEST = 1000,          /* levels of lists that weights look into */
+    DEEPEST = 1000,          /* maximum depth of lists when computing weights */
     SMALL_TABLE = 4096,      /* cells that need no band */
-    CELLS_OF_A_WEIGHT = 200, /* what it costs to find a weight, in cells */
-    CELLS_OF_A_NODE = 16,    /* what it costs to look at a node of a list, in cells */
-    CELLS_AT_LEAST = 16,     /* for each node of two lists, whatever the budget */
-    CUTS_AT_SUBTREES = 8, /* how often the pieces of a list are cut so, before they are cut in the middle */
+    CELLS_OF_A_WEIGHT = 200, /* cost of looking up a weight, in cells */
+    CELLS_OF_A_NODE = 16,    /* cost of visiting a node of a list, in cells */
+    CELLS_AT_LEAST = 16,     /* minimum for each node of two lists, regardless of the budget */
+    CUTS_AT_SUBTREES = 8,    /* how often pieces are cut at subtrees before they are cut in the middle */
 };
 
 #define MOST_CELLS (UINT64_C(1) << 25)
@@ -155,8 +155,8 @@ static uint64_t weight_of(struct tree_aligner *aligner, uint32_t before, uint32_
 enum way { WAY_PAIR, WAY_SKIP_BEFORE, WAY_SKIP_AFTER };
 
 struct table_row {
-    size_t low, high; /* the cells of the band, both included */
-    size_t first;     /* place of its cells among all of the band */
+    size_t low, high; /* cells of the band, inclusive */
+    size_t first;     /* index of its first cell among all cells of the band */
 };
 
 /* Two lists, of N and M nodes, and their band. */
@@ -167,7 +167,7 @@ struct align_table {
     size_t n, m;
     uint64_t *sizes_a, *sizes_b; /* of the nodes before each place; n + 1 and m + 1 */
     struct table_row *rows;      /* n + 1 */
-    uint8_t *ways;               /* by cell of the band; NULL: only the value is wanted */
+    uint8_t *ways;               /* by cell of the band; NULL: only the value is needed */
     int64_t *next, *current;     /* values of two rows, by place + 1; -1: not in the band */
 };
 
@@ -186,7 +186,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Set the rows of the band of ways that cost no more than LIMIT; how many cells it has. */
+/* Set the rows of the band for paths of cost LIMIT or less. Returns its number of cells. */
 static uint64_t set_band(struct align_table *table, uint64_t limit)
 {
     uint64_t a = table->sizes_a[table->n], b = table->sizes_b[table->m];
@@ -208,7 +208,7 @@ static uint64_t set_band(struct align_table *table, uint64_t limit)
     return cells;
 }
 
-/* The values of row I, and its ways; NEXT holds those of the row below. */
+/* Compute the values and moves of row I; NEXT holds the values of the row below. */
 static void fill_row(struct align_table *table, size_t i)
 {
     const struct table_row *row = &table->rows[i];
@@ -246,7 +246,7 @@ static void fill_row(struct align_table *table, size_t i)
         current[row->low - 1] = -1;
 }
 
-/* Cells of NEXT that the row above reads and that are not in the band. */
+/* Set cells of NEXT outside the band that the row above reads. */
 static void mark_outside(struct align_table *table, size_t i)
 {
     const struct table_row *row = &table->rows[i], *below = &table->rows[i + 1];
@@ -256,7 +256,7 @@ static void mark_outside(struct align_table *table, size_t i)
         table->next[j + 1] = -1;
 }
 
-/* The value of the best way within the band. */
+/* The value of the best path within the band. */
 static uint64_t fill_table(struct align_table *table)
 {
     for (size_t i = table->n + 1; i-- > 0;) {
@@ -282,7 +282,7 @@ static void follow_ways(const struct align_table *table, tree_pairs *pairs)
     }
 }
 
-/* Find the best way, if its table is small enough; false when it is not. */
+/* Find the best path; false if the table is too large. */
 static bool solve(struct align_table *table, uint64_t *value, tree_pairs *pairs)
 {
     struct tree_aligner *aligner = table->aligner;
@@ -318,7 +318,7 @@ static struct tree_list part_of(struct tree_list list, size_t from, size_t to)
     return (struct tree_list){ list.at + from, to - from };
 }
 
-/* Where NODE of SIDE stands among steps: 2 * place + 1 in a step, else even; AFTER is the last such of its list. */
+/* The zone of NODE of SIDE among steps: 2 * place + 1 in a step, else even; AFTER is the last zone of its list. */
 static uint32_t zone_of(const struct tree_aligner *aligner, int side, uint32_t node, uint32_t after)
 {
     uint32_t step = node_at(aligner, side, node)->step;
@@ -327,7 +327,7 @@ static uint32_t zone_of(const struct tree_aligner *aligner, int side, uint32_t n
     return zone > after ? zone : after;
 }
 
-/* Where the nodes of LIST from FROM on that are in its first zone end; *ZONE is that. */
+/* The end of the nodes of LIST from FROM on that are in the first zone; *ZONE is set to it. */
 static size_t end_of_zone(const struct tree_aligner *aligner, int side, struct tree_list list, size_t from,
                           uint32_t *zone)
 {
@@ -339,7 +339,7 @@ static size_t end_of_zone(const struct tree_aligner *aligner, int side, struct t
     return end;
 }
 
-/* Do the lists begin on threads, and lie in more than one step? */
+/* Do the lists begin on threads, and span more than one step? */
 static bool can_cut_by_step(const struct tree_aligner *aligner, const struct tree_list lists[2])
 {
     for (int side = 0; side < 2; side++) {
@@ -355,7 +355,7 @@ static bool can_cut_by_step(const struct tree_aligner *aligner, const struct tre
     return false;
 }
 
-/* Align each step with the step of the same place, and what lies between steps with its like. */
+/* Align each step with the step of the same place, and nodes between steps with those between the same steps. */
 static uint64_t cut_by_step(struct tree_aligner *aligner, const struct tree_list lists[2], int depth,
                             tree_pairs *pairs)
 {
@@ -411,11 +411,10 @@ static struct numbered *lonely_nodes(const struct tree_aligner *aligner, int sid
     return all;
 }
 
-/* Places of subtrees that occur once on either side, of which a longest ascending sequence is wanted. */
+/* Places of subtrees that occur once on either side, whose longest ascending sequence is needed. */
 struct anchor {
     uint32_t before, after;
-    uint32_t
-        last; /* the anchor in front of it in the best sequence that ends here; WORK_NONE: it is the first */
+    uint32_t last; /* the previous anchor in the best sequence that ends here; WORK_NONE: none */
 };
 
 static int compare_anchors(const void *left, const void *right)
@@ -424,13 +423,14 @@ static int compare_anchors(const void *left, const void *right)
     return a->before < b->before ? -1 : a->before > b->before;
 }
 
-/* Keep a longest sequence of ANCHORS that ascends on both sides; how many. */
+/* Keep a longest sequence of ANCHORS that ascends on both sides; returns how many. */
 static size_t keep_ascending(struct anchor *anchors, size_t count)
 {
     if (count)
         qsort(anchors, count, sizeof *anchors, compare_anchors);
     uint32_t *ends =
-        mem_alloc(mem_times(count + 1, sizeof *ends)); /* by length: the sequence that ends lowest */
+        /* by length: end of the sequence with the lowest end */
+        mem_alloc(mem_times(count + 1, sizeof *ends));
     size_t longest = 0;
     for (size_t i = 0; i < count; i++) {
         size_t length;
@@ -473,7 +473,7 @@ static struct anchor *find_anchors(const struct tree_aligner *aligner, const str
 static uint64_t cut(struct tree_aligner *aligner, struct tree_list before, struct tree_list after, int depth,
                     int cuts, tree_pairs *pairs);
 
-/* Align what lies between ANCHORS. */
+/* Align the nodes between ANCHORS. */
 static uint64_t cut_at(struct tree_aligner *aligner, const struct tree_list lists[2],
                        const struct anchor *anchors, size_t count, int depth, int cuts, tree_pairs *pairs)
 {
@@ -533,8 +533,8 @@ static uint64_t name_key(const struct work_node *node)
 }
 
 /*
- * The nodes of BEFORE whose name occurs in AFTER: no other can be aligned, and to leave them out changes no way. New,
- * free with free().
+ * The nodes of BEFORE whose name occurs in AFTER: others cannot be aligned, and leaving them out does not change the
+ * result. New, free with free().
  */
 static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list before,
                             struct tree_list after, size_t *count)
@@ -561,7 +561,7 @@ static uint32_t *candidates(const struct tree_aligner *aligner, struct tree_list
     return nodes;
 }
 
-/* Align two lists exactly; false when their table is too large. */
+/* Align two lists exactly; false if their table is too large. */
 static bool align_table(struct tree_aligner *aligner, struct tree_list before, struct tree_list after,
                         int depth, uint64_t *value, tree_pairs *pairs)
 {
@@ -587,7 +587,7 @@ static bool align_table(struct tree_aligner *aligner, struct tree_list before, s
     return solved;
 }
 
-/* Equal subtrees at the head of both lists, and at their tail, always belong together. */
+/* Align equal subtrees at the head and tail of both lists, which always belong together. */
 static void count_equal_ends(const struct tree_aligner *aligner, struct tree_list before,
                              struct tree_list after, size_t *head, size_t *tail)
 {
@@ -642,7 +642,7 @@ uint64_t tree_align_value(struct tree_aligner *aligner, struct tree_list before,
     return align(aligner, before, after, 0, NULL);
 }
 
-/* Align what is below the pairs that wait. */
+/* Align the children of the waiting pairs. */
 static void align_waiting(struct tree_aligner *aligner)
 {
     while (aligner->waiting.count) {

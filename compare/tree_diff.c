@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a deep path only so many names of each end are reported, and of a long name so many bytes, so that texts stay short. */
+/* Limits for short texts: names reported of each end of a deep path, and bytes of a long name. */
 enum { PATH_END = 12, NAME_BYTES = 1000 };
 
 /* A path: a name below another path. */
 struct path {
     uint32_t parent; /* WORK_NONE: none */
-    uint32_t head;   /* itself, or what it lies in at the depth PATH_END - 1 */
+    uint32_t head;   /* itself, or its ancestor at the depth PATH_END - 1 */
     name_id name;
     uint32_t depth;
 };
 
-/* A piece of the device time of a path, in a step. */
+/* Device time of a path in a step. */
 struct path_sample {
     uint32_t path, step;
     int side;
@@ -33,8 +33,8 @@ struct making {
     VEC_OF(struct path) paths;
     struct names *path_keys; /* parent and name of each path */
     uint32_t *path_of; /* by node of the first side: its path, for operators that were aligned exactly */
-    uint32_t *
-        path_around; /* by node of the first side: that of the innermost such operator that it is or lies in */
+    /* by node of the first side: path of the innermost such operator, itself included */
+    uint32_t *path_around;
     VEC_OF(struct path_sample) samples;
 };
 
@@ -43,7 +43,7 @@ static const struct work_node *node_at(const struct tree_diff *diff, int side, u
     return &diff->aligner->trees[side]->nodes.at[node];
 }
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
 static void add_sums(struct tree_diff *diff)
 {
@@ -104,7 +104,7 @@ static void add_names(const struct making *making, struct buffer *text, uint32_t
     }
 }
 
-/* "aten::linear > aten::addmm"; "(thread)" for what nobody called. */
+/* "aten::linear > aten::addmm"; "(thread)" for work without a caller. */
 static struct text path_text(struct making *making, uint32_t path)
 {
     if (path == WORK_NONE)
@@ -183,12 +183,12 @@ static int64_t change_of(const struct tree_diff *diff, const struct tree_path_ro
 }
 
 /*
- * A row whose change is that of one row below it says nothing new. Host time of an operator holds its own, so that such
- * rows are few without devices.
+ * A row whose change equals that of one row below it is redundant. The host time of an operator includes its own time,
+ * so such rows are rare without devices.
  */
 static void fold_paths(struct tree_diff *diff)
 {
-    for (size_t i = 0; i < diff->paths.count; i++) { /* by path, still: a parent comes first */
+    for (size_t i = 0; i < diff->paths.count; i++) { /* still sorted by path: parents come first */
         const struct tree_path_row *row = &diff->paths.at[i];
         if (row->parent == WORK_NONE)
             continue;
@@ -210,7 +210,7 @@ static int compare_samples(const void *left, const void *right)
     return a->step < b->step ? -1 : a->step > b->step;
 }
 
-/* The samples of PATH on SIDE from *AT on, step by step, into VALUES; how many. */
+/* The samples of PATH on SIDE from *AT on, step by step, into VALUES; returns how many. */
 static size_t take_samples(const struct making *making, size_t *at, uint32_t path, int side, double *values)
 {
     size_t listed = 0;
@@ -227,7 +227,7 @@ static size_t take_samples(const struct making *making, size_t *at, uint32_t pat
     return listed;
 }
 
-/* One step does not show what is usual. */
+/* One step gives no spread. */
 enum { FEWEST_STEPS = 2 };
 
 /* Judge all paths together, by the steps of both sides. */
@@ -264,9 +264,9 @@ static void judge_paths(struct making *making, int64_t min_change_ns)
     free(all);
 }
 
-/* ---- what was not aligned ---- */
+/* ---- unaligned nodes ---- */
 
-/* One subtree, or one match, with what rows are made of. */
+/* One subtree or one match, with the keys of its row. */
 struct piece {
     uint32_t below; /* path */
     int side;       /* TREE_LABELS of matches: none */
@@ -337,7 +337,7 @@ static void add_rest(struct making *making)
     VEC_FREE(&found);
 }
 
-/* Of a list longer than this the rest is a number. */
+/* Longer lists are shortened to this many names and the number of the rest. */
 enum { MOST_NAMES = 8 };
 
 /* The names of one side of MATCH, as an id of LISTS; adds its device time to *NS. */
@@ -426,7 +426,7 @@ static int compare_paths(const void *left, const void *right)
 {
     const struct tree_path_row *a = left, *b = right;
     int64_t x = magnitude(a->device_change_ns), y = magnitude(b->device_change_ns);
-    if (x == y) { /* as everywhere without devices */
+    if (x == y) { /* always so without devices */
         x = magnitude(a->host_change_ns);
         y = magnitude(b->host_change_ns);
     }

@@ -1,9 +1,8 @@
 /*
  * tree_labels.c - see tree_labels.h.
  *
- * Aligned pairs are visited from the top. The nodes left over between the children of a pair make holes; each step
- * pairs some of them, in order, and leaves smaller holes to the next. Pairs that a step makes are visited like any
- * other.
+ * Aligned pairs are visited from the top. The unaligned nodes between the children of a pair are holes; each phase
+ * pairs some of them, in order, and leaves smaller holes to the next phase. New pairs are visited like any other.
  */
 #include "compare/tree_labels.h"
 
@@ -22,17 +21,17 @@ const char *tree_label_name(enum tree_label label)
     return names[label];
 }
 
-/* A hole in which more pairs of nodes than this would have to be looked at is left as it is. */
+/* A hole with more pairs of nodes to examine than this is not processed. */
 enum { LARGEST_HOLE = 1000000 };
 
-/* What is left over at one place: nodes of either side, in labeling->left. */
+/* A hole, the unaligned nodes at one place: nodes of either side, in labeling->left. */
 struct hole {
     size_t first[2], count[2];
 };
 
 typedef VEC_OF(struct hole) holes;
 
-/* An aligned pair that is to be visited. */
+/* An aligned pair to be visited. */
 struct visit {
     struct tree_pair pair;
     enum tree_label label;
@@ -42,10 +41,10 @@ struct labeling {
     struct tree_labels *labels;
     struct tree_aligner *aligner;
     VEC_OF(struct visit) visits;
-    struct tree_pair below;   /* the pair whose children are looked at */
+    struct tree_pair below;   /* the pair whose children are examined */
     VEC_OF(uint32_t) left[2]; /* nodes of holes */
     holes holes, smaller;
-    struct names *masks;           /* of names, without what renames let differ */
+    struct names *masks;           /* masked names (renames.h) */
     name_id *masked[RENAME_KINDS]; /* by name; NAME_NONE: not determined yet */
 };
 
@@ -154,7 +153,7 @@ static void find_holes(struct labeling *labeling, enum tree_label label)
     }
 }
 
-/* Add what PAIRS, places in HOLE that ascend on both sides, leave of it to the smaller holes. */
+/* Add the parts of HOLE between PAIRS, places that ascend on both sides, to the smaller holes. */
 static void split_hole(struct labeling *labeling, const struct hole *hole, const struct tree_pair *pairs,
                        size_t count)
 {
@@ -182,7 +181,7 @@ static void take_smaller(struct labeling *labeling)
 struct wrapper {
     int side;
     size_t place;   /* in the hole */
-    uint64_t value; /* nodes that its children align; 0: there is none */
+    uint64_t value; /* number of nodes aligned by its children; 0: none */
 };
 
 static uint64_t wrapper_value(struct labeling *labeling, const struct hole *hole, int side, uint32_t node)
@@ -193,7 +192,7 @@ static uint64_t wrapper_value(struct labeling *labeling, const struct hole *hole
                 : tree_align_value(labeling->aligner, children, other);
 }
 
-/* The operator of HOLE whose children can be aligned with most of what stands on the other side. */
+/* The operator of HOLE whose children can be aligned with the most nodes of the other side. */
 static struct wrapper find_wrapper(struct labeling *labeling, const struct hole *hole)
 {
     struct wrapper best = { 0 };
@@ -215,7 +214,7 @@ static struct wrapper find_wrapper(struct labeling *labeling, const struct hole 
     return best;
 }
 
-/* A hole of the nodes FROM..TO of LISTS goes to the holes that wait. */
+/* Append a hole with the nodes FROM..TO of LISTS to the waiting holes. */
 static void add_part(struct labeling *labeling, const struct tree_list lists[2], const size_t from[2],
                      const size_t to[2])
 {
@@ -226,7 +225,7 @@ static void add_part(struct labeling *labeling, const struct tree_list lists[2],
     keep_hole(&labeling->holes, &hole);
 }
 
-/* What PAIRS of LISTS leave over between FROM and TO. */
+/* Append the holes between PAIRS of LISTS, from FROM to TO. */
 static void add_parts_between(struct labeling *labeling, const struct tree_list lists[2],
                               const tree_pairs *pairs, size_t from[2], const size_t to[2])
 {
@@ -243,7 +242,7 @@ static void add_parts_between(struct labeling *labeling, const struct tree_list 
     add_part(labeling, lists, from, to);
 }
 
-/* The places of LIST, of SIDE, between which PAIRS lie. */
+/* The places of LIST, of SIDE, around PAIRS. */
 static void find_span(struct tree_list list, int side, const tree_pairs *pairs, size_t *first, size_t *end)
 {
     uint32_t one = side ? pairs->at[0].after : pairs->at[0].before;
@@ -256,7 +255,7 @@ static void find_span(struct tree_list list, int side, const tree_pairs *pairs, 
     (*end)++;
 }
 
-/* Align the children of WRAPPER, in HOLE, with the nodes OUTSIDE it on the other side; what is left over makes holes. */
+/* Align the children of WRAPPER, in HOLE, with the nodes OUTSIDE it on the other side; the rest makes holes. */
 static void unwrap(struct labeling *labeling, const struct hole *hole, struct wrapper wrapper,
                    struct tree_list siblings, struct tree_list outside)
 {
@@ -279,8 +278,7 @@ static void unwrap(struct labeling *labeling, const struct hole *hole, struct wr
     find_span(outside, other, &pairs, &first, &end);
     bool is_first = wrapper.place == 0, is_last = wrapper.place + 1 == hole->count[side];
     to[side] = lists[side].count;
-    from[other] =
-        is_first ? 0 : first; /* with nothing beside the wrapper, what is left over belongs to its inside */
+    from[other] = is_first ? 0 : first; /* without siblings of the wrapper, the rest belongs to its inside */
     to[other] = is_last ? outside.count : end;
     const size_t inner_first = from[other], inner_end = to[other];
     add_parts_between(labeling, lists, &pairs, from, to);
@@ -305,7 +303,7 @@ static uint32_t *copy_of(struct tree_list list)
     return copy;
 }
 
-/* Until no hole has a wrapper. */
+/* Repeat until no hole has a wrapper. */
 static void find_wrapped(struct labeling *labeling)
 {
     while (labeling->holes.count) {
@@ -330,7 +328,7 @@ static void find_wrapped(struct labeling *labeling)
 
 /* ---- renamed ---- */
 
-/* The only piece of device work of SIDE in all holes: which hole, and where; false when there are none or several. */
+/* The only device operation of SIDE in all holes: its hole and place; false if there are none or several. */
 static bool find_only_work(const struct labeling *labeling, int side, size_t *in, size_t *at)
 {
     size_t found = 0;
@@ -355,7 +353,7 @@ static void remove_from_hole(struct labeling *labeling, size_t h, int side, size
     hole->count[side]--;
 }
 
-/* One piece of work before and one after, below one operator: it is another kernel for the same. */
+/* One device operation before and one after below an operator are different kernels for the same purpose. */
 static void rename_only_work(struct labeling *labeling)
 {
     size_t in[2], at[2];
@@ -376,7 +374,7 @@ static void rename_only_work(struct labeling *labeling)
     take_smaller(labeling);
 }
 
-/* The name of NODE without what KIND of rename lets differ. */
+/* The name of NODE without the parts that KIND ignores. */
 static name_id mask_of(struct labeling *labeling, int side, uint32_t node, enum rename_kind kind)
 {
     const struct names *names = labeling->aligner->trees[0]->names;
@@ -408,7 +406,7 @@ static bool have_equal_children(const struct labeling *labeling, uint32_t before
     return true;
 }
 
-/* Is AFTER what BEFORE was, under another name? KIND RENAME_KINDS: by their children. */
+/* Is AFTER a renamed BEFORE? KIND RENAME_KINDS: compare their children. */
 static bool is_renamed(struct labeling *labeling, uint32_t before, uint32_t after, enum rename_kind kind)
 {
     if (node_at(labeling, 0, before)->kind != node_at(labeling, 1, after)->kind)
@@ -417,7 +415,7 @@ static bool is_renamed(struct labeling *labeling, uint32_t before, uint32_t afte
                                 : mask_of(labeling, 0, before, kind) == mask_of(labeling, 1, after, kind);
 }
 
-/* Whatever template arguments differ in: only where there is one such name on either side. */
+/* All template arguments are ignored: only if each side has a single such name. */
 static bool is_sure(struct labeling *labeling, const struct hole *hole, uint32_t before,
                     enum rename_kind kind)
 {
@@ -434,7 +432,7 @@ static bool is_sure(struct labeling *labeling, const struct hole *hole, uint32_t
     return true;
 }
 
-/* Pair what was renamed in HOLE, in order; the rest makes smaller holes. */
+/* Pair renamed nodes in HOLE, in order; the rest makes smaller holes. */
 static void rename_in(struct labeling *labeling, const struct hole *hole, enum rename_kind kind)
 {
     tree_pairs places = { 0 };
@@ -513,7 +511,7 @@ static void visit(struct labeling *labeling, const struct visit *at)
         label_rest(labeling, &labeling->holes.at[h]);
 }
 
-/* Threads that the other side does not have. */
+/* Threads that the other side lacks. */
 static void label_lonely_threads(struct labeling *labeling)
 {
     for (int side = 0; side < 2; side++) {

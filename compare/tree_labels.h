@@ -1,5 +1,5 @@
 /*
- * tree_labels.h - what became of each node of two work trees, the unaligned ones too.
+ * tree_labels.h - a label for each node of two work trees, also for unaligned ones.
  *
  *     tree_align_all(aligner);
  *     struct tree_labels *labels = tree_labels_open(aligner);            // aligns more: see below
@@ -7,18 +7,18 @@
  *         ...
  *     tree_labels_free(labels);
  *
- * A place is what stands between two aligned neighbours, or the ends of their lists. Of the nodes that are left over there,
- * in this order:
+ * A place is the gap between two aligned neighbours, or the end of their lists. Unaligned nodes there are labelled in
+ * this order:
  *
- *   wrapped   an operator stands on one side, and some of its children can be aligned with what is left over on the other.
- *             They are aligned, as many as can be; of several such operators that with the most comes first
- *   renamed   below an aligned operator one piece of device work is left over on either side; or two names that differ in
- *             what renames.h lets differ; or two operators with equal children, of which there are some
- *   fused     more nodes with device work stand before than after, and one at least after
+ *   wrapped   an operator exists on one side only, and some of its children can be aligned with unaligned nodes of the
+ *             other. As many as possible are aligned; of several such operators the one with the most comes first
+ *   renamed   one device operation is unaligned on each side below an aligned operator; or two names are equal by
+ *             renames.h; or two operators have equal children (at least one)
+ *   fused     more nodes with device work before than after, and at least one after
  *   split     the other way round
  *   gone, new the rest
  *
- * What is below a wrapped or renamed pair and can be aligned has the label of the pair.
+ * Nodes below a wrapped or renamed pair that can be aligned get the label of the pair.
  */
 #ifndef TPA_COMPARE_TREE_LABELS_H
 #define TPA_COMPARE_TREE_LABELS_H
@@ -39,7 +39,8 @@ enum tree_label {
 /* "aligned", "wrapped" ... */
 const char *tree_label_name(enum tree_label label);
 
-/* What belongs together though it was not aligned. A wrapper stands alone on its side, its content on the other. */
+/* Nodes that belong together although they were not aligned. A wrapper is alone on its side, its content is on the
+ * other. */
 struct tree_match {
     enum tree_label label;     /* TREE_WRAPPED, TREE_RENAMED, TREE_FUSED or TREE_SPLIT */
     struct tree_pair below;    /* the aligned pair whose children they are, or the wrapper's are */
@@ -54,8 +55,8 @@ struct tree_labels {
 };
 
 /*
- * New; free with tree_labels_free (NULL is allowed). ALIGNER has aligned all; what is wrapped and renamed is aligned in it, too,
- * so who counts what was aligned exactly counts the label TREE_ALIGNED.
+ * New; free with tree_labels_free (NULL is allowed). Call after tree_align_all(ALIGNER). Wrapped and renamed nodes are
+ * then aligned in ALIGNER as well; the label TREE_ALIGNED marks exact alignments.
  */
 struct tree_labels *tree_labels_open(struct tree_aligner *aligner);
 void tree_labels_free(struct tree_labels *labels);

@@ -1,4 +1,4 @@
-/* tree_tables.c - a diff of trees as tables, and what is to be said of it; see tree_diff.h. */
+/* tree_tables.c - a diff of trees as tables and notices; see tree_diff.h. */
 #include "compare/tree_diff.h"
 
 #include "base/quantity.h"
@@ -28,9 +28,8 @@ static const struct table_column count_columns[] = {
     COLUMN(struct count_row, added_works, "added_works", "Operations added", TABLE_COUNT,
            "operations of the second side that are not aligned exactly"),
     COLUMN(struct count_row, wrapped, "wrapped", "Wrapped", TABLE_COUNT,
-           "operators of one side whose children stand without them on the other"),
-    COLUMN(struct count_row, renamed, "renamed", "Renamed", TABLE_COUNT,
-           "pairs of nodes that do the same under another name"),
+           "operators of one side whose children are without them on the other"),
+    COLUMN(struct count_row, renamed, "renamed", "Renamed", TABLE_COUNT, "pairs of nodes that were renamed"),
     COLUMN(struct count_row, fused, "fused", "Fused", TABLE_TALLY, "places where several nodes became fewer"),
     COLUMN(struct count_row, split, "split", "Split", TABLE_COUNT, "places where several nodes became more"),
     COLUMN(struct count_row, device_before_ns, "device_before", "Device before", TABLE_NS,
@@ -80,7 +79,7 @@ struct label_row {
 };
 
 static const struct table_column label_columns[] = {
-    COLUMN(struct label_row, label, "label", "Nodes", TABLE_NAME, "what became of them"),
+    COLUMN(struct label_row, label, "label", "Nodes", TABLE_NAME, "label of the nodes"),
     COLUMN(struct label_row, operators_before, "operators_before", "Ops before", TABLE_COUNT,
            "operators of the first side"),
     COLUMN(struct label_row, operators_after, "operators_after", "after", TABLE_COUNT,
@@ -97,8 +96,8 @@ static const struct table_column label_columns[] = {
 
 static struct table *label_table(const struct tree_diff *diff)
 {
-    struct table *table = TABLE_OF_ROWS("labels", "Device time by what became of it", label_columns,
-                                        (struct label_row *)NULL, 0);
+    struct table *table =
+        TABLE_OF_ROWS("labels", "Device time by label", label_columns, (struct label_row *)NULL, 0);
     int64_t whole = diff->device_ns[1] - diff->device_ns[0];
     for (enum tree_label label = TREE_ALIGNED; label < TREE_LABELS; label++) {
         const struct tree_sum *sum = &diff->sums[label];
@@ -135,7 +134,7 @@ static const struct table_column path_columns[] = {
            "... of the second side"),
     COLUMN(struct tree_path_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
     COLUMN(struct tree_path_row, verdict, "verdict", "Verdict", TABLE_TEXT,
-           "is the change real, by the spread over the steps", .flags = TABLE_IF_ANY),
+           "is the change significant, by the spread over the steps", .flags = TABLE_IF_ANY),
     COLUMN(struct tree_path_row, host_before_ns, "host_before", "Host before", TABLE_NS,
            "durations of the operators of the first side"),
     COLUMN(struct tree_path_row, host_after_ns, "host_after", "after", TABLE_NS, "... of the second side"),
@@ -145,7 +144,8 @@ static const struct table_column path_columns[] = {
     COLUMN(struct tree_path_row, depth, "depth", "Depth", TABLE_COUNT, "how many operators called it",
            .flags = TABLE_OPTIONAL),
     COLUMN(struct tree_path_row, folded, "folded", "Folded", TABLE_BOOL,
-           "its change is that of one row below it; people see that row alone", .flags = TABLE_OPTIONAL),
+           "its change equals that of one row below it; text output shows only that row",
+           .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column match_columns[] = {
@@ -164,7 +164,7 @@ static const struct table_column match_columns[] = {
 
 static const struct table_column rest_columns[] = {
     COLUMN(struct tree_rest_row, side, "side", "Side", TABLE_TEXT, "before or after"),
-    COLUMN(struct tree_rest_row, label, "label", "What", TABLE_TEXT, "what became of it"),
+    COLUMN(struct tree_rest_row, label, "label", "What", TABLE_TEXT, "label of the nodes"),
     COLUMN(struct tree_rest_row, name, "name", "Name", TABLE_NAME, "the outermost node of the subtree"),
     COLUMN(struct tree_rest_row, kind, "kind", "Kind", TABLE_TEXT, "operator or work"),
     COLUMN(struct tree_rest_row, count, "count", "Times", TABLE_TALLY, "how many such subtrees"),
@@ -174,7 +174,7 @@ static const struct table_column rest_columns[] = {
     COLUMN(struct tree_rest_row, below, "below", "Below", TABLE_NAME, "the aligned operator around them"),
 };
 
-/* ---- what is to be said ---- */
+/* ---- notices ---- */
 
 static void put_on_top(struct result *result)
 {
@@ -247,7 +247,7 @@ static void tell_limits(const struct tree_diff *diff, struct result *result)
         result_add_notice(
             result, "cut_lists", (int64_t)diff->cut_lists, NULL, TPA_NOWHERE,
             "some lists of calls were too long to be aligned as a whole: they were cut at steps or at "
-            "equal calls first, and more nodes might be aligned; --first-step or --steps looks at less");
+            "equal calls first, and more nodes might be aligned; --first-step or --steps compares less");
 }
 
 void tree_diff_add_tables(const struct tree_diff *diff, struct result *result)

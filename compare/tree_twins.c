@@ -1,6 +1,6 @@
 /*
- * tree_twins.c - see tree_twins.h. A walk over both trees at once makes the rows, parents first. A pair is visited from where
- * its two parents are one row, or, when one of them was wrapped around it, from the wrapper.
+ * tree_twins.c - see tree_twins.h. A walk over both trees at once makes the rows, parents first. A pair is visited from
+ * the row of its two parents or, if it was wrapped, from the wrapper.
  */
 #include "compare/tree_twins.h"
 
@@ -13,8 +13,8 @@ struct folded {
     struct twin_row row;
     enum tree_label label; /* TREE_ALIGNED: none */
     uint32_t parent;       /* WORK_NONE: none */
-    int64_t change;        /* after less before */
-    int64_t weight;        /* the largest change of it and of all below it */
+    int64_t change;        /* after minus before */
+    int64_t weight;        /* the largest change of it and all rows below it */
     uint32_t order;        /* its index among all */
 };
 
@@ -26,7 +26,7 @@ struct visit {
 struct folding {
     const struct tree_diff *diff;
     const struct names *names;
-    struct names *keys, *lists; /* a row is known by its key; names of what was fused or split, joined */
+    struct names *keys, *lists; /* keys of rows; joined names of fused or split nodes */
     VEC_OF(struct folded) rows;
     VEC_OF(struct visit) waiting;
     uint32_t *match_of[2]; /* by node: the match that it was fused or split in; WORK_NONE: none */
@@ -41,7 +41,7 @@ static const struct work_node *node_at(const struct folding *folding, int side, 
 
 /* ---- rows ---- */
 
-/* The row with this key below PARENT, new or not. Kinds: 0 and 1 of nodes by their kind, 2 of a match. */
+/* The row with this key below PARENT, created if new. Kinds: 0 and 1 for nodes by their kind, 2 for a match. */
 static uint32_t row_below(struct folding *folding, uint32_t parent, uint32_t kind, enum tree_label label,
                           const struct names *texts, const name_id names[2])
 {
@@ -86,7 +86,7 @@ static name_id match_names(struct folding *folding, const struct tree_match *mat
     return id;
 }
 
-/* The row of what NODE of SIDE was fused or split with; PARENT when it was not. */
+/* The row of the match in which NODE of SIDE was fused or split; PARENT if there is none. */
 static uint32_t row_of_match(struct folding *folding, uint32_t parent, int side, uint32_t node)
 {
     uint32_t index = folding->match_of[side][node];
@@ -102,19 +102,19 @@ static uint32_t row_of_match(struct folding *folding, uint32_t parent, int side,
     return row;
 }
 
-/* What became of the nodes of VISIT, which are a pair or alone. */
+/* The label of the nodes of VISIT, a pair or a single node. */
 static enum tree_label label_of(const struct folding *folding, const struct visit *visit,
                                 const name_id names[2])
 {
     for (int side = 0; side < 2; side++)
-        if (visit->nodes[side] == WORK_NONE) /* what was fused or split stands below a row that says so */
+        if (visit->nodes[side] == WORK_NONE) /* fused or split nodes are below a row with that label */
             return folding->match_of[!side][visit->nodes[!side]] != WORK_NONE
                        ? TREE_ALIGNED
                        : (enum tree_label)folding->diff->labels->of[!side][visit->nodes[!side]];
     return names[0] == names[1] ? TREE_ALIGNED : TREE_RENAMED;
 }
 
-/* The nodes of VISIT, below the row of VISIT, to which it moves on. */
+/* Add the nodes of VISIT below its row, and make theirs the current row. */
 static void add_nodes(struct folding *folding, struct visit *visit)
 {
     name_id names[2] = { NAME_NONE, NAME_NONE };
@@ -158,10 +158,10 @@ static void add_children(struct folding *folding, const struct visit *visit)
             next.nodes[!side] = mate;
             bool is_pair = mate != WORK_NONE,
                  shares = is_pair && node_at(folding, !side, mate)->parent == other;
-            if (is_pair && shares && side == 1) /* seen from the first side */
+            if (is_pair && shares && side == 1) /* visited from the first side */
                 continue;
             if (is_pair && !shares) {
-                if (other != WORK_NONE || folding->seen[next.nodes[0]]) /* seen from its wrapper */
+                if (other != WORK_NONE || folding->seen[next.nodes[0]]) /* visited from its wrapper */
                     continue;
                 folding->seen[next.nodes[0]] = true;
             }
@@ -245,7 +245,7 @@ static int64_t longest(const struct folded *of)
     return of->row.sides[0].ns > of->row.sides[1].ns ? of->row.sides[0].ns : of->row.sides[1].ns;
 }
 
-/* Siblings together; of these the largest change first. */
+/* Siblings are adjacent, the largest change first. */
 static int compare_siblings(const void *left, const void *right)
 {
     const struct folded *const *a = left, *const *b = right;
@@ -265,7 +265,7 @@ static int compare_siblings(const void *left, const void *right)
     return (*a)->order < (*b)->order ? -1 : 1;
 }
 
-/* Rows of SORTED, which are COUNT sorted as siblings, parents before children, to TREE. */
+/* Append the COUNT rows of SORTED, sorted as siblings, to TREE, parents before children. */
 static void put_in_order(struct folding *folding, struct folded **sorted, size_t count,
                          struct twin_tree *tree)
 {
@@ -277,7 +277,7 @@ static void put_in_order(struct folding *folding, struct folded **sorted, size_t
     for (size_t i = count; i-- > 0;)
         next[sorted[i]->parent == WORK_NONE ? all : sorted[i]->parent] = i;
     uint32_t at = WORK_NONE; /* the row whose children are being listed */
-    bool to_largest = true;  /* the rows so far lead to the largest change */
+    bool to_largest = true;  /* the rows so far are the path to the largest change */
     for (;;) {
         size_t *place = &next[at == WORK_NONE ? all : at];
         if (*place < count && sorted[*place]->parent == at) {
@@ -314,7 +314,7 @@ struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most)
     for (size_t i = 0; i < all; i++)
         sorted[i] = &folding.rows.at[i];
     if (all) {
-        qsort(sorted, all, sizeof *sorted, compare_weights); /* no row comes before that above it */
+        qsort(sorted, all, sizeof *sorted, compare_weights); /* parents come before children */
         qsort(sorted, count, sizeof *sorted, compare_siblings);
     }
     tree->time = diff->by_device ? "GPU time" : "CPU time";

@@ -3,10 +3,10 @@
  *
  *     result->twins = tree_twins(diff, 1000);
  *
- * Nodes of one name at one path make one row. Aligned and renamed pairs are one row for both sides; what is gone or new has
- * one side only; what was fused or split stands below a row that holds both lists; what a wrapper holds stands below the
- * wrapper. A row's time is that of the device work below it on each side, so rows of one depth add up to the row above
- * them; where no side has device work it is the operators' own duration, with what they called.
+ * Nodes of one name at one path make one row. Aligned and renamed pairs are one row for both sides; gone and new nodes
+ * have one side only; fused or split nodes are below a row that names both lists; the content of a wrapper is below the
+ * wrapper. A row's time is that of the device work below it on each side, so siblings add up to their parent; without
+ * device work on either side it is the duration of the operators, callees included.
  */
 #ifndef TPA_COMPARE_TREE_TWINS_H
 #define TPA_COMPARE_TREE_TWINS_H
@@ -15,8 +15,8 @@
 #include "compare/tree_diff.h"
 
 /*
- * New; free with twin_tree_free. At most MOST rows, those that hold the largest changes; those that lead to the largest one
- * are open. Borrows nothing.
+ * New; free with twin_tree_free. At most MOST rows, those with the largest changes; the path to the largest one is
+ * unfolded. Borrows nothing.
  */
 struct twin_tree *tree_twins(const struct tree_diff *diff, size_t most);
 

@@ -45,13 +45,13 @@ static struct spread spread_of(const struct shift_sample *sample)
         spread.most = fmax(spread.most, value);
         squares += (value - spread.mean) * (value - spread.mean);
     }
-    /* Few samples may agree by chance: no spread is taken to be below 1 % of the level. */
+    /* Few samples may agree by chance: the spread is at least 1 % of the level. */
     double floor = 0.01 * fabs(spread.mean);
     spread.variance = fmax(squares / (double)(count - 1), floor * floor) / (double)count;
     return spread;
 }
 
-/* The p of Welch's t test, if SAMPLED shows a change far beyond any spread; else NAN. */
+/* The p of Welch's t test, if SAMPLED shows a change far beyond the spread; else NAN. */
 static double clear_p(const struct sampled *sampled)
 {
     enum { TIMES_THE_WIDTH = 3 };
@@ -99,7 +99,7 @@ double finding_growth(const struct finding *finding)
     return change > 0 ? INFINITY : 0;
 }
 
-/* Is the change too small to count, whatever p? */
+/* Is the change too small to count, regardless of p? */
 static bool is_small(const struct finding *finding, double min_change)
 {
     double shift = finding->shift.decidable ? finding->shift.estimate : finding->change;
@@ -107,7 +107,7 @@ static bool is_small(const struct finding *finding, double min_change)
            (finding->change == 0 && finding->before == finding->after && !finding->shift.decidable);
 }
 
-/* P is NAN when the finding was not asked about. */
+/* P is NAN if the finding was not tested. */
 static void decide(struct finding *finding, double p, double min_change)
 {
     finding->p = p;
@@ -150,18 +150,18 @@ void finding_judge_exact(struct finding *finding)
                                                  : VERDICT_SAME;
 }
 
-/* Do both sides have it, and not the same value everywhere? And could it have changed by MIN_CHANGE at all? */
+/* Is it present on both sides with differing values, so that it may have changed by MIN_CHANGE? */
 static bool is_question(const struct finding *finding, double min_change)
 {
     if (!finding->present[0] || !finding->present[1] || !finding->shift.decidable)
         return false;
-    /* The change is largest when all of it lies on one side. */
+    /* The change is at most the value of the larger side. */
     double sum = finding->before * (double)finding->count[0] + finding->after * (double)finding->count[1];
     size_t fewest = finding->count[0] < finding->count[1] ? finding->count[0] : finding->count[1];
     return min_change <= 0 || fabs(sum) / (double)fewest >= min_change;
 }
 
-/* Mean over both sides: larger first; the same for all deals of the values. */
+/* Mean over both sides, larger first; independent of the assignment of values to sides. */
 static double pooled(const struct finding *finding)
 {
     double count = (double)(finding->count[0] + finding->count[1]);
@@ -203,7 +203,7 @@ size_t findings_judge(struct finding *const *findings, size_t count, double min_
     for (size_t i = 0; i < asked && kept < family; i++) {
         const struct finding *finding = findings[questions[i].index];
         if (finding->shift.least_p * (double)family >= 0.05)
-            continue; /* too many of its values are the same */
+            continue; /* too many of its values are equal */
         p[questions[i].index] = finding->shift.p;
         kept++;
     }
@@ -218,7 +218,7 @@ size_t findings_judge(struct finding *const *findings, size_t count, double min_
 
 size_t verdict_samples_needed(size_t count)
 {
-    double ways = 1; /* to choose n of 2n */
+    double ways = 1; /* number of ways to choose n of 2n */
     for (size_t n = 1;; n++) {
         ways = ways * (double)(2 * n) * (double)(2 * n - 1) / ((double)n * (double)n);
         if (2 / ways * (double)(count ? count : 1) < 0.05)

@@ -5,13 +5,13 @@
 
 /* A node of either tree. */
 struct known {
-    const struct work_tree *tree; /* NULL: a free place */
+    const struct work_tree *tree; /* NULL: empty slot */
     uint32_t node;
 };
 
 struct numbering {
     struct known *places;
-    size_t mask; /* places - 1 */
+    size_t mask; /* slots - 1 */
     uint32_t count;
 };
 

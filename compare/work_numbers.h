@@ -1,5 +1,5 @@
 /*
- * work_numbers.h - equal subtrees have equal numbers, within a tree and among both.
+ * work_numbers.h - equal subtrees have equal numbers, within a tree and across both.
  *
  *     work_numbers_set(before, after);
  *     bool equal = before->nodes.at[a].number == after->nodes.at[b].number;
@@ -11,7 +11,7 @@
 
 #include "compare/work_tree.h"
 
-/* Set the numbers of all nodes of both trees, which share their names and are finished. Linear. */
+/* Set the numbers of all nodes of both trees, which share their names and are finished. Linear time. */
 void work_numbers_set(struct work_tree *before, struct work_tree *after);
 
 #endif

@@ -2,7 +2,7 @@
  * work_tree.c - see work_tree.h.
  *
  * Operators come first, thread by thread and by start, then the operations of a file: so a parent always has a lower
- * index than its children, and one pass backwards adds up.
+ * index than its children, and one backward pass adds up sizes and times.
  */
 #include "compare/work_tree.h"
 
@@ -38,15 +38,15 @@ void work_tree_free(struct work_tree *tree)
 
 /* ---- steps ---- */
 
-/* A trace while it is added. */
+/* The state of adding a trace. */
 struct adding {
     struct work_tree *tree;
     const struct trace *trace;
     const struct attribution *launches;
     bool only_steps;
-    struct step_list *steps; /* those chosen; they do not overlap */
+    struct step_list *steps; /* the selected steps; they do not overlap */
     uint32_t first_step;     /* of the tree's */
-    bool *names_steps;       /* by name: it is that of a step */
+    bool *names_steps;       /* by name: is it the name of a step? */
     name_id *names;          /* by name: the tree's; NAME_NONE: not determined yet */
     uint32_t *thread_of;     /* by track: its node; WORK_NONE: it has none */
     uint32_t first_node;
@@ -101,8 +101,7 @@ static bool check_steps(const struct adding *adding, struct tpa_error *err)
             i++;
         if (i > first)
             continue;
-        tpa_fail(err, TPA_NOWHERE, "'%s' has none of the steps that were asked for",
-                 adding->trace->files[file].path);
+        tpa_fail(err, TPA_NOWHERE, "'%s' has none of the requested steps", adding->trace->files[file].path);
         return tpa_hint(
             err, "tpa steps lists the steps of a trace; without --first-step and --steps all is compared");
     }
@@ -190,7 +189,7 @@ static void add_operators(struct adding *adding, const struct calltree *calls)
 
 /* ---- work ---- */
 
-/* The operator or thread that CALL was made in; WORK_NONE when its thread has no tree. */
+/* The operator or thread that CALL was made in; WORK_NONE if its thread has no tree. */
 static uint32_t place_of(const struct adding *adding, const struct calltree *calls, const node_id *skips,
                          event_id call)
 {

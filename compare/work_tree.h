@@ -1,5 +1,5 @@
 /*
- * work_tree.h - what a side called and launched: its operators, nested, with their work on devices as leaves.
+ * work_tree.h - the call tree of a side: its operators, nested, with their device work as leaves.
  *
  *     struct names *names = names_open();                                 // shared by both sides
  *     struct work_tree *tree = work_tree_open(names);
@@ -10,11 +10,12 @@
  *         ... tree->children[tree->nodes[n].first + i] ...
  *     work_tree_free(tree);
  *
- * A node is a thread, an operator or a piece of device work (kernel, copy, memset). Operators nest as in `tpa top`: one
- * that ends after its caller closes it. Work is a child of the innermost operator that was open on its thread when the
- * call that launched it began, or of the thread. Children are in the order in which they were called, an operation at
- * the moment of its call. Runtime calls, annotations, Python functions and steps are not nodes. A thread without
- * operators has no tree; its work is counted as outside, like work whose call is not in the file.
+ * A node is a thread, an operator or a device operation (kernel, copy, memset). Operators nest as in `tpa top`: an
+ * operator that outlasts its caller ends the caller. A device operation is a child of the innermost operator that was
+ * open on its thread when the call that launched it began, or of the thread. Children are in the order of their calls;
+ * a device operation counts at the moment of its call. Runtime calls, annotations, Python functions and steps are not
+ * nodes. A thread without operators has no tree; its work is counted as outside, like work whose call is not in the
+ * file.
  */
 #ifndef TPA_COMPARE_WORK_TREE_H
 #define TPA_COMPARE_WORK_TREE_H
@@ -36,7 +37,7 @@ struct work_node {
     uint32_t step;     /* index into tree->steps; WORK_NONE: in none */
     uint32_t first;    /* of its children, in tree->children */
     uint32_t count;    /* of its children */
-    uint32_t size;     /* nodes of its subtree, itself included; 0 for nothing else */
+    uint32_t size;     /* nodes of its subtree, itself included */
     uint32_t works;    /* pieces of device work in its subtree */
     uint32_t number;   /* set by work_numbers.h */
     int64_t host_ns;   /* an operator's duration */
@@ -45,26 +46,26 @@ struct work_node {
 
 /* A step that is compared. */
 struct work_step {
-    uint32_t file;  /* among those of the side */
-    uint32_t place; /* among the steps of its file that were chosen: 0, 1 ... */
+    uint32_t file;  /* index among the files of the side */
+    uint32_t place; /* index among the selected steps of its file */
     int64_t number; /* N of ProfilerStep#N */
 };
 
 struct work_thread {
-    uint32_t file; /* among those of the side */
+    uint32_t file; /* index among the files of the side */
     uint32_t node;
 };
 
 struct work_tree {
     struct names *names; /* borrowed */
     VEC_OF(struct work_node) nodes;
-    uint32_t *children;                 /* once finished: of all nodes, node after node */
+    uint32_t *children;                 /* once finished: children of all nodes, node after node */
     VEC_OF(struct work_thread) threads; /* by file, then in order of their first operator */
     VEC_OF(struct work_step) steps;     /* by file and start */
     uint32_t files;
-    bool only_steps; /* nothing but the steps is in it */
+    bool only_steps; /* it holds only selected steps */
     size_t operators, works;
-    size_t outside;                  /* operations that are in no tree */
+    size_t outside;                  /* device operations in no tree */
     int64_t outside_ns;              /* their durations */
     VEC_OF(struct work_order) order; /* until finished: when each node was called */
 };
@@ -74,30 +75,31 @@ struct work_order {
     int64_t called_ns, start_ns;
 };
 
-/* What of the files is looked at. Zero-initialised: all of it. */
+/* Which part of the files to use. Zero-initialised: all. */
 struct work_tree_options {
     bool first_step;     /* the step with the lowest number of each file */
-    struct ranges steps; /* the steps with these numbers */
+    struct ranges steps; /* only the steps with these numbers */
 };
 
-/* Are only steps looked at? */
+/* Are only steps used? */
 static inline bool work_tree_only_steps(const struct work_tree_options *options)
 {
     return options->first_step || options->steps.count;
 }
 
-/* What the reader of a trace must decode. */
+/* The parts of a trace that its reader must decode. */
 extern const struct trace_wants work_tree_wants;
 
 /* New; free with work_tree_free (NULL is allowed). NAMES is borrowed. */
 struct work_tree *work_tree_open(struct names *names);
 void work_tree_free(struct work_tree *tree);
 
-/* Add the files of TRACE. False and ERR when OPTIONS request steps that a file does not have, or there are too many. */
+/* Add the files of TRACE. False and ERR if OPTIONS request steps that a file does not have, or there are too many
+ * nodes. */
 bool work_tree_add(struct work_tree *tree, const struct trace *trace, const struct work_tree_options *options,
                    struct tpa_error *err);
 
-/* To be called once, when all is in: orders the children and adds up sizes and times. */
+/* Call once, after all files are added: sorts the children and adds up sizes and times. */
 void work_tree_finish(struct work_tree *tree);
 
 /* The children of NODE; borrowed. */

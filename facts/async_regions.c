@@ -2,8 +2,8 @@
  * async_regions.c - see async_regions.h.
  *
  * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an
- * event that ended before the next one starts leaves it, and all above it. A region without an end is on it until what
- * is around it goes, and takes its end from there.
+ * event that ended before the next one starts is popped, with all above it. A region without an end stays on it until
+ * the event around it is popped, and gets that event's end.
  */
 #include "facts/async_regions.h"
 
@@ -42,7 +42,7 @@ static bool is_region(const struct trace *trace, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && file_of(trace, e)->producer == PRODUCER_KINETO;
 }
 
-/* What is on torch's stacks. */
+/* The entries of torch's stacks. */
 static bool takes_part(const void *context, event_id e)
 {
     const struct trace *trace = context;
@@ -50,7 +50,7 @@ static bool takes_part(const void *context, event_id e)
     return is_region(trace, e) || is_frame;
 }
 
-/* Without anything around it: at the end of the window, where that is reported. */
+/* Without an enclosing event: at the end of the window, if recorded. */
 static int64_t end_of_window(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = file_of(trace, e);
@@ -63,7 +63,7 @@ static int64_t end_of_window(const struct trace *trace, event_id e)
 /* An event that is on the stack. */
 struct frame {
     int64_t end_ns;
-    int64_t least_ns; /* of its own end and those below it */
+    int64_t least_ns; /* minimum of its own end and those below it */
 };
 
 /* The regions of a thread that were open at the end. */

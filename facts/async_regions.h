@@ -1,15 +1,16 @@
 /*
- * async_regions.h - host regions that belong to no thread's stack, as far as a file tells.
+ * async_regions.h - host regions that belong to no thread's stack, as far as a file records it.
  *
  *     const struct open_regions *open = open_regions_of(trace);
  *     int64_t end_ns = region_end_ns(trace, open, e);       // where torch ends E
  *
- * torch calls a region asynchronous when it was flagged so, when it ends on another thread than it began on, and when
- * it was still open as recording stopped. Only the last is in the file. c10d flags its regions, whose names tell.
+ * torch calls a region asynchronous if it was flagged so, if it ends on another thread than it began on, or if it was
+ * still open when recording stopped. Only the last is in the file. c10d flags its regions, which are recognised by
+ * name.
  *
- * A region that was open at the end is written up to the end of the window, or beyond it. torch ends it where the
- * innermost region around its start on that thread (an operator, annotation or Python frame) ends that did end; without
- * one at the end of the window.
+ * A region that was open at the end is written up to the end of the window, or beyond it. torch ends it with the
+ * innermost completed region around its start on that thread (an operator, annotation or Python frame), or with the
+ * window if there is none.
  */
 #ifndef TPA_FACTS_ASYNC_REGIONS_H
 #define TPA_FACTS_ASYNC_REGIONS_H
@@ -20,7 +21,8 @@
 /* Is NAME like those that c10d's backends give their regions: nccl:all_reduce, gloo:broadcast? */
 bool is_async_by_name(const char *name);
 
-/* Was region E (an operator or annotation) open when recording stopped, by its mark or because it ends after the window? */
+/* Was region E (an operator or annotation) open when recording stopped, by its mark or because it ends after the
+ * window? */
 bool region_was_open(const struct trace *trace, event_id e);
 
 struct open_region {
@@ -28,7 +30,7 @@ struct open_region {
     int64_t end_ns;
 };
 
-/* The regions of torch's traces that were open at the end, by event. */
+/* The regions of torch's traces that were open when recording stopped, by event. */
 struct open_regions {
     VEC_OF(struct open_region);
 };
@@ -36,7 +38,7 @@ struct open_regions {
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct open_regions *open_regions_of(const struct trace *trace);
 
-/* Where E ends: as written, unless it is one of REGIONS. */
+/* The end of E in ns: as recorded, unless it is one of REGIONS. */
 int64_t region_end_ns(const struct trace *trace, const struct open_regions *regions, event_id e);
 
 #endif

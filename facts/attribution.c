@@ -11,7 +11,7 @@
 
 /* ---- operators by nesting ---- */
 
-/* Whose calls are linked so. */
+/* Which threads' calls are linked by nesting. */
 enum nests { NESTS_NOT, NESTS_IN_OPERATORS, NESTS_IN_ALL };
 
 struct nesting {
@@ -44,8 +44,8 @@ static void link_call(struct process_calls *process, struct arg_scan *correlatio
 
 /*
  * Walk one thread with a stack of open operators. A call belongs to the operator that began last, at the
- * call's own start or before it, and has not ended before that. Of events that begin at one moment the
- * operators come first: in files of microseconds many do.
+ * call's own start or before it, and has not ended before that. Of events with equal starts, which are common in files
+ * with microseconds, operators come first.
  */
 static void link_thread(struct process_calls *process, const struct calltree *tree,
                         const struct calltree_thread *thread)
@@ -99,20 +99,20 @@ static void link_by_nesting(struct attribution *launches)
 
 /* ---- opening ---- */
 
-/* What the ids of calls and GPU work look like in one file. */
+/* Statistics of the ids of calls and GPU work in one file. */
 struct id_census {
     bool has_equal, has_different; /* ids to the event's own correlation */
     bool calls_lack_ids;           /* some do */
     bool short_words;              /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
     bool has_mtia;                 /* calls are of MTIA's runtime */
     bool operators_have_ids;
-    struct number_table calls, operators; /* of all its processes; operators only where ids link */
+    struct number_table calls, operators; /* of all its processes; operators only if linked by ids */
 };
 
 /*
- * A file of PyTorch some of whose calls lack an id leaves out the key where there is no operator. Where all of them do, and
- * its operators have ids, nothing but nesting links them (the CUPTI backend of 2.15 writes such files); calls of MTIA, which
- * Kineto never links, belong to none.
+ * If only some calls of a PyTorch file lack an id, the key is omitted for calls without an operator. If all calls lack
+ * it but operators have ids, only nesting links them (the CUPTI backend of 2.15 writes such files); calls of MTIA,
+ * which Kineto never links, belong to no operator.
  */
 static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
@@ -183,7 +183,7 @@ static void count_ids(struct counting *counting, struct id_census *file, event_i
     }
 }
 
-/* Look at every event once: what FILES look like, and which tracks have calls or operators with numbers. */
+/* One pass over all events: gather the statistics of FILES, and which tracks have calls or operators with numbers. */
 static void take_census(const struct trace *trace, struct id_census *files, bool *holds_numbers)
 {
     struct counting counting = { trace, look_at_categories(trace), arg_scan_of(trace, ARG_CORRELATION),
@@ -206,7 +206,7 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
     free(counting.categories);
 }
 
-/* The operators and annotations that have ids, of those files where ids link. */
+/* The operators and annotations that have ids, in files linked by ids. */
 static void collect_operators(const struct attribution *launches, struct id_census *files)
 {
     const struct trace *trace = launches->trace;
@@ -222,7 +222,7 @@ static void collect_operators(const struct attribution *launches, struct id_cens
     }
 }
 
-/* Give the events of ALL to the tables of their processes, at OFFSET in each; ALL is empty afterwards. */
+/* Move the events of ALL to the tables of their processes, the member at OFFSET; ALL is empty afterwards. */
 static void share_out(struct attribution *launches, const struct file_launches *file,
                       struct number_table *all, enum trace_arg arg, size_t offset)
 {
@@ -292,7 +292,7 @@ void attribution_free(struct attribution *launches)
     free(launches);
 }
 
-/* ---- answering ---- */
+/* ---- queries ---- */
 
 enum launch_links attribution_links(const struct attribution *launches, uint32_t file)
 {
@@ -331,7 +331,7 @@ static const struct file_launches *file_of(const struct attribution *launches, e
     return &launches->files[trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file];
 }
 
-/* Where E's numbers are looked up, and in *CALL the position of its call among the process's, -1 when it has none. */
+/* The process whose tables hold E's numbers; *CALL is the position of its call there, -1 if it has none. */
 static const struct process_calls *find_call(const struct attribution *launches,
                                              const struct file_launches *file, event_id e,
                                              const int64_t *external_id, const int64_t *correlation,
@@ -383,7 +383,7 @@ event_id attribution_call(const struct attribution *launches, event_id e)
     return attribution_call_by(launches, e, has_id ? &id : NULL, &correlation);
 }
 
-/* As attribution_link, but of an operator that is found by nesting the id is left 0. */
+/* As attribution_link, but id is 0 for an operator found by nesting. */
 static struct launch_link find_link(const struct attribution *launches, event_id e,
                                     const int64_t *external_id, const int64_t *correlation)
 {

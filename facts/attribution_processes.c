@@ -1,9 +1,8 @@
 /*
  * attribution_processes.c - see attribution_processes.h.
  *
- * Correlations and ids are numbers of one process. A file holds one process as a rule; where several were merged
- * into one file their numbers collide, and GPU work, which lies on tracks of devices and not of processes, has
- * to be given to one of them.
+ * Correlations and ids are numbers of one process. A file usually holds one process; if several were merged into one
+ * file, their numbers collide, and GPU work, whose tracks are those of devices, has to be assigned to one of them.
  */
 #include "facts/attribution_processes.h"
 
@@ -46,7 +45,7 @@ static struct pid_track *tracks_by_pid(const struct trace *trace)
     return tracks;
 }
 
-/* Where the tracks of the pid at FIRST end, and in *MARKED whether MARKS has any of them. */
+/* The end of the tracks of the pid at FIRST; *MARKED is set if MARKS has any of them. */
 static size_t end_of_pid(const struct pid_track *tracks, size_t count, size_t first, const bool *marks,
                          bool *marked)
 {
@@ -88,7 +87,7 @@ static int compare_numbered(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* How many calls have a number that calls of several processes have? */
+/* The number of calls whose number is used by several processes. */
 static uint64_t count_shared(const struct attribution *launches, const struct file_launches *file)
 {
     const struct trace *trace = launches->trace;
@@ -116,17 +115,17 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
     return shared;
 }
 
-/* ---- whose GPU work ---- */
+/* ---- assigning GPU work ---- */
 
 /*
- * A call explains work that has its number, began after it, and was not made for another operator; of the calls of
- * several processes that do, the one that began last. The device tracks of one pid belong to the process whose calls
- * explain most of their work. Work that its device's process does not explain at all is explained by another.
+ * A call explains work that has its number, began after it, and was not made for another operator; among those of
+ * several processes, the one that began last explains it. The device tracks of one pid belong to the process whose
+ * calls explain most of their work. Work that its device's process does not explain at all is explained by another.
  */
 
-enum { WORK_ASKED = 512 }; /* pieces of work of each device pid; more would tell no more */
+enum { WORK_ASKED = 512 }; /* operations examined per device pid, which is enough to decide */
 
-/* The call of PROCESS that explains E, as above; EVENT_NONE when none does. */
+/* The call of PROCESS that explains E, as above; EVENT_NONE if none does. */
 static event_id explaining_call(const struct attribution *launches, size_t process, event_id e,
                                 int64_t correlation, const int64_t *external_id)
 {
@@ -167,7 +166,7 @@ static int compare_by_id(const void *left, const void *right)
     return compare_begins(a, b);
 }
 
-/* Index the calls of all processes of FILE, of each the first of a number, which is the one that it means. */
+/* Index the calls of all processes of FILE: for each process, the first call of each number. */
 static void index_calls(const struct attribution *launches, struct file_launches *file)
 {
     const struct trace *trace = launches->trace;
@@ -196,7 +195,7 @@ static void index_calls(const struct attribution *launches, struct file_launches
     }
 }
 
-/* The last of COUNT sorted CALLS that is not behind KEY; NULL when there is none. */
+/* The last of COUNT sorted CALLS that does not come after KEY; NULL if there is none. */
 static const struct shared_call *last_up_to(const struct shared_call *calls, size_t count,
                                             const struct shared_call *key,
                                             int (*compare)(const void *, const void *))
@@ -206,7 +205,7 @@ static const struct shared_call *last_up_to(const struct shared_call *calls, siz
     return i ? &calls[i - 1] : NULL;
 }
 
-/* The call of any process of FILE that explains E, and in *PROCESS whose it is; EVENT_NONE when none does. */
+/* The call of any process of FILE that explains E, and its process in *PROCESS; EVENT_NONE if none does. */
 static event_id best_explanation(const struct attribution *launches, const struct file_launches *file,
                                  event_id e, int64_t correlation, const int64_t *external_id, size_t *process)
 {
@@ -229,7 +228,7 @@ static event_id best_explanation(const struct attribution *launches, const struc
     return best ? best->event : EVENT_NONE;
 }
 
-/* The process of FILE that explains most of WORK, COUNT pieces of one device; of several the first. */
+/* The process of FILE that explains most of WORK, COUNT operations of one device; on ties the first. */
 static size_t process_of_work(const struct attribution *launches, const struct file_launches *file,
                               const event_id *work, size_t count)
 {
@@ -251,12 +250,12 @@ static size_t process_of_work(const struct attribution *launches, const struct f
     return file->first_process + best;
 }
 
-/* Pieces of work of one device. */
+/* Operations of one device. */
 struct work {
     VEC_OF(event_id) asked;
 };
 
-/* New; by track, which is a device in a file of several processes: the first pieces of its work. */
+/* New; the first operations of each track that is a device in a file of several processes. */
 static struct work *work_of_devices(const struct attribution *launches)
 {
     const struct trace *trace = launches->trace;
@@ -270,7 +269,7 @@ static struct work *work_of_devices(const struct attribution *launches)
     return work;
 }
 
-/* Give the devices of a file of several processes to them. */
+/* Assign the devices of a file of several processes. */
 static void settle_devices(struct attribution *launches, const bool *holds_numbers)
 {
     const struct trace *trace = launches->trace;

@@ -1,5 +1,5 @@
 /*
- * attribution_processes.h - whose numbers they are, where a file holds several processes; for attribution.c only.
+ * attribution_processes.h - assigns numbers to processes in a file of several processes; for attribution.c only.
  */
 #ifndef TPA_FACTS_ATTRIBUTION_PROCESSES_H
 #define TPA_FACTS_ATTRIBUTION_PROCESSES_H
@@ -14,22 +14,22 @@ struct process_calls {
     event_id *operator_of;         /* LINKS_BY_NESTING: by position in calls.events */
 };
 
-/* A call of any process of a file of several, and what it can be found by. */
+/* A call in a file of several processes, and its keys. */
 struct shared_call {
-    int64_t number, id, start_ns; /* correlation; External id, when it has one */
+    int64_t number, id, start_ns; /* correlation; External id, if it has one */
     size_t process;
     event_id event;
     bool has_id;
 };
 
-/* What is known of one file. */
+/* The links of one file. */
 struct file_launches {
     uint8_t links; /* enum launch_links */
     int generation;
     size_t first_process, process_count; /* in launches->processes; one at least */
-    uint64_t shared_calls;               /* whose number a call of another process has, too */
-    /* In a file of several processes: by number and begin; and by number, External id and begin. Of calls that begin at once
-     * those of the first process come last. */
+    uint64_t shared_calls;               /* calls whose number is shared with a call of another process */
+    /* In a file of several processes: calls sorted by number and start; and by number, External id and start. Of equal
+     * starts, those of the first process come last. */
     struct shared_call *by_number, *by_id;
     size_t call_count;
 };
@@ -43,18 +43,19 @@ struct attribution {
 };
 
 /*
- * Tell the processes of each file: the pids of the tracks that HOLDS_NUMBERS marks, which have calls or operators with
- * ids. Other tracks, devices among them, belong to the first process of their file. Allocates
- * launches->processes, all empty, and launches->process_of.
+ * Determine the processes of each file: the pids of the tracks that HOLDS_NUMBERS marks, which have calls or operators
+ * with ids. Other tracks, devices among them, belong to the first process of their file. Allocates launches->processes,
+ * all empty, and launches->process_of.
  */
 void launches_tell_processes(struct attribution *launches, const bool *holds_numbers);
 
-/* In files of several processes give each device track to one, and count shared_calls; once the calls' tables stand. */
+/* In files of several processes, assign each device track to one, and count shared_calls. Call after the tables of
+ * calls are built. */
 void launches_settle_devices(struct attribution *launches, const bool *holds_numbers);
 
 /*
- * The call that E, GPU work with CORRELATION, comes from, in a file of several processes, and in *PROCESS whose it is.
- * EVENT_NONE when it is not in the file; *PROCESS is then that of the device.
+ * The call that E, GPU work with CORRELATION, comes from, in a file of several processes, and its process in *PROCESS.
+ * EVENT_NONE if it is not in the file; *PROCESS is then that of the device.
  */
 event_id launches_find_call(const struct attribution *launches, event_id e, int64_t correlation,
                             const int64_t *external_id, size_t *process);

@@ -1,4 +1,4 @@
-/* call_names.c - see call_names.h. The first word that a name holds decides. */
+/* call_names.c - see call_names.h. The first listed word that a name contains decides. */
 #include "facts/call_names.h"
 
 #include "base/memory.h"
@@ -34,7 +34,7 @@ static const struct {
     { "MemSetAccess", CALL_ALLOC },
 };
 
-/* Calls are functions of C. The names of kernels are long, and tell by their brackets that they are none. */
+/* Calls are C functions. Names of kernels are long, and excluded by their brackets. */
 enum call_sort call_sort_of(const char *name)
 {
     if (strpbrk(name, "<(["))

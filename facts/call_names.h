@@ -1,7 +1,7 @@
 /*
- * call_names.h - what a call of the runtime or driver does, known from its name: CUDA, HIP and their kin.
+ * call_names.h - classifies calls of the runtime or driver by name: CUDA, HIP and similar ones.
  *
- * To be called once per name, never per event.
+ * Call once per name, never per event.
  */
 #ifndef TPA_FACTS_CALL_NAMES_H
 #define TPA_FACTS_CALL_NAMES_H

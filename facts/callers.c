@@ -9,15 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A call whose callers are wanted; its node. */
+struct called {
+    event_id event;
+    node_id node;
+};
+
 struct callers {
     const struct trace *trace;
     struct calltree *tree;
-    node_id *node;       /* by event */
+    struct called *called; /* by event: those that were asked about */
+    size_t called_count;
     uint8_t *frame;      /* by name: enum python_frame + 1; 0: not determined yet */
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
 };
 
-/* The begins of the calls of a thread whose callers are wanted. */
+/* The starts of the calls of a thread whose callers are requested. */
 struct asked {
     VEC_OF(int64_t); /* ascending */
     size_t hint;     /* where the last search ended: events are nearly in order */
@@ -39,7 +46,7 @@ static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
     return hint < asked->count && asked->at[hint] <= end_ns;
 }
 
-/* Of all that was called only what is around those calls, and they themselves. */
+/* Select only those calls and the events around them. */
 static bool takes_part(const void *context, event_id e)
 {
     const struct taking *taking = context;
@@ -62,7 +69,8 @@ static bool is_of_aten(const struct trace *trace, event_id e)
     return strncmp(trace_name(trace, e), "aten::", 6) == 0;
 }
 
-/* The operator of what NODE called: itself, if it is one, unless it and its caller are aten's; else its caller's. */
+/* The operator of NODE's callees: NODE itself if it is an operator, unless both it and its caller are aten's; else its
+ * caller's. */
 static event_id operator_of(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
@@ -92,7 +100,7 @@ static bool has_stack(const struct trace *trace, event_id e)
     return stack && *stack;
 }
 
-/* Of "inner;outer;..." the first entry that is the user's; without one the first. */
+/* Of "inner;outer;..." the first entry in the user's code; without one, the first. */
 static const char *line_of_stack(const struct trace *trace, event_id e, size_t *len)
 {
     const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
@@ -116,7 +124,8 @@ static bool is_line_of_user(const struct callers *callers, event_id e)
            frame_of(callers, callers->trace->name[e]) == FRAME_OF_USER;
 }
 
-/* The event that has the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
+/* The event with the line of NODE's callees: a frame of the user's code, else one of PyTorch's or an operator with a
+ * stack. */
 static event_id line_at(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
@@ -130,6 +139,45 @@ static event_id line_at(const struct callers *callers, node_id node)
     bool tells = trace->kind[e] == EVENT_PYTHON ? frame_of(callers, trace->name[e]) == FRAME_OF_TORCH
                                                 : trace->kind[e] == EVENT_OP && has_stack(trace, e);
     return tells ? e : above;
+}
+
+static bool is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct called *)left)->event > ((const struct called *)right)->event;
+}
+
+/* The place of CALL among those that were asked about, or where it would be. */
+static size_t place_of(const struct callers *callers, event_id call)
+{
+    size_t i;
+    SEARCH(i, callers->called_count, callers->called[i].event < call);
+    return i;
+}
+
+static void find_nodes(struct callers *callers, const event_id *calls, size_t count)
+{
+    callers->called = mem_alloc(mem_times(count + 1, sizeof *callers->called));
+    for (size_t i = 0; i < count; i++)
+        callers->called[i] = (struct called){ calls[i], NODE_NONE };
+    runs_sort(callers->called, count, sizeof *callers->called, is_after, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || callers->called[i].event != callers->called[callers->called_count - 1].event)
+            callers->called[callers->called_count++] = callers->called[i];
+    for (node_id n = 0; n < callers->tree->count; n++) {
+        size_t i = place_of(callers, callers->tree->event[n]);
+        if (i < callers->called_count && callers->called[i].event == callers->tree->event[n])
+            callers->called[i].node = n;
+    }
+}
+
+/* The caller's node of CALL, which was asked about. */
+static node_id caller_of(const struct callers *callers, event_id call)
+{
+    size_t i = place_of(callers, call);
+    bool is_there = i < callers->called_count && callers->called[i].event == call;
+    node_id node = is_there ? callers->called[i].node : NODE_NONE;
+    return node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
 }
 
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
@@ -146,7 +194,7 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
         VEC_FREE(&taking.asked[t]);
     free(taking.asked);
     calltree_nest(callers->tree);
-    callers->node = calltree_nodes(callers->tree);
+    find_nodes(callers, calls, count);
     callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
     callers->op = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->op));
     callers->line = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->line));
@@ -162,7 +210,7 @@ void callers_free(struct callers *callers)
     if (!callers)
         return;
     calltree_free(callers->tree);
-    free(callers->node);
+    free(callers->called);
     free(callers->frame);
     free(callers->op);
     free(callers->line);
@@ -171,14 +219,14 @@ void callers_free(struct callers *callers)
 
 event_id callers_operator(const struct callers *callers, event_id call)
 {
-    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    node_id parent = caller_of(callers, call);
     return parent == NODE_NONE ? EVENT_NONE : callers->op[parent];
 }
 
 const char *callers_line(const struct callers *callers, event_id call, size_t *len)
 {
     const struct trace *trace = callers->trace;
-    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    node_id parent = caller_of(callers, call);
     event_id e = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
     if (trace->kind[call] == EVENT_OP && has_stack(trace, call) &&
         (e == EVENT_NONE || !is_line_of_user(callers, e)))
@@ -193,7 +241,7 @@ const char *callers_line(const struct callers *callers, event_id call, size_t *l
 
 /* ---- moments ---- */
 
-/* A Python function that begins, or a moment whose caller is wanted. */
+/* A Python function that begins, or a moment whose caller is requested. */
 struct beginning {
     track_id track;
     event_id event;
@@ -201,7 +249,7 @@ struct beginning {
     int64_t at_ns;
 };
 
-/* Threads one after the other; a function that begins at a moment is open then. */
+/* Sorted by thread and time; a function that begins at a moment is open at that moment. */
 static bool begins_later(const void *context, const void *left, const void *right)
 {
     const struct beginning *a = left, *b = right;
@@ -218,7 +266,7 @@ struct begun {
     VEC_OF(event_id);
 };
 
-/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments only grow: what has ended is forgotten. */
+/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments ascend, so ended functions are dropped. */
 static event_id last_open(const struct trace *trace, struct begun *begun, int64_t at_ns)
 {
     while (begun->count > 0 && trace_end_ns(trace, begun->at[begun->count - 1]) <= at_ns)

@@ -1,8 +1,8 @@
 /*
  * code_paths.c - see code_paths.h.
  *
- * A caller comes before its callees in the tree, so one pass gives each node the path of its caller, or its own. The
- * forward operators are known after it; a second pass moves what belongs to the backward pass.
+ * A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
+ * it the forward operators are known; a second pass moves the nodes of the backward pass.
  */
 #include "facts/code_paths.h"
 
@@ -18,10 +18,10 @@
 
 #define PATH_NOT_ASKED UINT32_MAX
 
-/* How a file records where operators are. */
+/* How a file records the place of operators. */
 enum file_source { SOURCE_NONE, SOURCE_FRAMES, SOURCE_STACKS, SOURCE_HIERARCHY };
 
-/* A number that torch gave to a thread, and the thread it seems to be. */
+/* torch's number of a thread, and the thread that probably has it. */
 struct thread_number {
     uint32_t file;
     int64_t number;
@@ -70,7 +70,7 @@ static uint32_t path_within(struct code_paths *paths, uint32_t parent, uint32_t 
     return id + 1;
 }
 
-/* TEXT behind the folder that packages are installed in, which says nothing of them. */
+/* TEXT without the folder that packages are installed in. */
 static const char *without_installation(const char *text)
 {
     static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
@@ -82,7 +82,7 @@ static const char *without_installation(const char *text)
     return text;
 }
 
-/* How a frame of this name is labelled; NULL if it has no label. Within NAME. */
+/* The label of a frame of this name, inside NAME; NULL if it has none. */
 static const char *label_of_frame(enum code_frames frames, const char *name)
 {
     int64_t number;
@@ -103,7 +103,7 @@ static uint32_t label_of_name(struct maker *maker, name_id name)
     return *known;
 }
 
-/* "file.py:12:step", as memory snapshots have it, into "file.py(12): step". */
+/* Convert "file.py:12:step", as in memory snapshots, to "file.py(12): step". */
 static void spell_frame(struct buffer *frame, const char *text, size_t len)
 {
     size_t name = len, line;
@@ -140,7 +140,8 @@ static uint32_t path_of_stack(struct maker *maker, const char *stack)
     return path;
 }
 
-/* The path of "TOP(Net)::forward.conv1(Conv2d)::forward.SELF(Conv2d)::_conv_forward.": SELF calls within itself. */
+/* The path of "TOP(Net)::forward.conv1(Conv2d)::forward.SELF(Conv2d)::_conv_forward.": "SELF" is a call within the same
+ * module. */
 static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
 {
     uint32_t path = CODE_OUTSIDE;
@@ -184,7 +185,7 @@ static uint32_t file_of(const struct trace *trace, event_id e)
     return trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file;
 }
 
-/* Does the event run a node of the backward pass by its arguments or name? */
+/* Is the event a node of the backward pass, by its arguments or name? */
 static bool begins_backward(const struct trace *trace, event_id e)
 {
     return trace->kind[e] == EVENT_OP &&
@@ -206,7 +207,7 @@ static int compare_forwards(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node; /* callers before callees */
 }
 
-/* How many forward operators come before KEY. */
+/* The number of forward operators before KEY. */
 static size_t forwards_before(const struct maker *maker, const struct forward *key)
 {
     size_t i;
@@ -214,7 +215,7 @@ static size_t forwards_before(const struct maker *maker, const struct forward *k
     return i;
 }
 
-/* The forward operators with a number lie in [*FIRST, END); returns END. */
+/* The range [*FIRST, END) of forward operators with a number; returns END. */
 static size_t forwards_of(const struct maker *maker, uint32_t file, int64_t sequence, size_t *first)
 {
     struct forward key = { .file = file, .sequence = sequence, .start_ns = INT64_MIN };
@@ -235,7 +236,7 @@ static int compare_threads(const void *left, const void *right)
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/* Which thread each of torch's numbers is: known by sequence numbers that only one thread has. */
+/* Determine the thread of each of torch's numbers, by sequence numbers that only one thread has. */
 static void find_threads(struct maker *maker, const uint32_t *first_backward)
 {
     const struct calltree *tree = maker->paths->tree;
@@ -287,7 +288,7 @@ static track_id thread_of_number(const struct maker *maker, uint32_t file, int64
     return found ? maker->threads.at[low].track : TRACK_NONE;
 }
 
-/* The forward operator that backward operator E belongs to; NODE_NONE when there is none. */
+/* The forward operator that backward operator E belongs to; NODE_NONE if there is none. */
 static node_id forward_of(const struct maker *maker, event_id e)
 {
     const struct trace *trace = maker->paths->trace;
@@ -313,7 +314,8 @@ static enum event_kind kind_of_frames(enum code_frames frames)
     return frames == CODE_ANNOTATIONS ? EVENT_ANNOTATION : EVENT_PYTHON;
 }
 
-/* Give each node the path of its caller, or its own; note where the backward pass begins, and the forward operators. */
+/* Give each node the path of its caller, or its own; record where the backward pass begins, and the forward
+ * operators. */
 static void walk_forward(struct maker *maker, uint32_t *first_backward)
 {
     struct code_paths *paths = maker->paths;
@@ -346,7 +348,7 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
         qsort(maker->forwards.at, maker->forwards.count, sizeof *maker->forwards.at, compare_forwards);
 }
 
-/* Move the backward pass to where its forward operators were. */
+/* Move the nodes of the backward pass to the paths of their forward operators. */
 static void walk_backward(struct maker *maker, const uint32_t *first_backward)
 {
     struct code_paths *paths = maker->paths;
@@ -357,7 +359,7 @@ static void walk_backward(struct maker *maker, const uint32_t *first_backward)
         paths->flags[n] |= CODE_BACKWARD;
         node_id parent = tree->parent[n];
         if (first_backward[n] !=
-            n) { /* within: as its caller, or a frame within that: code that runs again */
+            n) { /* inside it: the path of its caller, or a frame in it: recomputed code */
             if (paths->flags[n] & CODE_FRAME)
                 paths->path[n] = path_within(paths, paths->path[parent], paths->at[paths->path[n]].label);
             else
@@ -368,7 +370,7 @@ static void walk_backward(struct maker *maker, const uint32_t *first_backward)
         if (forward != NODE_NONE)
             paths->path[n] = paths->path[forward];
         else if (parent != NODE_NONE && first_backward[parent] != NODE_NONE)
-            paths->path[n] = paths->path[parent]; /* a node of the graph, within what calls it */
+            paths->path[n] = paths->path[parent]; /* a node of the graph, inside its caller */
         else
             paths->unlinked += trace_arg_or(paths->trace, ARG_FWD_THREAD, tree->event[n], 0) != 0;
     }
@@ -382,7 +384,7 @@ static bool takes_part(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
 }
 
-/* Annotations alone, which are few, where they are the frames: where an operator was is asked by its time. */
+/* For CODE_ANNOTATIONS only annotations, which are few, are in the tree: other events are looked up by time. */
 static bool annotates(const void *context, event_id e)
 {
     const struct trace *trace = context;
@@ -420,7 +422,7 @@ static uint32_t *not_asked(size_t count)
     return array;
 }
 
-/* The paths of what graphs were captured from; a parent comes first. */
+/* Add the paths of captured operators; parents come first. */
 static void add_captured(struct code_paths *paths, enum code_frames frames)
 {
     paths->frames = frames;
@@ -479,7 +481,7 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     paths->frames = frames;
     if (frames != CODE_ANNOTATIONS) {
         add_captured(paths, frames);
-        if (frames == CODE_LINES) /* a stack holds no modules: of these the thread knows more */
+        if (frames == CODE_LINES) /* a stack holds no modules, so those of the thread are used */
             add_records(&maker);
     }
     free(first_backward);
@@ -543,7 +545,7 @@ static const struct calltree_thread *thread_of(const struct code_paths *paths, t
     return i < tree->thread_count && tree->threads[i].track == track ? &tree->threads[i] : NULL;
 }
 
-/* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
+/* The innermost node that was open on TRACK at MOMENT; NODE_NONE if none was. */
 static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
 {
     const struct calltree_thread *thread = thread_of(paths, track);
@@ -579,7 +581,7 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
     return end_ns < until_ns ? end_ns : until_ns;
 }
 
-/* The record E among those that hold their own stack; NULL: it is none of them. */
+/* The record E among those that hold their own stack; NULL if it is not among them. */
 static const struct code_record *record_of(const struct code_paths *paths, event_id e)
 {
     const struct code_records *records = paths->records;

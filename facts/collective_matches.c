@@ -1,6 +1,6 @@
 /*
- * collective_matches.c - see collective_matches.h. What makes collectives one is written down as a few numbers; sorted
- * by these, they lie side by side.
+ * collective_matches.c - see collective_matches.h. The identity of a collective is expressed as a few numbers; sorted
+ * by these, matching ones are adjacent.
  */
 #include "facts/collective_matches.h"
 
@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collective and what makes it the same as another. */
+/* A collective and its identity. */
 struct entry {
     name_id group_name, group_ranks;
     bool paired;            /* a send or receive whose two sides are known */
-    int64_t source, target; /* of such */
+    int64_t source, target; /* of paired ones */
     int kind;
-    int64_t size;   /* where it must be the same on all ranks; else, and when not recorded, -1 */
-    int64_t step;   /* INT64_MIN: in none, or not to be looked at */
+    int64_t size;   /* if it must be the same on all ranks; else, or if not recorded, -1 */
+    int64_t step;   /* INT64_MIN: in none, or ignored */
     int64_t number; /* Seq; -1: not recorded */
-    size_t order;   /* among those of one place that are alike up to here */
+    size_t order;   /* index among those of one place that are equal in the fields above */
     uint32_t place;
     size_t index;
 };
@@ -41,7 +41,7 @@ static int compare_groups(const struct entry *a, const struct entry *b)
     return order ? order : compare_numbers(a->target, b->target);
 }
 
-/* As far as being alike does not depend on the order. */
+/* Compare all but the order. */
 static int compare_kinds(const struct entry *a, const struct entry *b)
 {
     int order = compare_groups(a, b);
@@ -84,19 +84,19 @@ static int compare_by_group(const void *left, const void *right)
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Is the size the same on all ranks? Then it helps where the order is that of several threads. */
+/* Is the size the same on all ranks? Then it distinguishes collectives issued by several threads. */
 static bool has_one_size(enum collective_kind kind)
 {
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
 }
 
-/* If all of a group have a number, it alone decides; else number and order are unrelated. */
+/* If all of a group have a number, only the number counts; else numbers are ignored. */
 static void settle_numbers(struct entry *entries, size_t count)
 {
     if (count)
         qsort(entries, count, sizeof *entries, compare_by_group);
     for (size_t first = 0, end; first < count; first = end) {
-        bool all = !entries[first].paired; /* each side counts its sends and receives for itself */
+        bool all = !entries[first].paired; /* each side numbers its sends and receives separately */
         bool all_sized = true;
         for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
             all = all && entries[end].number >= 0;
@@ -125,7 +125,7 @@ static void count_orders(struct entry *entries, size_t count)
             entries[i].order = entries[i - 1].order + 1;
 }
 
-/* Do all files in which something was communicated have steps? */
+/* Do all files with communication have steps? */
 static bool have_steps(const struct collectives *all, const struct step_list *steps)
 {
     bool *has_steps = mem_zalloc(all->trace->file_count + 1, sizeof *has_steps), every = true;
@@ -149,7 +149,7 @@ static int compare_ranks(const void *left, const void *right)
     return order ? order : compare_numbers(a->file, b->file);
 }
 
-/* New, by file: is it of a rank that an earlier file is of, so of another run or another window of the same one? */
+/* New, by file: is its rank that of an earlier file, so that it is another run or another window? */
 static bool *find_repeats(const struct trace *trace)
 {
     bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
@@ -223,9 +223,9 @@ static void find_matches(struct collective_matches *matches, const struct entry 
 
 /* ---- clocks ---- */
 
-enum { CLOCKS_DRIFT_NS = 1000000 }; /* what less than this tells may be the network's doing */
+enum { CLOCKS_DRIFT_NS = 1000000 }; /* smaller differences may be caused by the network */
 
-/* MOMENT of a file as a time that those of other files can be compared with, as far as they tell what they count from. */
+/* MOMENT of a file as a time that is comparable between files, if they record the origin of their clocks. */
 static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
 {
     const struct trace_file *file = &all->trace->files[all->places[one->place].file];
@@ -247,7 +247,7 @@ static int64_t median_of(int64_t *values, size_t count)
     return values[(count - 1) / 2];
 }
 
-/* How far the clocks are apart, by the ends of what ended for all at about the same time. */
+/* The offsets of clocks, by the ends of collectives that ended for all at about the same time. */
 static void compare_clocks(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
@@ -279,7 +279,7 @@ static void compare_clocks(struct collective_matches *matches)
     free(ahead);
 }
 
-/* Do the moments of two files count by one clock? */
+/* Do two files use the same clock? */
 static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
 {
     const struct trace_file *one = &trace->files[a], *other = &trace->files[b];
@@ -288,8 +288,8 @@ static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
 }
 
 /*
- * Do the members lie on one host? Hosts of several machines may have one name; then their clocks differ, to judge by
- * when collectives ended.
+ * Are the members on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
+ * collectives ended.
  */
 static bool is_on_one_clock(const struct collective_matches *matches, const size_t *members, size_t count)
 {
@@ -308,7 +308,7 @@ static bool is_on_one_clock(const struct collective_matches *matches, const size
     return true;
 }
 
-/* Who came last and first by durations: the last to arrive waits for nobody. */
+/* Find the last and first to arrive by durations: the last to arrive does not wait. */
 static void find_last_by_duration(struct collective_match *match, const struct collectives *all,
                                   const size_t *members)
 {
@@ -327,7 +327,7 @@ static void find_last_by_duration(struct collective_match *match, const struct c
     }
 }
 
-/* The same by when each began, on one clock. */
+/* The same by start times, on one clock. */
 static void find_last_by_start(struct collective_match *match, const struct collectives *all,
                                const size_t *members)
 {
@@ -347,7 +347,7 @@ static void find_last_by_start(struct collective_match *match, const struct coll
     match->transfer_ns = trace_dur_ns(all->trace, all->at[match->last].event);
 }
 
-/* How long ONE of MATCH waited for the last. */
+/* The time ONE of MATCH waited for the last to arrive, in ns. */
 static int64_t wait_of(const struct collectives *all, const struct collective_match *match,
                        const struct collective *one)
 {
@@ -361,7 +361,7 @@ static int64_t wait_of(const struct collectives *all, const struct collective_ma
     return waited_ns < dur_ns ? waited_ns : dur_ns;
 }
 
-/* Work out who came last, and what that cost. */
+/* Determine the last to arrive, and the waiting time. */
 static void judge_matches(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
@@ -379,8 +379,8 @@ static void judge_matches(struct collective_matches *matches)
 
 /*
  * Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
- * let go in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on
- * hosts without a common clock, whose threads may be kept from ending by others.
+ * released at the same moment: differences up to a millisecond and half the transfer are allowed. True if unknown, and
+ * on hosts without a common clock, whose threads may be delayed by others.
  */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {
@@ -403,7 +403,7 @@ static bool ended_together(const struct collective_matches *matches, const struc
            apart_ns <= CLOCKS_DRIFT_NS + shortest_ns / 2;
 }
 
-/* Drop the matches that the clocks refute. */
+/* Drop the matches that contradict the clocks. */
 static void check_matches(struct collective_matches *matches)
 {
     size_t kept = 0;
@@ -416,7 +416,7 @@ static void check_matches(struct collective_matches *matches)
     matches->count = kept;
 }
 
-/* New, by file: the number of its host. */
+/* New, by file: a number for its host. */
 static uint32_t *hosts_of(const struct trace *trace)
 {
     struct names *hosts = names_open();
@@ -461,7 +461,7 @@ static void find_clocks(struct collective_matches *matches)
     free(joining);
 }
 
-/* What is known of each collective. */
+/* The results for each collective. */
 static void set_members(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;

@@ -1,6 +1,6 @@
 /*
  * collective_names.c - lists of words, learnt from PyTorch 1.8 to 2.9 (the collective names of c10d), NCCL 2.8 to 2.27,
- * RCCL, vLLM, SGLang, DeepEP and NVSHMEM. The lists are ordered: the first that knows a name decides.
+ * RCCL, vLLM, SGLang, DeepEP and NVSHMEM. The lists are ordered: the first list that matches a name decides.
  */
 #include "facts/collective_names.h"
 
@@ -27,7 +27,7 @@ static char *fold(const char *name)
     return folded;
 }
 
-/* The meaning of the first of WORDS that NAME holds, or MISSING. */
+/* The meaning of the first of WORDS that NAME contains, or MISSING. */
 static int find_word(const char *name, const struct word *words, int missing)
 {
     char *folded = fold(name);
@@ -39,7 +39,7 @@ static int find_word(const char *name, const struct word *words, int missing)
 
 /* ---- kinds ---- */
 
-/* Longer words before the shorter ones that they hold. */
+/* Longer words come before shorter ones that they contain. */
 static const struct word kind_words[] = {
     { "barrier", COLLECTIVE_BARRIER }, /* torch's is an all-reduce of one byte: "nccl:all_reduce_barrier" */
     { "reducescatter", COLLECTIVE_REDUCE_SCATTER },
@@ -113,7 +113,7 @@ double collective_bus_factor(enum collective_kind kind, int64_t ranks)
     }
 }
 
-/* COUNT times RANKS; -1 when either is unknown, or too large. */
+/* COUNT times RANKS; -1 if either is unknown, or on overflow. */
 static int64_t times(int64_t count, int64_t ranks)
 {
     int64_t product;

@@ -1,8 +1,8 @@
 /*
- * collective_names.h - which collective a name means, which library runs it, and how large its elements are.
+ * collective_names.h - the kind of a collective, its library and its element type, from names.
  *
- * To be called once per name. Producers spell one thing in many ways: "allreduce", "nccl:all_reduce",
- * "c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" are all COLLECTIVE_ALL_REDUCE.
+ * Call once per name. Producers spell the same thing in many ways: "allreduce", "nccl:all_reduce", "c10d::allreduce_",
+ * "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" are all COLLECTIVE_ALL_REDUCE.
  */
 #ifndef TPA_FACTS_COLLECTIVE_NAMES_H
 #define TPA_FACTS_COLLECTIVE_NAMES_H
@@ -28,29 +28,29 @@ enum collective_kind {
     COLLECTIVE_KINDS
 };
 
-/* The kind that NAME, of a kernel, an operator, an annotation or an argument, tells. */
+/* The kind of collective in NAME, of a kernel, an operator, an annotation or an argument. */
 enum collective_kind collective_kind_of(const char *name);
 
 /* "all_reduce"; "unknown". */
 const char *collective_kind_name(enum collective_kind kind);
 
-/* Does every rank have to arrive before any can leave? Not so where one rank gives or takes for all. */
+/* Does every rank have to arrive before any can leave? False for collectives with one source or target. */
 bool collective_joins_all(enum collective_kind kind);
 
 /*
- * What the bus carries per byte of the collective on RANKS ranks, as NCCL's tests define it: bus bandwidth =
- * algorithmic bandwidth times this. RANKS is -1 when unknown; then NAN, except where it is 1 for any number.
+ * The factor between bus bandwidth and algorithmic bandwidth on RANKS ranks, as defined by NCCL's tests. RANKS is -1 if
+ * unknown; then NAN, unless the factor is 1 for any number.
  */
 double collective_bus_factor(enum collective_kind kind, int64_t ranks);
 
 /*
- * The size of a collective in elements or bytes as NCCL's tests count it, which the algorithmic bandwidth is of: what
- * one rank holds of the whole before or after. IN and OUT are what one rank gives and gets, RANKS how many there are;
- * -1 when unknown. -1 when they do not tell.
+ * The size of a collective in elements or bytes as NCCL's tests count it, on which the algorithmic bandwidth is based:
+ * the part of the data that one rank holds before or after. IN and OUT are the input and output of one rank, RANKS the
+ * number of ranks; -1 if unknown. Returns -1 if unknown.
  */
 int64_t collective_size(enum collective_kind kind, int64_t in, int64_t out, int64_t ranks);
 
-/* The library that a kernel, operator or annotation of this name is of: "NCCL", "gloo" ...; NULL when not recorded. */
+/* The library of a kernel, operator or annotation of this name: "NCCL", "gloo" ...; NULL if unknown. */
 const char *collective_library_of(const char *name);
 
 /* Is it a region of a library that communicates on the host: "gloo:all_reduce", "mpi:..."? */
@@ -62,12 +62,12 @@ struct element_type {
     int size_bytes;
 };
 
-/* NULL when the text is unknown. TEXT is as arguments have it: "BFloat16", "c10::BFloat16", "long int". */
+/* NULL if the text is unknown. TEXT is spelled as in arguments: "BFloat16", "c10::BFloat16", "long int". */
 const struct element_type *element_type_of(const char *text, size_t len);
 
 /*
- * The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL when it tells
- * none. Kernels that only move data are named after bytes, whatever they move.
+ * The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL if there is none.
+ * Kernels that only move data are named after bytes, regardless of the type.
  */
 const struct element_type *element_type_of_kernel(const char *kernel);
 

@@ -2,7 +2,7 @@
  * collectives.c - see collectives.h.
  *
  * The host events around launches are few: a call tree of those that communicate by name, and of the launches of
- * kernels that communicate, is all that has to be nested.
+ * kernels that communicate, is sufficient.
  */
 #include "facts/collectives.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known by a name; computed once. */
+/* Properties of a name, computed once. */
 enum name_fact {
     FACT_ASKED = 1,
     FACT_COMMUNICATES = 2, /* as an operator or annotation */
@@ -79,7 +79,7 @@ static struct collective unknown_collective(event_id event, uint32_t place)
                                 .target = -1 };
 }
 
-/* What is known of the size of a collective: elements that go in and come out, -1 when not recorded. */
+/* The size of a collective: input and output elements, -1 if not recorded. */
 struct size_facts {
     int64_t in, out, from_shapes;
     int type_bytes; /* 0: unknown */
@@ -159,7 +159,7 @@ static void learn_peers(const char *name, struct collective *one)
     }
 }
 
-/* Take from event E what is not known yet. */
+/* Fill in unknown fields from event E. */
 static void learn(const struct trace *trace, event_id e, struct collective *one, struct size_facts *size)
 {
     const char *said = trace_arg_text(trace, ARG_COLLECTIVE, e);
@@ -179,7 +179,7 @@ static void learn(const struct trace *trace, event_id e, struct collective *one,
     learn_number(trace, ARG_OUT_ELEMENTS, e, &size->out);
     const char *type = trace_arg_text(trace, ARG_DTYPE, e);
     if (!one->type && type && *type) {
-        one->type = type; /* as it stands, unless it is one we know */
+        one->type = type; /* as recorded, unless it is a known type */
         learn_type(one, size, type, strlen(type));
     }
     learn_shapes(trace, e, one, size);
@@ -198,7 +198,7 @@ static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts 
     return part > 0 && whole >= part && whole % part == 0 ? whole / part : -1;
 }
 
-/* The process group as the file lists it, where the collective does not record it. */
+/* The process group as the file lists it, if the collective does not record it. */
 static void learn_group(struct search *search, struct collective *one)
 {
     uint32_t file = search->trace->tracks[search->trace->track[one->event]].file;
@@ -220,7 +220,7 @@ static void learn_group(struct search *search, struct collective *one)
                                  : process_group_size(search->groups, file, one->library);
 }
 
-/* At last, what is known by the name of the kernel and the file. */
+/* Finally, properties from the name of the kernel and the file. */
 static void finish_learning(struct search *search, struct collective *one, struct size_facts *size)
 {
     const struct trace *trace = search->trace;
@@ -246,10 +246,10 @@ static void finish_learning(struct search *search, struct collective *one, struc
         one->size_bytes = -1;
 }
 
-/* Regions that communicate lie in one another a few deep; what has more of them around it learns from so many. */
+/* Regions that communicate nest a few levels deep; only this many levels are examined. */
 enum { MOST_AROUND = 16 };
 
-/* Learn from the regions that communicate around node N, from the innermost out. */
+/* Fill in fields from the regions that communicate around node N, from the innermost outwards. */
 static void learn_around(struct search *search, node_id n, struct collective *one, struct size_facts *size)
 {
     for (int around = 0; n != NODE_NONE && around < MOST_AROUND; n = search->tree->parent[n]) {
@@ -286,7 +286,7 @@ static void add_kernel(struct search *search, size_t index, uint32_t place)
     *VEC_PUSH(search->all) = one;
 }
 
-/* A region on the host, or what was issued while nobody recorded the device. */
+/* A region on the host, or a collective that was issued while the device was not recorded. */
 static void add_region(struct search *search, node_id n, uint32_t place, bool timed)
 {
     event_id e = search->tree->event[n];
@@ -330,7 +330,7 @@ static void nest_regions(struct search *search)
     search->reported = mem_zalloc(search->tree->count + 1, sizeof *search->reported);
 }
 
-/* Not "wait", "init" and the like, which are recorded as collectives are; old files do not distinguish them. */
+/* False for "wait", "init" and the like, which are recorded like collectives; old files do not distinguish them. */
 static bool is_collective_record(const struct trace *trace, event_id e)
 {
     const char *said = trace_arg_text(trace, ARG_COLLECTIVE, e);
@@ -342,7 +342,7 @@ static uint32_t file_of(const struct trace *trace, event_id e)
     return trace->tracks[trace->track[e]].file;
 }
 
-/* The regions of the host that are collectives by themselves, and what was issued. HAS_GPU: by file. */
+/* Add regions on the host that are collectives themselves, and issued collectives. HAS_GPU: by file. */
 static void add_regions(struct search *search, const bool *has_gpu)
 {
     const struct trace *trace = search->trace;
@@ -437,7 +437,7 @@ static int compare_host_work(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-/* The host computes in operators that call no others: those around them may be waiting for a collective. */
+/* Operators that call no others count as computation of the host: enclosing ones may be waiting for a collective. */
 static void fill_hosts(struct search *search, const bool *wanted)
 {
     const struct trace *trace = search->trace;
@@ -474,7 +474,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
     calltree_free(tree);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 struct place_and_start {
     uint32_t place;

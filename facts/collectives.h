@@ -1,5 +1,5 @@
 /*
- * collectives.h - the collectives of a trace: what each was, how large, among whom, when.
+ * collectives.h - the collectives of a trace: kind, size, participants and time of each.
  *
  *     struct collectives *all = collectives_open(trace);
  *     for (size_t i = 0; i < all->count; i++)
@@ -8,13 +8,13 @@
  *     collectives_free(all);
  *
  * A collective is a kernel that communicates (gpu_events.h), or a region of a library that communicates on the host
- * ("gloo:all_reduce"). In a file without any GPU work it is also what was issued to NCCL: then nobody knows when it
- * ran.
+ * ("gloo:all_reduce"). In a file without any GPU work, collectives issued to NCCL count as well: when they ran is
+ * unknown.
  *
- * What it was is reported, in this order, by the arguments of the kernel, of the operator that its launch is linked to,
- * and of the operators and annotations around the launch, from the innermost out (record_param_comms, nccl:all_reduce,
- * c10d::allreduce_); at last by the kernel's name. Sizes come from the arguments, else from recorded shapes. What
- * nothing tells is missing, and no collective is left out because of it.
+ * Its properties come, in this order, from the arguments of the kernel, of the operator that its launch is linked to,
+ * and of the operators and annotations around the launch, from the innermost outwards (record_param_comms,
+ * nccl:all_reduce, c10d::allreduce_); finally from the kernel's name. Sizes come from the arguments, else from recorded
+ * shapes. Unknown properties are missing; no collective is left out because of that.
  */
 #ifndef TPA_FACTS_COLLECTIVES_H
 #define TPA_FACTS_COLLECTIVES_H
@@ -35,7 +35,7 @@ struct collective {
     event_id op;     /* the outermost operator or annotation that communicates; EVENT_NONE */
     uint32_t place;  /* where it ran: index into collectives.places */
     enum collective_kind kind;
-    bool timed;          /* false: issued only; when it ran is unknown */
+    bool timed;          /* false: only issued; when it ran is unknown */
     const char *library; /* NULL when not recorded */
     const char *type;    /* of the elements; borrowed; NULL when not recorded */
     /* The process group, in trace->texts; NAME_NONE when not recorded. */
@@ -43,7 +43,7 @@ struct collective {
     int64_t group_size; /* ranks in the group; -1 */
     int64_t sequence;   /* number within the group, the same on every rank; -1 */
     int64_t size_bytes; /* as collective_size; -1 */
-    /* Sends and receives: who with whom, in the group's numbering; -1. */
+    /* Sends and receives: source and target rank within the group; -1. */
     int64_t source, target;
 };
 
@@ -53,7 +53,7 @@ struct collective_place {
     int32_t device;               /* -1: the host */
     struct intervals computation; /* kernels that do not communicate, and memsets; on the host: operators */
     int64_t *computed_before_ns;  /* by index of computation.at: lengths of those before it */
-    event_id *work;               /* all that does not communicate, by start */
+    event_id *work;               /* work that does not communicate, by start */
     int64_t *ends_ns;             /* by index of work: the latest end of it and those before it */
     size_t work_count;
 };
@@ -72,10 +72,10 @@ struct collectives {
 struct collectives *collectives_open(const struct trace *trace);
 void collectives_free(struct collectives *all);
 
-/* The moment at which it was issued: that of the launch, else of the collective itself. */
+/* The moment in ns at which it was issued: the start of the launch, else of the collective itself. */
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one);
 
-/* Time of [START, END) in which PLACE computed. */
+/* The time within [START, END) in which PLACE computed, in ns. */
 int64_t collective_place_computed(const struct collective_place *place, int64_t start_ns, int64_t end_ns);
 
 #endif

@@ -6,7 +6,7 @@
 #include "trace/span.h"
 #include <stdlib.h>
 
-/* Where a collective ran, before it is known how many devices there are in all. */
+/* The place of a collective while the total number of devices is unknown. */
 struct joined_place {
     uint32_t file;
     int32_t device;
@@ -14,9 +14,9 @@ struct joined_place {
 };
 
 struct collectives_join {
-    VEC_OF(struct collective); /* their places: index into PLACES */
+    VEC_OF(struct collective); /* their place is an index into PLACES */
     VEC_OF(struct joined_place) places;
-    struct names *groups; /* texts that tell groups */
+    struct names *groups; /* texts that identify groups */
     uint64_t without_kernel;
 };
 
@@ -37,7 +37,8 @@ void collectives_join_free(struct collectives_join *join)
     free(join);
 }
 
-/* Keep the events that determine the span of FILE (trace/span.h): what begins first and ends last, of everything and of what takes time. */
+/* Keep the events that determine the span of FILE (trace/span.h): what begins first and ends last, of everything and of
+ * what takes time. */
 static void need_span(const struct trace *trace, const struct trace_file *file, bool *needed)
 {
     event_id first[2] = { EVENT_NONE, EVENT_NONE }, last[2] = { EVENT_NONE, EVENT_NONE };
@@ -86,7 +87,7 @@ static name_id take_group(struct collectives_join *join, const struct trace *tra
                : names_add(join->groups, names_text(trace->texts, text), names_length(trace->texts, text));
 }
 
-/* By event of the trace: its number in the common one, where it is NEEDED. New; free(). */
+/* By event of the trace: its number in the common one, if it is NEEDED. New; free(). */
 static event_id *number_events(const struct trace *trace, const bool *needed, event_id first_event)
 {
     event_id *number_of = mem_alloc(mem_times(trace->event_count + 1, sizeof *number_of));
@@ -102,7 +103,7 @@ void collectives_join_add(struct collectives_join *join, const struct collective
     const struct trace *trace = all->trace;
     event_id *number_of = number_events(trace, needed, first_event);
     uint32_t first_place = (uint32_t)join->places.count;
-    size_t devices = all->place_count - trace->file_count; /* hosts stand behind them */
+    size_t devices = all->place_count - trace->file_count; /* hosts follow them */
     for (size_t p = 0; p < all->place_count; p++)
         *VEC_PUSH(&join->places) =
             (struct joined_place){ all->places[p].file + first_file, all->places[p].device, p >= devices };
@@ -124,7 +125,7 @@ void collectives_join_add(struct collectives_join *join, const struct collective
 
 /* ---- all together ---- */
 
-/* The devices of all files, then their hosts. By place of JOIN: the number of this one. New; free(). */
+/* The devices of all files, then their hosts. By place of JOIN: its index. New; free(). */
 static uint32_t *number_places(const struct collectives_join *join, struct collectives *all)
 {
     uint32_t *number_of = mem_alloc(mem_times(join->places.count + 1, sizeof *number_of));

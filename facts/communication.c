@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does NAME, in upper or lower case, hold one of WORDS (in lower case)? */
+/* Does NAME, in upper or lower case, contain one of WORDS (in lower case)? */
 static bool matches(const char *name, const char *const *words)
 {
     char *lower = mem_strdup(name);

@@ -1,8 +1,8 @@
 /*
- * copy_names.h - which way a copy goes and what memory its host side is, known from its name.
+ * copy_names.h - the direction of a copy and the memory on its host side, from its name.
  *
  * Kineto: "Memcpy HtoD (Pinned -> Device)"; TensorFlow: "MemcpyH2D"; ROCm: "CopyHostToDevice", "Memcpy HtoD (Host ->
- * Device)". To be called once per name. TensorFlow and JAX tell the memory beside the name (ARG_COPY_MEMORY).
+ * Device)". Call once per name. TensorFlow and JAX record the memory as an argument (ARG_COPY_MEMORY).
  */
 #ifndef TPA_FACTS_COPY_NAMES_H
 #define TPA_FACTS_COPY_NAMES_H
@@ -29,12 +29,12 @@ enum copy_memory {
 
 struct copy_kind {
     enum copy_direction direction;
-    enum copy_memory memory; /* of the host side; MEMORY_NONE where no side is the host's */
+    enum copy_memory memory; /* of the host side; MEMORY_NONE if neither side is the host */
 };
 
 struct copy_kind copy_kind_of(const char *name);
 
-/* KIND where the copy's arguments call the memory of the host's side MEMORY ("pinned"), which may be NULL. */
+/* KIND, with the memory of the host side replaced by the copy's argument MEMORY ("pinned"), which may be NULL. */
 struct copy_kind copy_kind_with(struct copy_kind kind, const char *memory);
 
 const char *copy_direction_name(enum copy_direction direction); /* "HtoD" */

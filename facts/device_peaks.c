@@ -17,8 +17,8 @@
 
 /* clang-format off */
 /*
- * In TFLOP/s (TOP/s of int8) and GB/s. A name is looked for in the device's, upper and lower case alike; the first that
- * fits counts. An MI250X and an MI250 are two devices each, of which this is one. The MI200s and older have no TF32; the
+ * In TFLOP/s (TOP/s of int8) and GB/s. A name matches as a substring of the device's, ignoring case; the first match
+ * counts. An MI250X and an MI250 are two devices each, of which this is one. The MI200s and older have no TF32; the
  * MI300s call theirs XF32. The pages on TPUs are https://cloud.google.com/tpu/docs/ and v4, v5e, v5p or v6e: figures of
  * a chip, which is one device from v4 on.
  */
@@ -96,7 +96,7 @@ const char *peak_rate_name(enum peak_rate rate)
     return rate < PEAK_RATES ? rate_names[rate] : NULL;
 }
 
-/* Where the word of LEN bytes at NAME goes; NULL: nowhere. */
+/* The field for the word of LEN bytes at NAME; NULL if unknown. */
 static double *place_of(struct device_peaks *peaks, const char *name, size_t len)
 {
     for (size_t r = 0; r < PEAK_RATES; r++)
@@ -105,7 +105,7 @@ static double *place_of(struct device_peaks *peaks, const char *name, size_t len
     return len == 3 && memcmp(name, "hbm", 3) == 0 ? &peaks->bandwidth : NULL;
 }
 
-/* "989T", all of LEN bytes at TEXT; 0 when it is no such number above 0. */
+/* "989T", all of LEN bytes at TEXT; 0 if it is not such a positive number. */
 static double rate_of(const char *text, size_t len)
 {
     static const char units[] = "KMGTP";
@@ -131,9 +131,9 @@ bool device_peaks_override(struct device_peaks *peaks, const char *text, struct 
         double value = name_len < len ? rate_of(at + name_len + 1, len - name_len - 1) : 0;
         if (!place || value == 0) {
             tpa_fail(err, TPA_NOWHERE, "'%.*s' is not a peak", (int)len, at);
-            return tpa_hint(err,
-                            "say TYPE=RATE, such as bf16=989T,hbm=3.35T; the types are fp4, fp8, int8, fp16, "
-                            "bf16, tf32, fp64_matrix, fp32, fp64 and hbm, the bandwidth of the memory");
+            return tpa_hint(
+                err, "write TYPE=RATE, such as bf16=989T,hbm=3.35T; the types are fp4, fp8, int8, fp16, "
+                     "bf16, tf32, fp64_matrix, fp32, fp64 and hbm, the bandwidth of the memory");
         }
         *place = value;
         peaks->source = "--peak";

@@ -1,8 +1,9 @@
-/* device_steps.c - see device_steps.h. One look at every piece of work, a binary search for its step. */
+/* device_steps.c - see device_steps.h. One pass over all operations, with a binary search for the step of each. */
 #include "facts/device_steps.h"
 
 #include "base/memory.h"
 #include "base/search.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 
 /* What each step launched. */
@@ -16,7 +17,8 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Index of the step whose range holds all of CALL; SIZE_MAX when none does. LAST is a guess: the one before. */
+/* Index of the step whose range contains all of CALL; SIZE_MAX if none does. LAST, the result for the call before, is
+ * tried first. */
 static size_t step_of_call(const struct trace *trace, const struct step_list *ranges, event_id call,
                            size_t last)
 {
@@ -30,19 +32,21 @@ static size_t step_of_call(const struct trace *trace, const struct step_list *ra
     return step && trace_end_ns(trace, call) <= step->end_ns ? (size_t)(step - ranges->at) : SIZE_MAX;
 }
 
-/* What each step launched, into LAUNCHED; the step of each piece of work into STEP_OF. */
+/* Store what each step launched in LAUNCHED, and the step of each operation in STEP_OF. */
 static void match_work(const struct step_list *ranges, const struct gpu_events *gpu,
-                       struct launched *launched, size_t *step_of)
+                       struct launched *launched, uint32_t *step_of)
 {
     const struct trace *trace = gpu->trace;
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
-        step_of[i] = step_of_call(trace, ranges, gpu->call[i], last);
-        if (step_of[i] == SIZE_MAX)
+        size_t step = step_of_call(trace, ranges, gpu->call[i], last);
+        step_of[i] =
+            step == SIZE_MAX ? UINT32_MAX : (uint32_t)step; /* steps are events, of which there are fewer */
+        if (step == SIZE_MAX)
             continue;
-        last = step_of[i];
-        struct launched *of = &launched[step_of[i]];
+        last = step;
+        struct launched *of = &launched[step];
         if (of->count == 0 || trace_start_ns(trace, e) < of->first_start_ns)
             of->first_start_ns = trace_start_ns(trace, e);
         if (of->count == 0 || trace_end_ns(trace, e) > of->last_end_ns)
@@ -51,9 +55,9 @@ static void match_work(const struct step_list *ranges, const struct gpu_events *
     }
 }
 
-/* When what came before the first step of FILE was over. */
-static int64_t end_before_first(const struct gpu_events *gpu, const size_t *step_of, const struct step *first,
-                                const struct launched *launched)
+/* The end of the work before the first step of FILE. */
+static int64_t end_before_first(const struct gpu_events *gpu, const uint32_t *step_of,
+                                const struct step *first, const struct launched *launched)
 {
     const struct trace *trace = gpu->trace;
     int64_t end_ns = first->start_ns;
@@ -67,21 +71,21 @@ static int64_t end_before_first(const struct gpu_events *gpu, const size_t *step
             if (trace_start_ns(trace, gpu->event[i]) >= launched->first_start_ns)
                 break;
             int64_t work_end_ns = trace_end_ns(trace, gpu->event[i]);
-            if (step_of[i] == SIZE_MAX && work_end_ns < launched->first_start_ns)
+            if (step_of[i] == UINT32_MAX && work_end_ns < launched->first_start_ns)
                 end_ns = later(end_ns, work_end_ns);
         }
     }
     return end_ns;
 }
 
-/* Which of the COUNT steps of a file recording caught in their midst. */
+/* Mark the COUNT steps of a file that were only partly recorded. */
 static void find_incomplete(struct device_step *steps, size_t count)
 {
     size_t last = count;
     while (last > 0 && steps[last - 1].work == 0)
         last--;
     if (last == 0)
-        return; /* no step has work on a device: all are as complete as the host shows them */
+        return; /* no step has work on a device: completeness is known from the host only */
     if (last >= 2 && 10 * steps[last - 1].work < 8 * steps[last - 2].work)
         last--;
     for (size_t i = last; i < count; i++)
@@ -92,7 +96,7 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
 {
     struct device_steps *steps = mem_zalloc(1, sizeof *steps);
     struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
-    size_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
+    uint32_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
     match_work(ranges, gpu, launched, step_of);
     int64_t previous_end_ns = 0;
     size_t first = 0; /* of the file */
@@ -131,6 +135,26 @@ void device_steps_free(struct device_steps *steps)
     if (steps)
         VEC_FREE(steps);
     free(steps);
+}
+
+static void *derive(const struct trace *trace)
+{
+    struct step_list *ranges = step_list_open(trace);
+    step_list_drop_overlaps(ranges);
+    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
+    step_list_free(ranges);
+    return steps;
+}
+
+static void release(void *steps)
+{
+    device_steps_free(steps);
+}
+
+const struct device_steps *device_steps_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }
 
 /* Index of the first step of FILE or of a later one. */

@@ -2,19 +2,19 @@
  * device_steps.h - steps as they ran: on the host and on the devices.
  *
  * The host runs ahead: when a step's range ends there, the devices still work on it. So a step ends with the last
- * work that was launched from within its range, and the next step begins no earlier. These are the edges that the
- * overview of TensorBoard's PyTorch plugin uses:
+ * work that was launched from within its range, and the next step begins no earlier. The overview of TensorBoard's
+ * PyTorch plugin uses the same boundaries:
  *
  *     host     [ step 1  ][ step 2  ]
  *     device       [ work of 1   ][ work of 2    ]
  *     as it ran [ step 1         ][ step 2       ]
  *
- * - Work belongs to a step when the call that launched it lies wholly within the step's range on the host.
+ * - Work belongs to a step if the call that launched it is entirely within the step's range on the host.
  * - end = the later of the range's end and the end of its last work; start = the later of the range's start and the
  *   end of the step before. Before the first step the end of the last work that no step launched counts, if that
  *   ended before the first step's work began.
  * - A step at the end of a file is incomplete when it launched no work though others did, or when it is the last that
- *   did and has less than 80 % of the work of the one before: recording stopped in its midst.
+ *   did and has less than 80 % of the work of the one before: recording stopped during it.
  */
 #ifndef TPA_FACTS_DEVICE_STEPS_H
 #define TPA_FACTS_DEVICE_STEPS_H
@@ -25,7 +25,7 @@
 
 struct device_step {
     uint32_t file;
-    event_id event; /* the range on the host; EVENT_NONE when there is none */
+    event_id event; /* the range on the host; EVENT_NONE if there is none */
     int64_t host_start_ns, host_end_ns;
     int64_t start_ns, end_ns; /* as it ran */
     int64_t number;
@@ -44,7 +44,10 @@ struct device_steps {
 struct device_steps *device_steps_open(const struct step_list *ranges, const struct gpu_events *gpu);
 void device_steps_free(struct device_steps *steps);
 
-/* The steps of FILE are those from index *FIRST up to the one returned. */
+/* The steps that TRACE marks, without those that overlap the one before: computed once. Borrowed; live as long as TRACE. */
+const struct device_steps *device_steps_of(const struct trace *trace);
+
+/* The steps of FILE have the indices from *FIRST to the returned one (exclusive). */
 size_t device_steps_of_file(const struct device_steps *steps, uint32_t file, size_t *first);
 
 #endif

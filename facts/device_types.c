@@ -12,7 +12,7 @@ static bool begins_with(const char *text, const char *prefix)
     return strncasecmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The accelerator whose runtime or driver calls are of this category; DEVICE_TYPE_CPU: it tells none. */
+/* The accelerator whose runtime or driver calls are of this category; DEVICE_TYPE_CPU: none. */
 static enum device_type runtime_of(const char *category)
 {
     return begins_with(category, "xpu_")           ? DEVICE_TYPE_XPU
@@ -20,7 +20,7 @@ static enum device_type runtime_of(const char *category)
                                                    : DEVICE_TYPE_CPU;
 }
 
-/* What a profiler other than torch's says that the devices of FILE are. */
+/* The type of the devices of FILE according to a profiler other than torch's. */
 static enum device_type told_type(const struct trace_file *file)
 {
     const char *name = file->devices.count && file->devices.at[0].name ? file->devices.at[0].name : "";

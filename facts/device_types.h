@@ -1,14 +1,14 @@
 /*
- * device_types.h - what torch calls the device that an event ran on: CUDA (AMD's, too), XPU, MTIA, HPU, PrivateUse1; and
- * TPU and HIP, where the profilers of XLA and AMD recorded them.
+ * device_types.h - torch's type of the device that an event ran on: CUDA (AMD's, too), XPU, MTIA, HPU, PrivateUse1; and
+ * TPU and HIP, if recorded by the profilers of XLA and AMD.
  *
  *     const struct device_types *types = device_types_of(trace);
  *     enum device_type type = event_device_type(trace, types, e);
  *     const char *name = device_type_name(type);       // "CUDA"
  *
  * From torch/csrc/profiler/kineto_shim.cpp, deviceTypeFromActivity: categories of MTIA and HPU name their device type.
- * Kernels, copies and memsets of an XPU, and all device events of a backend of one's own (PrivateUse1), are written
- * under the names of CUDA's; the runtime calls of the file tell (`xpu_runtime`, `privateuse1_runtime`).
+ * Kernels, copies and memsets of an XPU, and all device events of a custom backend (PrivateUse1), are written with the
+ * names of CUDA's; the runtime calls of the file identify them (`xpu_runtime`, `privateuse1_runtime`).
  */
 #ifndef TPA_FACTS_DEVICE_TYPES_H
 #define TPA_FACTS_DEVICE_TYPES_H
@@ -19,7 +19,7 @@
 enum device_type {
     DEVICE_TYPE_CPU = 0,
     DEVICE_TYPE_CUDA = 1,
-    DEVICE_TYPE_HIP = 6, /* AMD's, in what AMD's or XLA's own profiler recorded: to torch they are CUDA */
+    DEVICE_TYPE_HIP = 6, /* AMD's, in recordings of AMD's or XLA's own profiler: torch calls them CUDA */
     DEVICE_TYPE_XLA = 9, /* a TPU, which XLA's own profiler recorded */
     DEVICE_TYPE_XPU = 12,
     DEVICE_TYPE_HPU = 15,

@@ -54,7 +54,7 @@ static void clear(struct device_use *use)
     }
 }
 
-/* A part ends where the work behind it begins. Its sets stay in the cache. */
+/* A part ends where the next operation begins. Its sets fit into the cache. */
 bool device_use_next(struct device_use_walk *walk, struct device_use *use)
 {
     enum { PART = 4096 };
@@ -75,7 +75,7 @@ bool device_use_next(struct device_use_walk *walk, struct device_use *use)
         event_id e = walk->gpu->event[walk->at[i]];
         int64_t end_ns = trace_end_ns(trace, e);
         device_use_add(use, work, trace_start_ns(trace, e), end_ns < walk->end_ns ? end_ns : walk->end_ns);
-        if (i == 0) /* nothing ran until then */
+        if (i == 0) /* nothing ran before */
             for (int any = 0; any < GPU_WORKS; any++)
                 walk->until_ns[any] = walk->start_ns;
         if (end_ns > walk->until_ns[work])

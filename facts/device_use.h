@@ -1,5 +1,5 @@
 /*
- * device_use.h - what a device did with its time: sets of moments in which it computed, communicated and copied.
+ * device_use.h - how a device spent its time: sets of intervals in which it computed, communicated and copied.
  *
  *     struct device_use use = { 0 };
  *     for (...)
@@ -23,26 +23,27 @@ enum { USE_COMPUTATION, USE_COMMUNICATION, USE_COPIES, DEVICE_USES };
 struct device_use {
     struct intervals of_work[GPU_WORKS]; /* when work of each kind ran */
     struct intervals of[DEVICE_USES];    /* they may overlap */
-    struct intervals
-        exposed[DEVICE_USES]; /* disjoint: each without those before it. Together, when it was busy */
+    /* disjoint: each without the earlier ones; their union is the busy time */
+    struct intervals exposed[DEVICE_USES];
 };
 
-/* Work of a kind (enum gpu_work) ran in [START, END). Adding in order of start is cheapest. */
+/* Add work of a kind (enum gpu_work) in [START, END), in ns. Adding in order of start is cheapest. */
 static inline void device_use_add(struct device_use *use, uint8_t work, int64_t start_ns, int64_t end_ns)
 {
     intervals_add(&use->of_work[work], start_ns, end_ns);
 }
 
-/* Make sets of what was added. */
+/* Compute the sets. Call once, after all work was added. */
 void device_use_finish(struct device_use *use);
 
-/* Add to OUT, a set, when work ran of any of the kinds in WORKS, a set of 1 << enum gpu_work. USE is finished. */
+/* Add to OUT, a set, the intervals in which work of any of the kinds in WORKS ran, bits 1 << enum gpu_work. USE is
+ * finished. */
 void device_use_unite(const struct device_use *use, unsigned works, struct intervals *out);
 
 void device_use_release(struct device_use *use);
 
 /*
- * Work in order of its start, part by part of the time: who adds up lengths needs no memory for the moments of all of it.
+ * Iterate over the work in order of start in parts: adding up lengths needs no memory for the intervals of all work.
  *
  *     struct device_use_walk walk = { .gpu = gpu, .at = positions, .count = count };
  *     while (device_use_next(&walk, &use))
@@ -53,13 +54,14 @@ struct device_use_walk {
     const struct gpu_events *gpu;
     const uint32_t *at; /* positions in gpu->event, by start */
     size_t count;
-    /* Of the part at hand: the work that begins in it, and its bounds. What is still running then goes on in the next. */
+    /* The current part: the work that begins in it, and its bounds. Work still running at its end continues in the
+     * next. */
     size_t first, end;
     int64_t start_ns, end_ns;
     int64_t until_ns[GPU_WORKS]; /* the last end of the work up to here */
 };
 
-/* Let USE, which is finished, be of the next part of WALK. False: there is none. */
+/* Set USE, finished, to the next part of WALK. False if there is none. */
 bool device_use_next(struct device_use_walk *walk, struct device_use *use);
 
 #endif

@@ -32,7 +32,7 @@ const char *trace_feature_name(enum trace_feature feature)
 }
 
 /* clang-format off */
-/* How other programs than PyTorch record a feature, or that they never do; else PyTorch's own way stands. */
+/* How programs other than PyTorch record a feature, or that they cannot; PyTorch's way is the default. */
 static const struct {
     enum trace_producer producer;
     enum trace_feature feature;
@@ -44,16 +44,18 @@ static const struct {
     { PRODUCER_NSYS, FEATURE_STEPS, "mark each iteration with an NVTX range, and name these ranges: --step-range REGEX" },
     { PRODUCER_NSYS, FEATURE_MEMORY, "profile with nsys profile --cuda-memory-usage=true" },
     { PRODUCER_NSYS, FEATURE_SHAPES, "run the model under torch.autograd.profiler.emit_nvtx(record_shapes=True)" },
-    { PRODUCER_NSYS, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: no NVTX range tells them" },
+    { PRODUCER_NSYS, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: NVTX ranges do not record them" },
     { PRODUCER_NSYS, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
     { PRODUCER_ROCPROF, FEATURE_GPU, "profile with rocprofv3 --sys-trace, on a machine with a GPU" },
     { PRODUCER_ROCPROF, FEATURE_LAUNCHES, "profile with rocprofv3 --sys-trace" },
+    { PRODUCER_ROCPROF, FEATURE_MEMORY, "profile with rocprofv3 --sys-trace" },
     { PRODUCER_ROCPROF, FEATURE_STEPS, "mark each iteration with a roctx range, and name these ranges: --step-range REGEX" },
-    { PRODUCER_ROCPROF, FEATURE_OPS, "profile with PyTorch's own profiler: rocprofv3 sees none" },
+    { PRODUCER_ROCPROF, FEATURE_OPS, "profile with PyTorch's own profiler: rocprofv3 does not record them" },
     { PRODUCER_ROCPROF, FEATURE_SHAPES, "profile with PyTorch's own profiler, record_shapes=True: rocprofv3 sees none" },
     { PRODUCER_ROCPROF, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: rocprofv3 sees none" },
     { PRODUCER_ROCPROF, FEATURE_ANNOTATIONS, "mark what matters with roctx ranges" },
     { PRODUCER_TPA, FEATURE_STEPS, "call tpa_capture_step() in each iteration, or mark it with an NVTX range and name these: --step-range REGEX" },
+    { PRODUCER_TPA, FEATURE_MEMORY, "record memory, too: tpa capture without --kinds no-memory" },
     { PRODUCER_TPA, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
     { PRODUCER_JAX, FEATURE_EVENTS, "run the model within jax.profiler.trace(): the trace is empty" },
     { PRODUCER_JAX, FEATURE_OPS, "profile with host_tracer_level=2 of jax.profiler.ProfileOptions" },
@@ -68,6 +70,7 @@ static const struct {
     { PRODUCER_TENSORFLOW, FEATURE_OPS, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
     { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices tell what they do" },
     { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
     { PRODUCER_TENSORFLOW, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
@@ -108,7 +111,7 @@ static unsigned features_of_name(const char *name)
     return 0;
 }
 
-/* What an event of a kind shows, and what it shows when its name tells so. */
+/* The features of an event kind: always, and depending on the name. */
 static const struct {
     unsigned always, by_name;
 } features_of_kind[EVENT_KINDS] = {
@@ -119,7 +122,7 @@ static const struct {
     [EVENT_MEMSET] = { FEATURE_GPU, 0 }, /* others: nothing */
 };
 
-/* Is there anything that communicates? Names are asked as events turn up with them: most are of other kinds. */
+/* Is there any communication? Names are checked only when an event has them: most are of other kinds. */
 static bool has_collectives(const struct trace *trace)
 {
     enum { ASKED_AS_OPERATOR = 1, ASKED_AS_KERNEL = 2 };
@@ -169,7 +172,7 @@ static unsigned find_features(const struct trace *trace)
                  (features_of_kind[trace->kind[e]].by_name & of_name[trace->name[e]]);
     free(of_name);
     if (trace->args[ARG_INPUT_DIMS].count > 0 || trace->args[ARG_FLOPS].count > 0)
-        found |= FEATURE_SHAPES; /* or what is made of them */
+        found |= FEATURE_SHAPES; /* or values derived from them */
     if (has_text(trace, ARG_CALL_STACK) || has_text(trace, ARG_MODULE_HIERARCHY))
         found |= FEATURE_STACKS;
     if (has_collectives(trace))
@@ -178,7 +181,7 @@ static unsigned find_features(const struct trace *trace)
         found |= FEATURE_RANKS;
     const struct graph_links *links = graph_links_of(trace);
     if (links && links->bodies->paths[CODE_LINES].count + links->bodies->paths[CODE_MODULES].count > 2)
-        found |= FEATURE_STACKS; /* operations of graphs have those of the capture, and its shapes */
+        found |= FEATURE_STACKS; /* operations of graphs have the stacks and shapes of the capture */
     for (size_t i = 0; links && i < links->bodies->ops.count; i++)
         if (links->bodies->ops.at[i].dims != NAME_NONE)
             found |= FEATURE_SHAPES;

@@ -1,5 +1,5 @@
 /*
- * features.h - what kinds of things a trace holds, and so which questions it can answer.
+ * features.h - the kinds of data in a trace, which determine the possible analyses.
  *
  *     if (!(trace_features(trace) & FEATURE_GPU))
  *         return tpa_fail(err, TPA_NOWHERE, "the trace holds no %s", trace_feature_name(FEATURE_GPU));
@@ -36,7 +36,7 @@ enum trace_feature {
 #undef FEATURE_BIT
 };
 
-/* The arguments that must have been read for all of it to be seen. */
+/* The arguments that must be read to detect all features. */
 #define FEATURE_WANTS                                                                                        \
     (WANT(INPUT_DIMS) | WANT(FLOPS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
 
@@ -46,13 +46,14 @@ unsigned trace_features(const struct trace *trace);
 /* "memory events". FEATURE is one bit. */
 const char *trace_feature_name(enum trace_feature feature);
 
-/* What the program was written with, in whose words advice is given: PyTorch; XLA (JAX, TensorFlow); CUDA or HIP themselves. */
+/* The framework of the program, in whose terms advice is given: PyTorch; XLA (JAX, TensorFlow); CUDA or HIP
+ * themselves. */
 enum trace_framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
 
 /* Of the first file of TRACE. Files without a known framework are PyTorch's if operators are recorded. */
 enum trace_framework trace_framework(const struct trace *trace);
 
-/* What to do to have them: "profile with profile_memory=True", or what the program that wrote TRACE calls it. */
+/* How to record it: "profile with profile_memory=True", or the equivalent for the program that wrote TRACE. */
 const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature);
 
 #endif

@@ -38,7 +38,7 @@ static bool has_zero(const struct shape *shape)
     return false;
 }
 
-/* 2 m k n for a (m x k) and b (k x n); BATCHED ones share a first dimension, which both products hold. */
+/* 2 m k n for a (m x k) and b (k x n); BATCHED ones share a first dimension. */
 static uint64_t matrix_product(const char *dims, size_t first, bool batched)
 {
     struct shape a, b;

@@ -1,9 +1,8 @@
 /*
- * flops.h - how many floating-point operations a call of an operator does, counted as torch counts them.
+ * flops.h - the floating-point operations of an operator call, counted as in torch.
  *
- * torch knows seven operators (torch/csrc/profiler/util.cpp, computeFlops); all others count as none. So do
- * calls whose shapes it cannot use: a convolution of three dimensions, one whose padding is a word, a tensor
- * of no elements.
+ * torch counts seven operators (torch/csrc/profiler/util.cpp, computeFlops); all others count as 0. So do calls with
+ * unsupported shapes: a convolution of three dimensions, one whose padding is a word, a tensor of no elements.
  *
  *     conv2d         2 N Ho Wo Kh Kw Cin Cout / groups, with Ho = (H + 2 padding - dilation (Kh - 1) - 1) / stride + 1
  *     mm, addmm      2 m k n

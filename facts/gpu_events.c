@@ -1,7 +1,7 @@
 /*
  * gpu_events.c - see gpu_events.h.
  *
- * Events are handed out to their devices by counting, then each device's are sorted by start. A profiler writes a
+ * Events are distributed to their devices by counting sort, then each device's are sorted by start. A profiler writes a
  * device's work buffer after buffer, so that it is nearly sorted already.
  */
 #include "facts/gpu_events.h"
@@ -25,7 +25,7 @@ static int compare_devices(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Fill in the devices, given how much work each track has; device->count becomes their work. */
+/* Fill in the devices, given the number of operations of each track; sets device->count. */
 static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
 {
     const struct trace *trace = gpu->trace;
@@ -101,7 +101,7 @@ static bool operator_communicates(uint8_t *facts, const struct names *names, nam
     return facts[id] & OPERATOR_COMMUNICATES;
 }
 
-/* What E, a kernel, is for. OP is the operator that launched it; COLLECTIVE: it has the arguments of one. */
+/* The kind of work of E, a kernel. OP is the operator that launched it; COLLECTIVE: it has the arguments of one. */
 static enum gpu_work work_of_kernel(const struct trace *trace, uint8_t *facts, event_id e, event_id op,
                                     bool collective)
 {
@@ -139,7 +139,7 @@ static void link_work(struct gpu_events *gpu, const struct attribution *launches
     free(facts);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 static void *derive(const struct trace *trace)
 {

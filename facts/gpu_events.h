@@ -7,8 +7,8 @@
  *             if (gpu->work[i] == GPU_MEMCPY)
  *                 copies_ns += trace_dur_ns(trace, gpu->event[i]);
  *
- * Work is what occupies a device: kernels, copies, memsets. Work whose launch is not in the file is there like any
- * other. Device 0 of one file is not device 0 of another: ranks have devices of their own.
+ * Work is what occupies a device: kernels, copies, memsets. Work without a launch in the file is included. Device 0 of
+ * one file is not device 0 of another: each rank has its own devices.
  */
 #ifndef TPA_FACTS_GPU_EVENTS_H
 #define TPA_FACTS_GPU_EVENTS_H
@@ -16,11 +16,11 @@
 #include "facts/attribution.h"
 #include "trace/trace.h"
 
-/* A kernel communicates when its name says so, when it carries the arguments of a collective, or when the operator
- * that launched it is one that communicates. */
+/* A kernel communicates by its name, if it has the arguments of a collective, or if the operator that launched it
+ * communicates. */
 enum gpu_work {
     GPU_COMPUTATION,
-    GPU_NCCL,          /* communicates, and is called nccl or rccl */
+    GPU_NCCL,          /* communicates, with nccl or rccl in its name */
     GPU_COMMUNICATION, /* communicates by any other means */
     GPU_MEMCPY,
     GPU_MEMSET,
@@ -30,7 +30,7 @@ enum gpu_work {
 struct gpu_device {
     uint32_t file;
     int32_t id;
-    const struct trace_device *properties; /* NULL when the file tells none */
+    const struct trace_device *properties; /* NULL if not recorded */
     size_t first, count;                   /* of gpu_events.event */
     uint32_t stream_count;
 };
@@ -62,7 +62,7 @@ static inline bool gpu_work_is_kernel(uint8_t work)
 /* The first device of FILE or of a later one, as an index into devices; device_count when there is none. */
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file);
 
-/* The work of one stream, where each is examined separately. */
+/* The work of one stream, for analyses by stream. */
 struct gpu_stream {
     uint32_t device; /* of gpu_events.devices */
     track_id track;

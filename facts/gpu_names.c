@@ -2,7 +2,7 @@
  * gpu_names.c - lists of words, learnt from the kernels of PyTorch 1.8 to 2.14, cuBLAS, cuDNN, CUTLASS, Triton, vLLM,
  * SGLang, TensorRT-LLM, rocBLAS and MIOpen.
  *
- * A name that no list knows stays unknown. The lists are ordered: the first that knows a name decides.
+ * A name in no list is unknown. The lists are ordered: the first that matches a name decides.
  */
 #include "facts/gpu_names.h"
 
@@ -31,7 +31,7 @@ static bool holds_one_of(const char *text, const char *const *words)
 
 /* ---- tensor cores ---- */
 
-/* Says of itself that it does without, though other words of its name suggest otherwise. */
+/* Explicitly without tensor cores, although other words of the name suggest otherwise. */
 static const char *const plain_words[] = { "simt", "ffma", "subtensorop", NULL };
 
 static const char *const tensor_words[] = {
@@ -129,7 +129,7 @@ static const char *const ordinary_words[] = {
     "act_and_mul",
     "triton_poi_",
     "triton_red_",
-    "triton_per_", /* Inductor's pointwise and reduction kernels hold no tl.dot */
+    "triton_per_", /* Inductor's pointwise and reduction kernels contain no tl.dot */
     "batched_transpose",
     "offsetskernel",
     "rocclr_",

@@ -1,8 +1,8 @@
 /*
- * gpu_names.h - what the name of a kernel, or of the operator that launched it, tells.
+ * gpu_names.h - classifies kernels by their names and those of the operators that launched them.
  *
- * To be called once per name, never per event. Names are matched as substrings, upper and lower case alike: libraries
- * put their families into the middle of mangled and demangled names.
+ * Call once per name, never per event. Names are matched as substrings, ignoring case: libraries put their families in
+ * the middle of mangled and demangled names.
  */
 #ifndef TPA_FACTS_GPU_NAMES_H
 #define TPA_FACTS_GPU_NAMES_H
@@ -22,14 +22,14 @@ enum tensor_use kernel_tensor_use(const char *name);
 const char *tensor_use_name(enum tensor_use use);
 
 /*
- * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And does the
- * operator do one of these, so that what it launches belongs to it?
+ * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And the same
+ * for operators, whose launches belong to it.
  */
 bool kernel_is_product(const char *name);
 bool operator_is_product(const char *name);
 
 /*
- * Is it the wait for the next batch: enumerate(DataLoader)#...__next__ and the like; IteratorGetNext of tf.data, as a
+ * Is it a wait for the next batch: enumerate(DataLoader)#...__next__ and the like; IteratorGetNext of tf.data, as a
  * function of TensorFlow or as an operator with its type?
  */
 bool annotation_is_data_loading(const char *name);

@@ -69,7 +69,7 @@ uint32_t graph_work_name(struct graph_bodies *bodies, enum event_kind kind, cons
 
 /* ---- a trace ---- */
 
-/* A capture, or a step: what lies in it is a body. */
+/* A capture or a step: the launches in it are a body. */
 struct body_span {
     track_id track; /* TRACK_NONE: all threads of the file */
     uint32_t file;
@@ -129,7 +129,8 @@ static event_id *find_calls(const struct adding *adding, bool launches, size_t *
     return calls.at;
 }
 
-/* What lies between the begin and the end of a capture on one thread. One that does not end lasts. */
+/* The spans between the beginning and the end of captures on one thread. One without an end lasts to the end of the
+ * file. */
 static void find_captures(struct adding *adding)
 {
     const struct trace *trace = adding->trace;
@@ -153,7 +154,7 @@ static void find_captures(struct adding *adding)
     free(edges);
 }
 
-/* In files without captures: steps, else all of the file. */
+/* In files without captures: steps, or else the whole file. */
 static void find_eager_spans(struct adding *adding)
 {
     const struct trace *trace = adding->trace;
@@ -175,7 +176,7 @@ static void find_eager_spans(struct adding *adding)
     step_list_free(steps);
 }
 
-/* ---- what a launch is ---- */
+/* ---- properties of a launch ---- */
 
 static name_id text_arg(const struct adding *adding, enum trace_arg arg, event_id e)
 {
@@ -192,7 +193,7 @@ static uint32_t path_of(struct adding *adding, enum code_frames frames, uint32_t
     uint32_t *known = &adding->path_of[frames][path];
     if (*known != UINT32_MAX)
         return *known;
-    VEC_OF(uint32_t) chain = { 0 }; /* from the inside out */
+    VEC_OF(uint32_t) chain = { 0 }; /* from the innermost outwards */
     for (uint32_t at = path; at != CODE_OUTSIDE && adding->path_of[frames][at] == UINT32_MAX;
          at = paths->at[at].parent)
         *VEC_PUSH(&chain) = at;
@@ -228,7 +229,7 @@ static event_id operator_around(const struct adding *adding, event_id call)
     return node == NODE_NONE ? EVENT_NONE : tree->event[node];
 }
 
-/* What CALL belongs to is E: its operator or, without one, itself. */
+/* E is the event of CALL: its operator or, without one, CALL itself. */
 static uint32_t op_of(struct adding *adding, event_id call, event_id e)
 {
     struct graph_bodies *bodies = adding->bodies;
@@ -276,7 +277,7 @@ static bool lies_in(const struct adding *adding, const struct body_span *span, e
            trace_start_ns(trace, call) >= span->start_ns && trace_start_ns(trace, call) < span->end_ns;
 }
 
-/* Calls by the spans of their track, or file: each span looks at its own alone. */
+/* Calls by the spans of their track or file: each span examines only its own. */
 static bool add_body(struct adding *adding, const struct body_span *span, const event_id *calls, size_t count)
 {
     struct graph_bodies *bodies = adding->bodies;

@@ -1,6 +1,6 @@
 /*
- * graph_bodies.h - what a capture-time or eager trace launched, in order: what the graphs of another trace were made
- * of.
+ * graph_bodies.h - the launches of a capture-time or eager trace in order, from which the graphs of another trace were
+ * made.
  *
  *     struct graph_bodies *bodies = graph_bodies_open();
  *     graph_bodies_add(bodies, trace);                       // one call per file; nothing is borrowed from it
@@ -8,12 +8,12 @@
  *         ... bodies->launches.at[bodies->at[b].first + i] ...
  *     graph_bodies_free(bodies);
  *
- * A body is what a thread launched between StreamBeginCapture and StreamEndCapture. In a file without captures it is
- * what was launched in each step or, without steps, in all of the file. Launches are the calls that launch a kernel,
- * copy or set memory, in order of their start; one within another is part of it.
+ * A body is the list of launches of a thread between StreamBeginCapture and StreamEndCapture. In a file without
+ * captures it is the list of launches in each step or, without steps, in the whole file. Launches are the calls that
+ * launch a kernel, copy or set memory, in order of their start; one within another is part of it.
  *
- * The name of a launch is that of its work, where the file holds it; else what the call says (`kernel`); copies, and
- * calls that set memory, have one name each. LCS_NOTHING: none is known.
+ * The name of a launch is that of its work if it is in the file, else the argument `kernel` of the call; all copies
+ * have one name, and all memsets. LCS_NOTHING: unknown.
  */
 #ifndef TPA_FACTS_GRAPH_BODIES_H
 #define TPA_FACTS_GRAPH_BODIES_H
@@ -29,7 +29,7 @@
 
 /* A module, or a line of source, within another. */
 struct captured_path {
-    uint32_t parent; /* before it; CODE_OUTSIDE: none */
+    uint32_t parent; /* has a lower index; CODE_OUTSIDE: none */
     name_id label;   /* in texts */
 };
 
@@ -38,7 +38,7 @@ struct captured_paths {
     size_t count, capacity;
 };
 
-/* An operator of the other trace, with all that is reported of it. Texts are as in its arguments; NAME_NONE: not recorded. */
+/* An operator of the other trace, with all its properties. Texts are as in its arguments; NAME_NONE: not recorded. */
 struct captured_op {
     name_id name; /* in texts */
     name_id dims, types, strides, concrete;
@@ -48,13 +48,13 @@ struct captured_op {
 struct body_launch {
     uint32_t name;   /* in names; LCS_NOTHING: unknown */
     uint32_t op;     /* in ops */
-    uint32_t call;   /* launches of one call of the operator have the same number, others another */
+    uint32_t call;   /* launches of the same call of the operator have the same number */
     int64_t node_id; /* of the graph's node; -1: not recorded */
 };
 
 struct graph_body {
     size_t first, count; /* of its launches */
-    bool nameless;       /* no kernel has a name */
+    bool nameless;       /* none of its kernels has a name */
 };
 
 struct graph_bodies {
@@ -66,17 +66,17 @@ struct graph_bodies {
     struct names *names;            /* of launches: kernels as people read them, "copy", "memset" */
     struct names *texts;
     uint32_t calls; /* events of the files added so far: calls are numbered by their event */
-    struct names *op_keys, *path_keys[2]; /* of what is there already */
+    struct names *op_keys, *path_keys[2]; /* keys of existing entries */
 };
 
 /* New, empty; free with graph_bodies_free (NULL is allowed). */
 struct graph_bodies *graph_bodies_open(void);
 void graph_bodies_free(struct graph_bodies *bodies);
 
-/* Add the bodies of TRACE, read with GRAPH_BODIES_WANTS; how many. */
+/* Add the bodies of TRACE, which was read with GRAPH_BODIES_WANTS. Returns how many. */
 size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace);
 
-/* The name, in names, of work of KIND called NAME: what a launch of it is called. */
+/* The name, as an id of names, for a launch of work of KIND called NAME. */
 uint32_t graph_work_name(struct graph_bodies *bodies, enum event_kind kind, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * graph_links.c - see graph_links.h.
  *
- * Replays whose operations have the same names, stream by stream, are one kind; so are bodies whose launches have.
- * Sorts are matched once, so that a thousand replays of a graph cost what reading them costs.
+ * Replays whose operations have the same names, stream by stream, are one kind; bodies likewise. Kinds are matched
+ * once, so that a thousand replays of a graph cost little more than reading them.
  */
 #include "facts/graph_links.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sequences that differ in more are not looked at: nothing of them would be sure. */
+/* Sequences that differ in more are not matched, as the result would be unreliable. */
 enum { MOST_EDITS = 8000 };
 
 #define NO_LAUNCH UINT32_MAX
@@ -28,7 +28,7 @@ struct replayed {
     track_id track;
 };
 
-/* The operations of one stream of a replay, or of all where TRACK does not matter. */
+/* The operations of one stream of a replay, or of all streams if TRACK is unused. */
 struct part {
     size_t first, count; /* in matching->works */
 };
@@ -39,15 +39,15 @@ struct replay {
     uint32_t sort;
 };
 
-/* What the operations of a kind of replays are, with the bodies that fit them best. */
+/* The match of a kind of replays with the bodies that fit them best. */
 struct sort {
-    size_t replay;         /* the first of them */
-    size_t by_node;        /* operations of each that are matched by their nodes already */
+    size_t replay;         /* the first replay of the kind */
+    size_t by_node;        /* operations of each that are matched by their nodes */
     size_t matched;        /* launches of each of the best bodies that match */
-    VEC_OF(uint32_t) best; /* kinds of bodies, all as good */
+    VEC_OF(uint32_t) best; /* kinds of bodies that match equally well */
     bool by_place;
-    uint32_t *launch_of; /* by work of the replay: place in the body at hand */
-    uint32_t known_body; /* sort of body that launch_of is about; UINT32_MAX: none */
+    uint32_t *launch_of; /* by work of the replay: place in the current body */
+    uint32_t known_body; /* kind of body that launch_of is for; UINT32_MAX: none */
 };
 
 struct matching {
@@ -60,9 +60,9 @@ struct matching {
     VEC_OF(struct sort) sorts;
     struct names *sort_keys, *body_keys, *ids;
     uint32_t *body_sort;         /* by body */
-    VEC_OF(uint32_t) first_body; /* by sort of body: the first of its bodies */
+    VEC_OF(uint32_t) first_body; /* by kind of body: the first of its bodies */
     VEC_OF(uint32_t) body_of_id; /* by graph id: 1 + its body */
-    size_t last_body;            /* that was used last; SIZE_MAX: none yet */
+    size_t last_body;            /* the body used last; SIZE_MAX: none yet */
 };
 
 /* ---- replays ---- */
@@ -101,7 +101,7 @@ static void find_works(struct matching *matching)
               trace);
 }
 
-/* How many operations of REPLAY are matched by their nodes. */
+/* The number of operations of REPLAY that are matched by their nodes. */
 static size_t count_by_node(const struct matching *matching, const struct replay *replay)
 {
     size_t count = 0;
@@ -110,7 +110,7 @@ static size_t count_by_node(const struct matching *matching, const struct replay
     return count;
 }
 
-/* The sort of REPLAY: which replays have the same names on as many streams, and the same nodes, where any are known. */
+/* The kind of REPLAY: replays with the same names on as many streams, and the same known nodes, are of one kind. */
 static uint32_t sort_of(struct matching *matching, const struct replay *replay)
 {
     VEC_OF(uint32_t) key = { 0 };
@@ -192,7 +192,7 @@ static const struct body_launch *launches_of(const struct matching *matching, co
     return matching->links->bodies->launches.at + body->first;
 }
 
-/* A sequence of names, with the place that each has elsewhere. */
+/* A sequence of names, with the original place of each. */
 struct sequence {
     uint32_t *names, *places;
     size_t count;
@@ -216,7 +216,7 @@ static void sequence_release(struct sequence *sequence)
     free(sequence->places);
 }
 
-/* The launches of BODY that are not TAKEN. Release after use. */
+/* The launches of BODY that are not TAKEN. Free its vectors after use. */
 static struct sequence launches_left(const struct matching *matching, const struct graph_body *body,
                                      const bool *taken)
 {
@@ -228,7 +228,7 @@ static struct sequence launches_left(const struct matching *matching, const stru
     return left;
 }
 
-/* Match what of PART has no node with the launches of BODY that are not TAKEN. */
+/* Match the operations of PART without a node with the launches of BODY that are not TAKEN. */
 static size_t match_part(const struct matching *matching, const struct part *part,
                          const struct graph_body *body, size_t first_work, bool *taken, uint32_t *launch_of)
 {
@@ -252,7 +252,8 @@ static size_t match_part(const struct matching *matching, const struct part *par
     return matched;
 }
 
-/* The launches of BODY that operations of REPLAY have by their nodes. New, by place in the body; free with free(). */
+/* The launches of BODY that are matched to operations of REPLAY by their nodes. New, by place in the body; free with
+ * free(). */
 static bool *taken_by_node(const struct matching *matching, const struct replay *replay,
                            const struct graph_body *body)
 {
@@ -265,7 +266,7 @@ static bool *taken_by_node(const struct matching *matching, const struct replay 
     return taken;
 }
 
-/* By names: set LAUNCH_OF of the operations of REPLAY; how many matched. */
+/* Match by names: set LAUNCH_OF of the operations of REPLAY. Returns how many matched. */
 static size_t match_by_names(const struct matching *matching, const struct replay *replay,
                              const struct graph_body *body, uint32_t *launch_of)
 {
@@ -294,7 +295,7 @@ static bool starts_later(const void *context, const void *left, const void *righ
            trace_start_ns(trace, works[*(const uint32_t *)right].work);
 }
 
-/* The operations of REPLAY that have no node, in order of start over all streams. Release after use. */
+/* The operations of REPLAY that have no node, in order of start over all streams. Free its vectors after use. */
 static struct sequence works_by_start(const struct matching *matching, const struct replay *replay)
 {
     struct sequence works = sequence_open(replay->count);
@@ -308,7 +309,7 @@ static struct sequence works_by_start(const struct matching *matching, const str
     return works;
 }
 
-/* By place: only if the numbers are equal, and the names that are known. */
+/* Match by place: only if the numbers of operations are equal, and all known names. */
 static size_t match_by_place(const struct matching *matching, const struct replay *replay,
                              const struct graph_body *body, uint32_t *launch_of)
 {
@@ -337,7 +338,7 @@ static size_t match(const struct matching *matching, const struct replay *replay
                           : match_by_names(matching, replay, body, launch_of);
 }
 
-/* ---- which body ---- */
+/* ---- choice of a body ---- */
 
 /* Bodies with the same names are one kind. */
 static void sort_bodies(struct matching *matching)
@@ -362,7 +363,7 @@ static size_t apart(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The body that the nodes of REPLAY are of; of several that of the first. */
+/* The body of the nodes of REPLAY; if there are several, that of the first node. */
 static uint32_t body_of_nodes(const struct matching *matching, const struct replay *replay)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
@@ -374,7 +375,7 @@ static uint32_t body_of_nodes(const struct matching *matching, const struct repl
     return body - 1;
 }
 
-/* Find the kinds of bodies that match SORT best: most operations, then the nearest length. */
+/* Find the kinds of bodies that match SORT best: the most operations, then the closest length. */
 static void find_best(struct matching *matching, struct sort *sort)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
@@ -384,7 +385,7 @@ static void find_best(struct matching *matching, struct sort *sort)
         const struct graph_body *body = &bodies->at[matching->first_body.at[s]];
         size_t most = body->count < replay->count ? body->count : replay->count;
         if (most < sort->matched || most == 0)
-            continue; /* none of it could be better */
+            continue; /* it cannot be better */
         size_t matched = match(matching, replay, body, sort->launch_of),
                far = apart(body->count, replay->count);
         bool is_better = matched > sort->matched || (matched == sort->matched && far < nearest);
@@ -399,7 +400,7 @@ static void find_best(struct matching *matching, struct sort *sort)
     }
 }
 
-/* The best ascend. */
+/* The best kinds are in ascending order. */
 static bool is_among(const struct sort *sort, uint32_t body_sort)
 {
     size_t i;
@@ -407,7 +408,7 @@ static bool is_among(const struct sort *sort, uint32_t body_sort)
     return i < sort->best.count && sort->best.at[i] == body_sort;
 }
 
-/* The next body behind the one used last that is among the best, else the first of them. */
+/* The next body after the one used last that is among the best, else the first of them. */
 static size_t next_body(const struct matching *matching, const struct sort *sort)
 {
     size_t count = matching->links->bodies->count;
@@ -420,7 +421,7 @@ static size_t next_body(const struct matching *matching, const struct sort *sort
     return SIZE_MAX;
 }
 
-/* The body of REPLAY: that which its nodes or its graph had before, else the next. */
+/* The body of REPLAY: that of its nodes or of an earlier replay of its graph, else the next. */
 static size_t choose_body(struct matching *matching, const struct replay *replay)
 {
     const struct sort *sort = &matching->sorts.at[replay->sort];
@@ -435,7 +436,7 @@ static size_t choose_body(struct matching *matching, const struct replay *replay
     return matching->body_of_id.at[id];
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 static void take_launch(struct matching *matching, size_t work, uint32_t launch)
 {
@@ -473,7 +474,7 @@ static void add_name(struct buffer *text, const struct names *names, uint32_t na
     buffer_puts(text, length > MOST_BYTES ? "..." : "");
 }
 
-/* Which names differ first, of REPLAY and the body that fits it best, or the first. */
+/* Add the first difference in names between REPLAY and the body that fits it best, or the first body. */
 static char *reason_of(struct matching *matching, const struct replay *replay)
 {
     const struct sort *sort = &matching->sorts.at[replay->sort];
@@ -494,7 +495,7 @@ static char *reason_of(struct matching *matching, const struct replay *replay)
         add_name(&text, bodies->names, matching->names.at[replay->first + place]);
         buffer_puts(&text, " ran");
     }
-    return text.at; /* taken */
+    return text.at; /* now owned by the caller */
 }
 
 static void refuse(struct matching *matching, const struct replay *replay)
@@ -518,7 +519,7 @@ static int compare_nodes(const void *left, const void *right)
     return a->launch < b->launch ? -1 : a->launch > b->launch;
 }
 
-/* The launches whose node is known, by it. New, free with free(). */
+/* The launches whose node is known, sorted by node. New, free with free(). */
 static struct node_launch *find_nodes(const struct graph_bodies *bodies, size_t *count)
 {
     VEC_OF(struct node_launch) nodes = { 0 };
@@ -532,8 +533,8 @@ static struct node_launch *find_nodes(const struct graph_bodies *bodies, size_t 
 }
 
 /*
- * Operations whose node is known on both sides. Programs count nodes from the same number: one of another name is of
- * another program, or of another run.
+ * Match operations whose node is known on both sides. Programs number nodes from the same start: if the names differ,
+ * the node is of another program or run.
  */
 static void match_nodes(struct matching *matching)
 {
@@ -559,7 +560,8 @@ static void match_nodes(struct matching *matching)
     free(nodes);
 }
 
-/* What the nodes left of REPLAY: by sequence in the body that they are of, if at least half of the whole matches so. */
+/* Match the rest of REPLAY by sequence in the body of its nodes, if at least half of all operations match in this
+ * way. */
 static void find_rest(struct matching *matching, struct sort *sort)
 {
     const struct replay *replay = &matching->replays.at[sort->replay];
@@ -617,7 +619,7 @@ static void release_matching(struct matching *matching)
 static void *derive(const struct trace *trace)
 {
     (void)trace;
-    return NULL; /* what is not attached cannot be computed */
+    return NULL; /* links cannot be computed on demand, only attached */
 }
 
 static void release(void *value)
@@ -672,7 +674,7 @@ const char *graph_link_name(const struct graph_links *links, event_id e)
     return names_text(links->bodies->texts, graph_link_name_id(links, e));
 }
 
-/* ---- what is to be said ---- */
+/* ---- notices ---- */
 
 void graph_links_tell(const struct graph_links *links, struct result *result)
 {
@@ -688,13 +690,13 @@ void graph_links_tell(const struct graph_links *links, struct result *result)
     if (links->matched)
         result_add_notice(
             result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
-            "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
-            "of the sizes that were captured, which padding makes larger than the request%s",
+            "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; "
+            "shapes are those of the capture, which padding makes larger than those of the request%s",
             links->matched, links->works, time.at,
             links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
     else
         result_add_notice(result, "graph_works", 0, NULL, TPA_NOWHERE,
-                          "none of the %zu operations of graphs (%s) is known by the capture: they are "
+                          "none of the %zu operations of graphs (%s) was found in the capture: they are "
                           "called " GRAPH_UNMATCHED,
                           links->works, time.at);
     buffer_release(&time);

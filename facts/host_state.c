@@ -8,7 +8,7 @@
 #include "trace/derived.h"
 #include <stdlib.h>
 
-/* The activity that a name stands for, by name; HOST_ACTIVITIES: none. */
+/* The activity of a name, by name id; HOST_ACTIVITIES: none. */
 static uint8_t *classify_names(const struct names *names, bool of_calls)
 {
     size_t count = names_count(names);
@@ -52,7 +52,7 @@ static void add_waits(struct host_state *host, const struct trace *trace)
                           trace_start_ns(trace, waits->at[i].call), trace_end_ns(trace, waits->at[i].call));
 }
 
-/* Make the sets of THREAD disjoint: each without the overhead and those before it. */
+/* Make the sets of THREAD disjoint: each without the overhead and the earlier ones. */
 static void separate(struct host_thread *thread, const struct intervals *overhead)
 {
     struct intervals taken = { 0 };

@@ -1,5 +1,5 @@
 /*
- * host_state.h - what held each host thread up, as disjoint sets of moments.
+ * host_state.h - what blocked each host thread, as disjoint sets of intervals.
  *
  *     const struct host_state *host = host_state_of(trace);
  *     int64_t lost_ns = intervals_length_within(&host->threads[track].in[HOST_ALLOCATION], start_ns, end_ns);
@@ -10,9 +10,9 @@
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
-/* In order of precedence: a moment counts for the first that fits. Calls come first, as they are innermost. */
+/* In order of precedence: a moment counts for the first that applies. Calls come first, as they are innermost. */
 enum host_activity {
-    HOST_WAITING,       /* in a synchronization or a blocking copy, as host_waits.h has them */
+    HOST_WAITING,       /* in a synchronisation or a blocking copy, as in host_waits.h */
     HOST_ALLOCATION,    /* in a call that allocates or frees memory of device or host */
     HOST_DATA_LOADING,  /* waiting for the next batch */
     HOST_COMMUNICATION, /* in an operator or annotation that communicates */

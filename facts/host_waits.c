@@ -1,10 +1,10 @@
 /*
  * host_waits.c - see host_waits.h.
  *
- * Per file the work that ended during a synchronisation is sorted by its end; other work nobody waited for. What a
- * synchronisation waited for is then found by a binary search for the last work that ended before it did, and a few steps
- * back over work of other streams or launched later. The steps are bounded, so that a million synchronisations under a
- * million kernels cost no more than a multiple of both.
+ * Per file, the work that ended during a synchronisation is sorted by its end; other work was not waited for. The work
+ * that a synchronisation waited for is then found by a binary search for the last work that ended before it, and a few
+ * steps back over work of other streams or launched later. The number of steps is bounded, so that time is linear in
+ * synchronisations and kernels.
  */
 #include "facts/host_waits.h"
 
@@ -19,7 +19,7 @@
 
 enum { MOST_STEPS_BACK = 256 };
 
-/* Work as it ended; of what ended together, the last to begin is the last. */
+/* Work in order of its end; on ties, in order of start. */
 struct ended {
     int64_t end_ns, start_ns, launched_ns; /* launched INT64_MIN: before recording began */
     event_id event;
@@ -43,7 +43,7 @@ struct question {
     VEC_OF(struct synced) synced; /* sorted by call */
     VEC_OF(event_id) sync_calls;
     struct intervals *syncing; /* by file: when any thread was in a synchronisation */
-    uint8_t *is_pageable;      /* by name of a copy: 0 not asked, 1 no, 2 yes */
+    uint8_t *is_pageable;      /* by name of a copy: 0 not determined, 1 no, 2 yes */
 };
 
 static bool ends_after(const void *context, const void *left, const void *right)
@@ -67,8 +67,8 @@ static void add_wait(struct host_waits *waits, event_id call, event_id work, enu
 }
 
 /*
- * Look at every event once: the calls that synchronise, those that pin memory, and the streams that synchronisations
- * waited for, from the events that the profiler records of them.
+ * One pass over all events: find the calls that synchronise, those that pin memory, and the streams that
+ * synchronisations waited for, from the events that the profiler records of them.
  */
 static void find_calls(struct question *question, const unsigned char *sorts, struct host_waits *waits)
 {
@@ -105,7 +105,7 @@ static void sort_ends(struct question *question)
         event_id e = question->gpu->event[i], call = question->gpu->call[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
-        /* A call waits for what ends after it began and not after it ended. */
+        /* A call waits for work that ends after its start and not after its end. */
         if (!intervals_contain(&question->syncing[file], end_ns - 1))
             continue;
         *VEC_PUSH(&question->ended[file]) = (struct ended){
@@ -121,7 +121,7 @@ static void sort_ends(struct question *question)
     }
 }
 
-/* What the profiler recorded of CALL, which is mostly one stream: *COUNT of them. */
+/* The streams that the profiler recorded for CALL, usually one: *COUNT of them. */
 static const struct synced *synced_by(const struct question *question, event_id call, size_t *count)
 {
     const struct synced *at = question->synced.at;
@@ -129,7 +129,7 @@ static const struct synced *synced_by(const struct question *question, event_id 
     SEARCH(i, question->synced.count, at[i].call < call);
     for (*count = 0; i + *count < question->synced.count && at[i + *count].call == call; ++*count)
         if (at[i + *count].track == TRACK_NONE) {
-            *count = 0; /* it waited for all */
+            *count = 0; /* it waited for all streams */
             break;
         }
     return *count ? at + i : NULL;
@@ -152,7 +152,7 @@ static event_id waited_for(const struct question *question, event_id call)
     size_t synced_count;
     const struct synced *synced = synced_by(question, call, &synced_count);
     const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
-    size_t i; /* the first that ends after the call */
+    size_t i; /* the first work that ends after the call */
     SEARCH(i, list->count, list->at[i].end_ns <= end_ns);
     for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
         if (list->at[i].launched_ns < start_ns && is_synced(trace, synced, synced_count, list->at[i].event))
@@ -227,7 +227,7 @@ static void drop_repeats(const struct trace *trace, struct host_waits *waits)
     waits->count = kept;
 }
 
-/* By thread and begin, what holds others before them. */
+/* By thread and start, enclosing calls before enclosed ones. */
 static bool begins_after(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
@@ -241,12 +241,12 @@ static bool begins_after(const void *context, const void *left, const void *righ
     return a > b;
 }
 
-/* A call in another that waits, as the driver's in one of the runtime, waits no second time. */
+/* Drop a call inside another that waits, such as a driver call in a runtime call: it does not count twice. */
 static void drop_nested(const struct trace *trace, struct host_waits *waits)
 {
     runs_sort(waits->at, waits->count, sizeof *waits->at, begins_after, trace);
     size_t kept = 0;
-    int64_t until_ns = INT64_MIN; /* the last end on the thread */
+    int64_t until_ns = INT64_MIN; /* the latest end on the thread */
     for (size_t i = 0; i < waits->count; i++) {
         event_id call = waits->at[i].call;
         if (kept == 0 || trace->track[waits->at[kept - 1].call] != trace->track[call])

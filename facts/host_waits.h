@@ -1,5 +1,5 @@
 /*
- * host_waits.h - the calls in which a host thread sat and waited, and what for.
+ * host_waits.h - the calls in which a host thread was blocked, and what it waited for.
  *
  *     const struct host_waits *waits = host_waits_of(trace);
  *     for (size_t i = 0; i < waits->count; i++)
@@ -7,14 +7,13 @@
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *
- * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named, since the driver has to
- *   stage it;
- * - a synchronisation. What it waited for is the work that ended last while it waited, among the work that was
- *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
- *   streams of the file. When that is a copy, the wait is for the copy;
+ * - a synchronous copy (cudaMemcpy), or a copy of pageable memory by any call, since the driver has to stage it;
+ * - a synchronisation. It waited for the work that ended last while it waited, among the work launched before it, on
+ *   the stream that it synchronised with if recorded (cuda_sync events), else on all streams of the file. If that is a
+ *   copy, the wait is for the copy;
  * - an allocation of pinned memory.
  *
- * One that lies within another of its thread is a part of it and not among them.
+ * A call inside another of its thread is part of that and not listed.
  */
 #ifndef TPA_FACTS_HOST_WAITS_H
 #define TPA_FACTS_HOST_WAITS_H
@@ -27,14 +26,14 @@ enum host_wait_kind {
     WAIT_PAGEABLE_COPY, /* in an asynchronous copy of pageable memory */
     WAIT_FOR_COPY,      /* in a synchronisation, for a copy */
     WAIT_FOR_KERNEL,    /* in a synchronisation, for other work */
-    WAIT_FOR_NOTHING,   /* in a synchronisation, though no work launched before was left */
+    WAIT_FOR_NOTHING,   /* in a synchronisation, although all work launched before had ended */
     WAIT_PINNING,       /* in the allocation of pinned memory */
     WAIT_KINDS
 };
 
 struct host_wait {
     event_id call;
-    event_id work; /* what it waited for; EVENT_NONE when nothing is known */
+    event_id work; /* what it waited for; EVENT_NONE if unknown */
     enum host_wait_kind kind;
 };
 

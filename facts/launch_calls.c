@@ -1,8 +1,8 @@
 /*
  * launch_calls.c - see launch_calls.h.
  *
- * The captures of a file are what lies between the begins and ends of its calls in order of time, nested or overlapping on
- * several threads; the union counts.
+ * The captures of a file are the spans between the calls that begin and end them, which may nest or overlap on several
+ * threads; their union counts.
  */
 #include "facts/launch_calls.h"
 
@@ -15,11 +15,11 @@
 #include "trace/intervals.h"
 #include <stdlib.h>
 
-/* A capture begins as its call does, and ends as the call that ends it does. */
+/* A capture begins at the start of its first call, and ends at the end of the call that ends it. */
 struct edge {
     uint32_t file;
     int64_t at_ns;
-    int change; /* of the captures that are open */
+    int change; /* change in the number of open captures */
 };
 
 static bool comes_behind(const void *context, const void *left, const void *right)
@@ -63,7 +63,7 @@ static void find_captures(struct finding *finding)
     for (size_t first = 0, end; first < finding->edges.count; first = end) {
         struct intervals *captures = &finding->captures[edges[first].file];
         int64_t since_ns = INT64_MIN;
-        int open = edges[first].change < 0; /* it was when recording began */
+        int open = edges[first].change < 0; /* it was open when recording began */
         for (end = first; end < finding->edges.count && edges[end].file == edges[first].file; end++) {
             if (edges[end].change > 0 && open++ == 0)
                 since_ns = edges[end].at_ns;
@@ -76,7 +76,7 @@ static void find_captures(struct finding *finding)
     }
 }
 
-/* The call E among CALLS, which are in order of their ids; NULL: it is none. */
+/* The call E among CALLS, which are in order of their ids; NULL: not among them. */
 static struct launch_call *call_at(struct launch_calls *calls, event_id e)
 {
     size_t low;

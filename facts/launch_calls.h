@@ -1,10 +1,10 @@
 /*
- * launch_calls.h - the calls that launch kernels and graphs, and which of them only recorded into a graph.
+ * launch_calls.h - the calls that launch kernels and graphs, and which of them only added a node to a graph.
  *
  *     const struct launch_calls *calls = launch_calls_of(trace);
  *     for (size_t i = 0; i < calls->count; i++)
  *         if (!calls->at[i].captured)
- *             ...                              // it put work into a queue
+ *             ...                              // it enqueued work
  *
  * Between cudaStreamBeginCapture and cudaStreamEndCapture nothing is launched: cudaLaunchKernel adds a node to the
  * graph and returns. Such a call is captured: it began while a capture of its file was open, and no work has its
@@ -21,7 +21,7 @@
 struct launch_call {
     event_id call;
     bool is_graph; /* it launches a whole graph */
-    bool has_work; /* at least one piece of its work is in the file */
+    bool has_work; /* at least one of its operations is in the file */
     bool captured;
 };
 
@@ -34,7 +34,8 @@ struct launch_calls {
 /* Those of TRACE in order of their ids, computed when first requested. Borrowed; live as long as TRACE. */
 const struct launch_calls *launch_calls_of(const struct trace *trace);
 
-/* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 when there are none. */
+/* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 if there are
+ * none. */
 int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct trace *trace);
 
 #endif

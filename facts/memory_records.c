@@ -1,8 +1,8 @@
 /*
  * memory_records.c - see memory_records.h.
  *
- * Records are taken in one pass and sorted by device and time, as most files have them already. The record that ends
- * a block is the next of the same address: a table by address remembers the last.
+ * Records are collected in one pass and sorted by device and time, as most files have them already. The record that
+ * ends a block is the next of the same address: a table by address remembers the last.
  */
 #include "facts/memory_records.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record as the file has it. */
+/* A record as recorded. */
 struct raw_record {
     uint32_t file;
     event_id event;
@@ -40,7 +40,7 @@ bool memory_is_host(const struct memory_device *device)
     return device->type == 0 || device->type == 2 || device->type == 5;
 }
 
-/* ---- taking records ---- */
+/* ---- collecting records ---- */
 
 struct taking {
     const struct trace *trace;
@@ -124,10 +124,10 @@ static bool comes_after(const void *context, const void *left, const void *right
     return a->event > b->event;
 }
 
-/* ---- whose they are ---- */
+/* ---- owners ---- */
 
 /*
- * New, free with free(): by node, whose the records are that lie in it directly: the innermost operator's, else the innermost
+ * New, free with free(): by node, the owner of the records directly in it: the innermost operator's, else the innermost
  * annotation's that is not a step.
  */
 static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
@@ -145,7 +145,7 @@ static event_id *owners_by_nesting(const struct memory_records *records, const b
     return owners;
 }
 
-/* The operator that made the call which the record is linked to, else the call. */
+/* The operator of the call that the record is linked to, else the call itself. */
 static event_id owner_by_call(const struct attribution *launches, event_id record)
 {
     event_id op = attribution_operator(launches, record);
@@ -180,7 +180,7 @@ static void find_owners(struct memory_records *records, const struct raw_record 
 /* The last record of each address: a hash table, in which a slot holds the record's place in the device, plus one. */
 struct address_table {
     uint32_t *slots;
-    size_t mask; /* the number of slots less one: a power of two, and at least twice the records */
+    size_t mask; /* the number of slots minus one: a power of two, and at least twice the records */
 };
 
 static void open_table(struct address_table *table, size_t records)
@@ -192,7 +192,7 @@ static void open_table(struct address_table *table, size_t records)
     table->mask = size - 1;
 }
 
-/* Blocks lie at multiples of 64 or more, so the lower bits of an address tell little. */
+/* Blocks are aligned to 64 bytes or more, so the low bits of an address hold little information. */
 static uint32_t *slot_of(const struct address_table *table, const struct raw_record *raw, int64_t address)
 {
     size_t at = (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 20) & table->mask;
@@ -201,7 +201,8 @@ static uint32_t *slot_of(const struct address_table *table, const struct raw_rec
     return &table->slots[at];
 }
 
-/* Find what ends each block of DEVICE, whose records RAW are; the bytes that were freed but never allocated. */
+/* Find the record that ends each block of DEVICE, whose records are RAW. Returns the bytes that were freed but never
+ * allocated. */
 static int64_t match_blocks(struct memory_records *records, struct memory_device *device,
                             const struct raw_record *raw)
 {
@@ -225,7 +226,7 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
     return freed;
 }
 
-/* ---- how much is in use ---- */
+/* ---- memory in use ---- */
 
 /* For records without totals and addresses: what must have been in use, so that the sum is never negative. */
 static int64_t least_before(const struct raw_record *raw, uint32_t count)
@@ -238,7 +239,7 @@ static int64_t least_before(const struct raw_record *raw, uint32_t count)
     return -least;
 }
 
-/* Count what is in use, from BEFORE on; what is said to have existed is part of what there was before. */
+/* Count the bytes in use, starting with BEFORE; blocks recorded as existing are included in BEFORE. */
 static void count_levels(struct memory_records *records, struct memory_device *device, int64_t before)
 {
     int64_t level = before, existing = 0;
@@ -281,9 +282,9 @@ static void fill_device(struct memory_records *records, struct memory_device *de
         count_levels(records, device, device->has_addresses ? before : least_before(raw, device->count));
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-static struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
     struct memory_records *records = mem_zalloc(1, sizeof *records);
     records->trace = trace;
@@ -325,13 +326,19 @@ static struct memory_records *memory_records_open(const struct trace *trace, enu
     return records;
 }
 
-static void release(void *derived)
+void memory_records_free(struct memory_records *records)
 {
-    struct memory_records *records = derived;
+    if (!records)
+        return;
     calltree_free(records->tree);
     free(records->at);
     free(records->devices);
     free(records);
+}
+
+static void release(void *records)
+{
+    memory_records_free(records);
 }
 
 static void *derive_levels(const struct trace *trace)

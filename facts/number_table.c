@@ -41,7 +41,8 @@ static int64_t number_at(const struct number_table *table, struct arg_scan *scan
     return number;
 }
 
-/* Give each page its place, those without numbers none where there are many; false when too many would be left for what they hold. */
+/* Assign places to pages, not to empty ones if there are many; false if too many pages would be needed for the
+ * numbers. */
 static bool make_pages(struct number_table *table, struct arg_scan scan)
 {
     uint64_t range = (uint64_t)table->greatest - (uint64_t)table->least;
@@ -53,7 +54,7 @@ static bool make_pages(struct number_table *table, struct arg_scan scan)
     table->page_of = mem_zalloc(all, sizeof *table->page_of);
     for (size_t i = 0; all > most && i < table->count; i++)
         table->page_of[page_at(table, number_at(table, &scan, i))] = 1;
-    for (size_t page = 0; page < all; page++) /* a larger number lies behind */
+    for (size_t page = 0; page < all; page++) /* a larger number follows */
         if (all <= most || table->page_of[page])
             table->page_of[page] = ++pages;
     if (pages > most) {
@@ -65,7 +66,7 @@ static bool make_pages(struct number_table *table, struct arg_scan scan)
     return true;
 }
 
-/* The bit of NUMBER in its word; the word is NULL where no number of its page is there. */
+/* The bit of NUMBER in its word; the word is NULL if its page is empty. */
 static struct numbered_word *word_of(const struct number_table *table, int64_t number, uint64_t *bit)
 {
     uint32_t page = table->page_of[page_at(table, number)];
@@ -74,7 +75,7 @@ static struct numbered_word *word_of(const struct number_table *table, int64_t n
     return page ? &table->words[((size_t)page - 1) * PAGE_WORDS + (size_t)(offset / 64 % PAGE_WORDS)] : NULL;
 }
 
-/* Put the first event of each number where the words say, the others behind all these. */
+/* Move the first event of each number to its place given by the words, the others to the end. */
 static void order_events(struct number_table *table, struct arg_scan scan, size_t distinct)
 {
     event_id *ordered = mem_alloc(mem_times(table->count, sizeof *ordered));

@@ -1,10 +1,9 @@
 /*
- * number_table.h - the event that has a number: a correlation, an External id.
+ * number_table.h - finds events by number: a correlation, an External id.
  *
- * Such numbers count up, so the table is a bit for each number and, for each 64 of them, how many come before: that many
- * places into the events, which lie in the order of their numbers. It is made in two steps: pages of numbers, of which
- * those exist that hold any. Numbers that lie scattered are kept as sorted pairs instead, so that memory stays bounded
- * by the events.
+ * Such numbers count up, so the table has one bit per number and, for each 64 of them, the count of smaller ones, which
+ * is an index into the events, sorted by number. It has two levels: only pages that hold numbers exist. Scattered
+ * numbers are kept as sorted pairs instead, so that memory is bounded by the number of events.
  */
 #ifndef TPA_FACTS_NUMBER_TABLE_H
 #define TPA_FACTS_NUMBER_TABLE_H
@@ -16,17 +15,16 @@ struct numbered_event {
     event_id event;
 };
 
-/* 64 numbers in a row: which of them there are, and how many smaller ones. */
+/* 64 consecutive numbers: which of them exist, and how many smaller ones. */
 struct numbered_word {
     uint64_t present;
     uint32_t before;
 };
 
-/* Number -> event. The first event with a number has it. Zero-initialised: empty. */
+/* Number -> event. Duplicates: the first event counts. Zero-initialised: empty. */
 struct number_table {
     int64_t least, greatest;
-    event_id
-        *events; /* as they were added; once built, perhaps by number, those that do not have theirs last */
+    event_id *events; /* as added; once built, possibly by number, with duplicates last */
     size_t count, capacity;
     uint32_t *page_of;             /* by (number - least) / page size: 1 + its place in `words`, 0 for none */
     struct numbered_word *words;   /* page after page */
@@ -36,7 +34,7 @@ struct number_table {
 /* Add E, whose number is NUMBER; events in ascending order. */
 void number_table_add(struct number_table *table, int64_t number, event_id e);
 
-/* Make the table answer, once all events are added; ARG is what they are numbered by. */
+/* Build the table after all events are added; ARG is the argument that holds their numbers. */
 void number_table_build(struct number_table *table, const struct trace *trace, enum trace_arg arg);
 
 /* Position in table->events of the event with NUMBER, or -1. */

@@ -4,7 +4,7 @@
 #include "facts/op_count.h"
 #include <string.h>
 
-/* Move AT past WORD and a number, which goes to VALUE; false where something else stands there. */
+/* Move AT past WORD and a number, which is stored in VALUE; false if the text differs. */
 static bool take_number(const char **at, const char *word, int64_t *value)
 {
     size_t len = strlen(word);

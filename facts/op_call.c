@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The characters between the quotes of a JSON string; empty for what is none. */
+/* The characters between the quotes of a JSON string; empty if it is not a string. */
 static struct text unquoted(struct text element)
 {
     if (element.len < 2 || element.at[0] != '"' || element.at[element.len - 1] != '"')
@@ -77,7 +77,7 @@ bool op_call_numbers(const struct op_call *call, size_t index, struct shape *num
     return shape_read(concrete_of(call, index), numbers);
 }
 
-/* A copy that ends where TEXT does, in OUT of SIZE; false where it does not fit, or is empty. */
+/* Copy TEXT to OUT of SIZE bytes; false if it does not fit, or is empty. */
 static bool copied(struct text text, char *out, size_t size)
 {
     if (text.len == 0 || text.len >= size)

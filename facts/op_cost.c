@@ -120,7 +120,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* Kernels that torch.compile makes: element by element, reductions. Its templates multiply matrices, which these names do not tell. */
+/* Kernels that torch.compile makes: element by element, reductions. Its templates multiply matrices, but their names do
+ * not show it. */
 static bool is_fused(const char *name)
 {
     return strncmp(name, "triton_poi_", 11) == 0 || strncmp(name, "triton_red_", 11) == 0 ||

@@ -1,6 +1,5 @@
 /*
- * op_cost.h - what a call of an operator must compute and move: floating-point operations and bytes, by its recorded
- * inputs.
+ * op_cost.h - the cost of an operator call: floating-point operations and bytes to move, from its recorded inputs.
  *
  *     struct op_model model;
  *     struct op_cost cost;
@@ -10,24 +9,24 @@
  *
  * Bytes are the least that the operator must move: each input tensor read once, the main output written once. A
  * dimension of stride 0 holds one element. Numbers and tensors of 0 dimensions do not count; neither do statistics that
- * are saved, and workspaces. A tensor behind an operator's own inputs is its out=, which is not read.
+ * are saved, and workspaces. A tensor after an operator's own inputs is its out=, which is not read.
  * docs/definitions.md has the operators.
  *
- * torch's own counts are others (flops.h): `tpa top` shows those.
+ * torch counts differently (flops.h): `tpa top` shows torch's counts.
  */
 #ifndef TPA_FACTS_OP_COST_H
 #define TPA_FACTS_OP_COST_H
 
 #include "facts/op_model.h"
 
-/* The arguments that tell what a call costs. */
+/* The arguments needed for the cost of a call. */
 #define OP_COST_WANTS (WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS))
 
-/* The model of the operator called NAME; false where there is none. To be called once per name. */
+/* The model of the operator called NAME; false if there is none. Call once per name. */
 bool op_model_find(const char *name, struct op_model *model);
 
-/* The cost of CALL. False where the call tells neither operations nor bytes, or has none, as tensors without elements: it is
- * not modelled then. */
+/* The cost of CALL. False, not modelled, if neither operations nor bytes are known, or both are 0, as for tensors
+ * without elements. */
 bool op_cost_of(const struct op_model *model, const struct op_call *call, struct op_cost *cost);
 
 /* Does MODEL compute attention? For variable length, its operations are only in the annotations of serving engines. */

@@ -1,8 +1,8 @@
 /*
  * op_cost_attention.c - attention: queries by keys, then scores by values, for the pairs of tokens that see each other.
  *
- * Forward 2 B H P (Dqk + Dv): B sequences, H heads of queries, P pairs, D numbers a head. Backward five products
- * instead of two, of which one, the scores, was there before: 2 B H P (3 Dqk + 2 Dv). With a causal mask token i sees
+ * Forward 2 B H P (Dqk + Dv): B sequences, H heads of queries, P pairs, D numbers a head. Backward has five products
+ * instead of two, of which one, the scores, is recomputed: 2 B H P (3 Dqk + 2 Dv). With a causal mask token i sees
  * those up to i + offset; the offset is 0 in torch, and keys - queries in flash_attn since 2.1, which aligns the ends.
  */
 #include "facts/op_cost_parts.h"
@@ -11,12 +11,12 @@
 
 enum { ABSENT = 255 };
 
-/* Which input is what. */
+/* The indices of inputs. */
 struct layout {
     uint8_t query;    /* keys and values follow it */
     uint8_t causal;   /* "True", or the kind of mask: 0 none, 1 aligned at the begins, 2 at the ends */
-    uint8_t lengths;  /* where sequences begin; given: they vary in length */
-    uint8_t window;   /* how far back is seen; the input behind it, how far ahead */
+    uint8_t lengths;  /* offsets of sequences; if present, lengths vary */
+    uint8_t window;   /* extent of the window to the left; the next input is the extent to the right */
     bool heads_first; /* [B, H, N, D]; else [B, N, H, D] */
     bool backward, aligned_at_end;
 };
@@ -63,8 +63,8 @@ static int64_t causal_pairs(int64_t queries, int64_t keys, int64_t offset)
     enum { MOST = 1 << 30 };
     if (queries < 0 || keys < 0 || queries > MOST || keys > MOST)
         return OP_UNKNOWN;
-    int64_t first = offset < 0 ? -offset : 0; /* the first query that sees anything */
-    int64_t full = keys - offset;             /* from here on, counted from 1, all keys are seen */
+    int64_t first = offset < 0 ? -offset : 0; /* the first query that sees any key */
+    int64_t full = keys - offset;             /* queries from this one on, counted from 1, see all keys */
     if (first >= queries)
         return 0;
     full = full < first ? first : full > queries ? queries : full;
@@ -87,14 +87,15 @@ static int64_t pairs_of(const struct op_call *call, const struct layout *at, siz
     return causal_pairs(of->queries, of->keys, kind == 2 || at->aligned_at_end ? of->keys - of->queries : 0);
 }
 
-/* Is a window given, so that tokens see less? -1 and nothing are none. */
+/* Is there a window that limits attention? -1 and a missing input mean none. */
 static bool has_window(const struct op_call *call, size_t window)
 {
     return window != ABSENT &&
            (op_call_integer(call, window, -1) >= 0 || op_call_integer(call, window + 1, -1) >= 0);
 }
 
-/* Where xFormers' operators say which mask: behind the dropout, the only number with a point, which moved. */
+/* The input with the kind of mask of xFormers' operators: after the dropout, the only floating-point number, whose
+ * position varies. */
 static size_t mask_of_efficient(const struct op_call *call, size_t expected)
 {
     for (size_t i = expected - 2; i < expected && i < call->count; i++) {
@@ -135,7 +136,7 @@ void op_cost_attention(const struct op_model *model, const struct op_call *call,
 
 /* ---- variable length ---- */
 
-/* Queries, keys and values of all sequences lie behind each other: their inputs do not tell which see which. */
+/* Queries, keys and values of all sequences are concatenated: the inputs do not show which tokens see which. */
 void op_cost_attention_varied(const struct op_model *model, const struct op_call *call, struct op_cost *cost)
 {
     (void)model;

@@ -1,8 +1,8 @@
 /*
- * op_cost_convolution.c - convolutions: for each output position, all of the weights.
+ * op_cost_convolution.c - convolutions: for each output position, all weights are applied.
  *
  * Weights are [outputs, inputs of a group, kernel ...], transposed ones [inputs, outputs of a group, kernel ...]: so
- * their elements have the groups in them already. A transposed convolution spreads each input position over all
+ * the number of elements already accounts for groups. A transposed convolution spreads each input position over all
  * weights.
  */
 #include "facts/op_cost_parts.h"
@@ -11,11 +11,11 @@
 
 enum { ABSENT = 255 };
 
-/* Which input is what. */
+/* The indices of inputs. */
 struct layout {
     uint8_t stride, padding, dilation, transposed, output_padding, groups;
-    bool is_transposed; /* whatever input `transposed` says */
-    bool may_shift;     /* old ones have a bias in front of the padding */
+    bool is_transposed; /* regardless of the input `transposed` */
+    bool may_shift;     /* old versions have a bias before the padding */
 };
 
 /* clang-format off */
@@ -30,7 +30,7 @@ static const struct layout layouts[] = {
 };
 /* clang-format on */
 
-/* Number D of the list that input INDEX is; a list of one number serves all. OTHERWISE where there is no such input. */
+/* Number D of the list in input INDEX; a list of one number applies to all. OTHERWISE if there is no such input. */
 static int64_t number_at(const struct op_call *call, size_t index, size_t d, int64_t otherwise)
 {
     struct shape numbers;
@@ -41,14 +41,14 @@ static int64_t number_at(const struct op_call *call, size_t index, size_t d, int
     return numbers.count == 1 ? numbers.size[0] : d < numbers.count ? numbers.size[d] : OP_UNKNOWN;
 }
 
-/* How far the outputs reach in dimension D of the space; unknown where the numbers are not recorded, or odd. */
+/* The output size in spatial dimension D; unknown if the parameters are not recorded, or invalid. */
 static int64_t output_size(const struct op_call *call, const struct layout *at, size_t d, bool transposed)
 {
     int64_t size = call->in[0].sizes.size[2 + d], kernel = call->in[1].sizes.size[2 + d];
     int64_t stride = number_at(call, at->stride, d, 1), padding = number_at(call, at->padding, d, 0);
     int64_t dilation = number_at(call, at->dilation, d, 1);
     int64_t more = transposed ? number_at(call, at->output_padding, d, 0) : 0;
-    enum { MOST = 1 << 30 }; /* of each: what follows stays within 64 bits */
+    enum { MOST = 1 << 30 }; /* limit of each, so that the results fit 64 bits */
     if (stride < 1 || stride > MOST || padding < 0 || padding > MOST || dilation < 1 || dilation > MOST ||
         more < 0 || more > MOST || size < 0 || size > MOST || kernel < 1 || kernel > MOST)
         return OP_UNKNOWN;
@@ -103,8 +103,8 @@ void op_cost_convolution(const struct op_model *model, const struct op_call *cal
 }
 
 /*
- * (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask): as
- * much as the forward pass for each of the gradients of input and weight that are requested.
+ * (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
+ * the cost of the forward pass for each requested gradient of input and weight.
  */
 void op_cost_convolution_backward(const struct op_model *model, const struct op_call *call,
                                   struct op_cost *cost)

@@ -1,11 +1,12 @@
-/* op_cost_elements.c - operators that work element by element: one operation for each of the output's, by convention. */
+/* op_cost_elements.c - operators that work element by element: one operation for each of the output's, by
+ * convention. */
 #include "facts/op_cost_parts.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Their names behind "aten::", sorted; those in place, with '_' behind, are the same. */
+/* Their names after "aten::", sorted; in-place variants with a trailing '_' are equal. */
 /* clang-format off */
 static const struct elements_operator {
     const char *name;
@@ -176,7 +177,7 @@ bool op_elements_find(const char *name, struct op_model *model)
     return true;
 }
 
-/* Sizes as torch broadcasts them: aligned at the last, 1 gives way. False where they do not fit. */
+/* Sizes as torch broadcasts them: aligned at the last dimension, 1 is expanded. False if they do not match. */
 static bool broadcast(struct shape *all, const struct shape *one)
 {
     struct shape joined = { .count = all->count > one->count ? all->count : one->count };
@@ -191,7 +192,7 @@ static bool broadcast(struct shape *all, const struct shape *one)
     return true;
 }
 
-/* Is input INDEX a number with a point, or a tensor of no dimensions that holds one? */
+/* Is input INDEX a floating-point number, or a tensor of no dimensions with one? */
 static bool is_float_number(const struct op_input *input)
 {
     if (input->sized || input->listed)
@@ -210,7 +211,7 @@ static bool has_word(const struct op_call *call, size_t index)
     return text.len >= 5 && (memcmp(text.at, "trunc", 5) == 0 || memcmp(text.at, "floor", 5) == 0);
 }
 
-/* The type that comes of the inputs, of which JOINED is that of the tensors with sizes; NULL: unknown. */
+/* The result type of the inputs; JOINED is that of the tensors with sizes. NULL: unknown. */
 static const struct tensor_type *type_made(const struct op_model *model, const struct op_call *call,
                                            const struct tensor_type *joined)
 {
@@ -232,7 +233,7 @@ static const struct tensor_type *type_made(const struct op_model *model, const s
     return joined->sort == ELEMENT_BOOL && becomes_long ? tensor_type_numbered(SCALAR_INT64) : joined;
 }
 
-/* The tensor that an out= names, behind the operator's own inputs; NULL: none. */
+/* The out= tensor after the operator's own inputs; NULL: none. */
 static const struct op_input *out_of(const struct op_model *model, const struct op_call *call)
 {
     for (size_t i = model->inputs; i < call->count; i++)

@@ -1,23 +1,23 @@
-/* op_cost_parts.h - what the files of op_cost share: bytes of inputs, and the models. */
+/* op_cost_parts.h - shared parts of the op_cost files: bytes of inputs, and the models. */
 #ifndef TPA_FACTS_OP_COST_PARTS_H
 #define TPA_FACTS_OP_COST_PARTS_H
 
 #include "facts/op_count.h"
 #include "facts/op_model.h"
 
-/* ELEMENTS of TYPE, in bytes; unknown where TYPE is NULL. */
+/* ELEMENTS of TYPE, in bytes; unknown if TYPE is NULL. */
 static inline int64_t bytes_of(int64_t elements, const struct tensor_type *type)
 {
     return type ? count_times(elements, type->size) : OP_UNKNOWN;
 }
 
-/* What reading input INDEX once takes; 0 where it is not a tensor with sizes. */
+/* The bytes to read input INDEX once; 0 if it is not a tensor with sizes. */
 static inline int64_t bytes_read(const struct op_call *call, size_t index)
 {
     return op_call_sized(call, index) ? bytes_of(call->in[index].stored, call->in[index].type) : 0;
 }
 
-/* The same of the inputs FIRST to END, END not included. */
+/* The same for the inputs FIRST to END (exclusive). */
 static inline int64_t bytes_read_all(const struct op_call *call, size_t first, size_t end)
 {
     int64_t sum = 0;
@@ -26,7 +26,7 @@ static inline int64_t bytes_read_all(const struct op_call *call, size_t first, s
     return sum;
 }
 
-/* The type that the ScalarType number of input INDEX names, else OTHERWISE. */
+/* The type of the ScalarType number in input INDEX, else OTHERWISE. */
 static inline const struct tensor_type *type_asked(const struct op_call *call, size_t index,
                                                    const struct tensor_type *otherwise)
 {
@@ -41,7 +41,7 @@ typedef void op_cost_function(const struct op_model *model, const struct op_call
 enum product_form {
     PRODUCT_MM,
     PRODUCT_BMM,
-    PRODUCT_ADDMM,   /* with what is added in front */
+    PRODUCT_ADDMM,   /* the added tensor is the first input */
     PRODUCT_BADDBMM, /* the same */
     PRODUCT_SCALED,
     PRODUCT_SCALED_LISTS, /* with scales in lists */
@@ -109,7 +109,7 @@ enum norm_form {
 };
 extern op_cost_function op_cost_norm;
 
-/* Operators of serving engines that write into tensors they are given: the first `form` tensors are read and written. */
+/* Operators of serving engines that write into given tensors: the first `form` tensors are read and written. */
 extern op_cost_function op_cost_given;
 
 enum reduction_form { REDUCTION_SUM, REDUCTION_MEAN, REDUCTION_EXTREME, REDUCTION_INDEX, REDUCTION_NORM };

@@ -5,7 +5,7 @@
 
 /* ---- norms and softmax ---- */
 
-/* What the weight and the bias of a norm's backward pass take to write, where the mask at MASK requests them. */
+/* Bytes written for the weight and the bias in a norm's backward pass, if the mask at MASK requests them. */
 static int64_t parameters_written(const struct op_call *call, size_t weight, size_t bias, size_t mask)
 {
     int64_t each =
@@ -18,7 +18,7 @@ static int64_t parameters_written(const struct op_call *call, size_t weight, siz
     return sum;
 }
 
-/* Where the backward pass of a norm has its input, weight and mask. */
+/* Indices of input, weight and mask in the backward pass of a norm. */
 struct norm_layout {
     uint8_t input, weight, mask, has_bias;
 };
@@ -85,7 +85,7 @@ void op_cost_fused(const struct op_model *model, const struct op_call *call, str
 
 /* ---- reductions ---- */
 
-/* The elements that are left of input 0 when the dimensions that input DIMS names are gone; all go where it names none. */
+/* The elements of input 0 after reducing the dimensions in input DIMS; all dimensions if it has none. */
 static int64_t elements_left(const struct op_call *call, size_t dims)
 {
     const struct shape *sizes = &call->in[0].sizes;
@@ -112,7 +112,7 @@ static int64_t elements_left(const struct op_call *call, size_t dims)
     return left;
 }
 
-/* Which input names dimensions; OP_MAX_INPUTS: none does, all go. DTYPE, the one that names a type. */
+/* The index of the input with the dimensions; OP_MAX_INPUTS: none, all are reduced. DTYPE: the one with a type. */
 static size_t dimensions_of(const struct op_model *model, const struct op_call *call, size_t *dtype)
 {
     size_t dims = model->form == REDUCTION_NORM ? 2 : 1;
@@ -143,7 +143,7 @@ void op_cost_reduction(const struct op_model *model, const struct op_call *call,
 
 /* ---- moves ---- */
 
-/* How many elements an index_select, gather or embedding writes. */
+/* The number of elements that an index_select, gather or embedding writes. */
 static int64_t elements_looked_up(const struct op_model *model, const struct op_call *call)
 {
     const struct shape *sizes = &call->in[0].sizes;

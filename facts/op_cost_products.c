@@ -1,7 +1,7 @@
 /*
  * op_cost_products.c - products of matrices: 2 B M N K operations.
  *
- * All of a product has the type of its first matrix, except the scales of _scaled_mm and what it is told to write.
+ * All operands of a product have the type of its first matrix, except the scales and the output of _scaled_mm.
  */
 #include "facts/op_cost_parts.h"
 
@@ -11,7 +11,7 @@ struct product {
     int64_t batch, rows, inner, columns;
 };
 
-/* The product of inputs FIRST and FIRST + 1 of DIMENSIONS each, 2 or 3; false where their sizes do not fit. */
+/* The product of inputs FIRST and FIRST + 1 of DIMENSIONS each, 2 or 3; false if their sizes do not match. */
 static bool find_product(const struct op_call *call, size_t first, size_t dimensions, struct product *product)
 {
     if (!op_call_sized(call, first) || !op_call_sized(call, first + 1))
@@ -44,7 +44,7 @@ static int64_t bytes_of_product(const struct product *product, int64_t outputs)
                     product->a->type);
 }
 
-/* What is added, input 0, unless BETA, an input, is 0. */
+/* The bytes of the added tensor, input 0, unless the input BETA is 0. */
 static int64_t bytes_added(const struct op_call *call, size_t beta, const struct tensor_type *type)
 {
     bool is_read = op_call_sized(call, 0) && !op_call_is_zero(call, beta);
@@ -64,8 +64,8 @@ static void cost_plain(const struct op_call *call, size_t first, size_t dimensio
 }
 
 /*
- * (a, b, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum); until torch 2.4 (a, b, bias, out_dtype, scale_a,
- * scale_b, scale_result, use_fast_accum).
+ * (a, b, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum); until torch 2.4 (a, b, bias, out_dtype,
+ * scale_a, scale_b, scale_result, use_fast_accum).
  */
 static void cost_scaled(const struct op_call *call, size_t inputs, struct op_cost *cost)
 {
@@ -79,7 +79,7 @@ static void cost_scaled(const struct op_call *call, size_t inputs, struct op_cos
     cost->bytes = count_plus(read, bytes_of(outputs_of(&product), out));
 }
 
-/* (a, b, scales of a, ...): the sizes and types of lists are not recorded, so neither are all bytes. */
+/* (a, b, scales of a, ...): the sizes and types of lists are not recorded, so the total bytes are unknown. */
 static void cost_scaled_lists(const struct op_call *call, struct op_cost *cost)
 {
     struct product product;
@@ -112,7 +112,7 @@ static void cost_vector(const struct op_call *call, size_t first, struct op_cost
         cost->bytes = count_plus(cost->bytes, bytes_added(call, 3, a->type));
 }
 
-/* Rows of a [M, K] times the matrix of their group in b [groups, K, N]; DTYPE is the input that says what is written. */
+/* Rows of a [M, K] times the matrix of their group in b [groups, K, N]; DTYPE is the input with the output type. */
 static void cost_grouped(const struct op_call *call, size_t inputs, size_t dtype, struct op_cost *cost)
 {
     if (!op_call_sized(call, 0) || !op_call_sized(call, 1))

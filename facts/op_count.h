@@ -1,12 +1,12 @@
 /*
- * op_count.h - arithmetic of counts that may be unknown, or beyond 64 bits, which is unknown, too.
+ * op_count.h - arithmetic with counts that may be unknown; overflow of 64 bits is unknown as well.
  */
 #ifndef TPA_FACTS_OP_COUNT_H
 #define TPA_FACTS_OP_COUNT_H
 
 #include "base/table.h"
 
-/* A times B; unknown (TABLE_INT_MISSING) where either is, is negative, or the product does not fit. */
+/* A times B; unknown (TABLE_INT_MISSING) if either is unknown or negative, or the product does not fit. */
 static inline int64_t count_times(int64_t a, int64_t b)
 {
     int64_t product;

@@ -1,6 +1,6 @@
 /*
  * process_groups.c - see process_groups.h. A file may list as many groups as it has collectives: they are looked up by
- * name, and what is to be said of those of a library is found once.
+ * name, and the groups of a library are determined once.
  */
 #include "facts/process_groups.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word that a group's backends have for a library. RCCL uses the name of NCCL. */
+/* The name of a library in a group's backends. RCCL uses the name of NCCL. */
 static const char *const backends[][2] = { { "NCCL", "nccl" }, { "RCCL", "nccl" }, { "gloo", "gloo" },
                                            { "MPI", "mpi" },   { "UCC", "ucc" },   { "XCCL", "xccl" } };
 
@@ -19,13 +19,13 @@ enum { LIBRARIES = sizeof backends / sizeof *backends, ANY_LIBRARY = LIBRARIES }
 struct served {
     bool known;                     /* the rest is filled in */
     const struct trace_group *only; /* NULL: none, or several */
-    int64_t size;                   /* of each; -1 when they differ, or there is none */
+    int64_t size;                   /* of each; -1 if they differ, or there is none */
 };
 
 struct process_groups {
     const struct trace *trace;
     struct names *names;                        /* of groups: the file's number and the name */
-    VEC_OF(const struct trace_group *) by_name; /* by the id of that */
+    VEC_OF(const struct trace_group *) by_name; /* by id in `names` */
     struct served (*served)[LIBRARIES + 1];     /* by file and library */
 };
 

@@ -8,7 +8,7 @@ enum python_frame python_frame_of(const char *name)
 {
     if (!strstr(name, ".py("))
         return FRAME_NO_LINE;
-    /* The profiler names files without the folder in sys.path that they lie in. */
+    /* The profiler omits the folder in sys.path from file names. */
     static const char *const libraries[] = { "torch/",     "contextlib.py", "threading.py", "functools.py",
                                              "typing.py",  "enum.py",       "abc.py",       "copy.py",
                                              "weakref.py", "logging/",      "importlib/" };

@@ -1,8 +1,8 @@
 /*
- * python_names.h - what the name of a Python frame tells. To be called once per name.
+ * python_names.h - parses the names of Python frames. Call once per name.
  *
  * Frames are "path/file.py(12): function", "<built-in method ...>", or, where a module of PyTorch was called,
- * "nn.Module: Linear_0": its class, and a number that tells modules of one class apart.
+ * "nn.Module: Linear_0": its class, and a number that distinguishes modules of one class.
  */
 #ifndef TPA_FACTS_PYTHON_NAMES_H
 #define TPA_FACTS_PYTHON_NAMES_H
@@ -10,17 +10,17 @@
 #include <stddef.h>
 
 enum python_frame {
-    FRAME_NO_LINE, /* has no line of source */
-    FRAME_OF_TORCH, /* a line of PyTorch, or of the parts of Python's library that it and everybody calls through */
+    FRAME_NO_LINE,  /* has no line of source */
+    FRAME_OF_TORCH, /* a line of PyTorch, or of parts of Python's library that many calls pass through */
     FRAME_OF_USER,
 };
 
 enum python_frame python_frame_of(const char *name);
 
-/* "Linear_0" when the frame is a module's; else NULL. Within NAME. */
+/* "Linear_0" if the frame is a module's, a pointer into NAME; else NULL. */
 const char *python_module_of(const char *name);
 
-/* How much of MODULE is its class: 6 of "Linear_0". */
+/* The length of the class in MODULE: 6 of "Linear_0". */
 size_t python_class_length(const char *module);
 
 #endif

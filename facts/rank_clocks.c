@@ -1,8 +1,8 @@
 /*
  * rank_clocks.c - see rank_clocks.h.
  *
- * Breadth first over members: a member whose clock is known looks once at each meeting that it was at and nobody
- * looked at before, and so finds how far the clocks of all others there are ahead. So each end is looked at once.
+ * Breadth first over members: a member whose clock is known visits each of its meetings that was not visited before,
+ * and computes the offsets of all other members there. So each end is used once.
  */
 #include "facts/rank_clocks.h"
 
@@ -14,14 +14,14 @@ enum {
     MOST_ERROR_NS = 1000000,
     DRIFT_LEAST_ANCHORS = 20,
     DRIFT_LEAST_SPAN_NS = 1000000000,
-    DRIFT_MOST_ANCHORS = 96, /* of more, so many that are spread evenly */
+    DRIFT_MOST_ANCHORS = 96, /* at most this many, spread evenly */
 };
 
 /* An end of a collective, seen by a member and by one whose clock is known. */
 struct anchor {
     uint32_t member;
     int64_t end_ns;   /* by the member's clock */
-    int64_t ahead_ns; /* of the first rank's */
+    int64_t ahead_ns; /* ahead of the first rank's clock */
 };
 
 struct search {
@@ -60,7 +60,7 @@ static int64_t median_of(int64_t *values, size_t count)
     return values[(count - 1) / 2];
 }
 
-/* The median of how far COUNT values are from CENTRE, the mean of the middle two; VALUES are lost. */
+/* The median distance of COUNT values from CENTRE, the mean of the middle two; VALUES are overwritten. */
 static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
 {
     for (size_t i = 0; i < count; i++)
@@ -75,7 +75,7 @@ static int64_t deviation_of(int64_t *values, size_t count, int64_t centre)
 
 static const int64_t trillion = INT64_C(1000000000000);
 
-/* PART of OF in 10^-12, where it fits. */
+/* PART / OF in units of 10^-12, clamped. */
 static int64_t slope_of(int64_t part, int64_t of)
 {
     int64_t slope = wide_scaled(part, trillion, of);
@@ -124,7 +124,7 @@ static bool same_host(const struct clock_problem *problem, uint32_t a, uint32_t 
     return problem->host[a] != CLOCK_NO_HOST && problem->host[a] == problem->host[b];
 }
 
-/* The clock of a member from its COUNT anchors, by time, which were found by way of FROM. */
+/* The clock of a member from its COUNT anchors, by time, which are relative to FROM. */
 static void set_clock(struct search *search, const struct anchor *anchors, size_t count, uint32_t from)
 {
     struct rank_clock *clocks = search->clocks;

@@ -43,7 +43,7 @@ static bool are_of_one_process(const struct trace *trace, const track_id *main, 
            is_after(trace, b, a);
 }
 
-/* Is FILE apart in time from all files of the process that FIRST is the first of? */
+/* Is FILE disjoint in time from all files of the process whose first file is FIRST? */
 static bool fits(const struct trace *trace, const struct recordings *recordings, const track_id *main,
                  uint32_t first, uint32_t file)
 {

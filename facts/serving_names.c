@@ -1,9 +1,9 @@
-/* serving_names.c - see serving_names.h. One function per engine; what does not fit to the end is none of its names. */
+/* serving_names.c - see serving_names.h. One function per engine; a name must match to its end. */
 #include "facts/serving_names.h"
 
 #include <string.h>
 
-/* Take WORD off the front of *AT; false, and *AT untouched, when it is not there. */
+/* Take WORD off the front of *AT; false, and *AT untouched, if it does not match. */
 static bool take(const char **at, const char *word)
 {
     size_t len = strlen(word);
@@ -18,7 +18,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Take a number, and what follows it behind underscores if digits do. False when there is none, or it is too large. */
+/* Parse a number, and skip further numbers joined by underscores. False if there is none, or it is too large. */
 static bool take_number(const char **at, int64_t *number)
 {
     const char *c = *at;
@@ -36,7 +36,7 @@ static bool take_number(const char **at, int64_t *number)
     return true;
 }
 
-/* Requests whose prompts are read and those that decode, and the tokens of each; -1: not recorded. */
+/* Prefill and decode requests, and the tokens of each; -1: not recorded. */
 static bool fill(struct serving_step *step, int64_t prefill, int64_t decode, int64_t prefill_tokens,
                  int64_t decode_tokens)
 {
@@ -80,7 +80,7 @@ static bool is_vllm(const char *name, struct serving_step *step)
            fill(step, prefill, decode, prefill_tokens, decode_tokens);
 }
 
-/* The number behind KEY, as in " bs=32/64", anywhere in TEXT; false when it is not there. */
+/* The number after KEY, as in " bs=32/64", anywhere in TEXT; false if not found. */
 static bool find_number(const char *text, const char *key, int64_t *number)
 {
     const char *at = strstr(text, key);
@@ -104,7 +104,7 @@ static bool is_sglang(const char *name, struct serving_step *step)
             !find_number(name, " bs=", &found.requests))
             continue;
         if (!find_number(name, " toks=", &found.tokens) && found.phase == SERVING_DECODE)
-            found.tokens = found.requests; /* this mode makes one of each request */
+            found.tokens = found.requests; /* this mode generates one token per request */
         *step = found;
         return true;
     }

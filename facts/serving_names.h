@@ -5,7 +5,7 @@
  *     if (serving_step_of("execute_context_1(888)_generation_31(31)", &step))
  *         ...                                          // SERVING_MIXED, 32 requests, 919 tokens
  *
- * To be called once per name, never per event. Known are
+ * Call once per name, never per event. Supported formats:
  *
  *     vLLM          execute_[N_]context_C(T)_generation_G(T), T a number or sq..sk..sqsq..sqsk..
  *     SGLang        step[EXTEND|PREFILL|DECODE|MIXED bs=N toks=T ...]
@@ -13,8 +13,8 @@
  *     TensorRT-LLM  [Executor] _forward_step I: C ctx reqs, T ctx tokens, G gen reqs
  *     diffusion     execute_diffusion_N_WIDTHxHEIGHT
  *
- * A number may have more behind an underscore (888_788544), which does not count. Annotations of a capture tell no
- * phase.
+ * A number may be followed by another after an underscore (888_788544), which is ignored. Annotations of a capture give
+ * no phase.
  */
 #ifndef TPA_FACTS_SERVING_NAMES_H
 #define TPA_FACTS_SERVING_NAMES_H
@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 enum serving_phase {
-    SERVING_PREFILL, /* only requests whose prompt is read */
-    SERVING_DECODE,  /* only requests that get their next tokens */
+    SERVING_PREFILL, /* only requests whose prompt is processed */
+    SERVING_DECODE,  /* only requests that generate tokens */
     SERVING_MIXED,   /* both */
     SERVING_DIFFUSION,
     SERVING_PHASES

@@ -10,7 +10,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* Past the JSON value at AT; NULL when it has no end. */
+/* The end of the JSON value at AT; NULL if it has none. */
 static const char *skip_value(const char *at)
 {
     int depth = 0;
@@ -54,7 +54,7 @@ static const char *element(const char *list, size_t index)
     return *at ? at : NULL;
 }
 
-/* A list of whole numbers at AT; where it ends, or NULL when it is something else. */
+/* A list of whole numbers at AT; returns its end, or NULL if it is something else. */
 static const char *parse_sizes(const char *at, struct shape *shape)
 {
     shape->count = 0;
@@ -110,7 +110,7 @@ bool shape_of_input(const char *input_dims, size_t index, struct shape *shape)
     return at && parse_sizes(at, shape);
 }
 
-/* Number of elements, or -1 when they are too many to count. */
+/* Number of elements, or -1 on overflow. */
 static int64_t product_of(const struct shape *shape)
 {
     int64_t product = 1;

@@ -23,27 +23,27 @@ struct shape {
 };
 
 /*
- * Take the next element of a JSON list: AT, which begins as the list's text, moves on; ELEMENT is the element's text, borrowed from
- * it. False at the end, and for what is not a list.
+ * Get the next element of a JSON list: AT, initially the list's text, is advanced; ELEMENT is the element's text,
+ * borrowed from it. False at the end, and for other values than lists.
  */
 bool list_next(const char **at, struct text *element);
 
-/* The flat list of whole numbers that all of ELEMENT is. */
+/* Parse ELEMENT as a flat list of whole numbers. False if it is something else. */
 bool shape_read(struct text element, struct shape *shape);
 
-/* Sizes of input INDEX. False when there is no such input, or it is not a flat list of whole numbers. */
+/* Sizes of input INDEX. False if there is no such input, or it is not a flat list of whole numbers. */
 bool shape_of_input(const char *input_dims, size_t index, struct shape *shape);
 
 /* Elements of all tensors of input INDEX, which may be a list of them; -1 when it is not a tensor or a scalar one. */
 int64_t shape_elements(const char *input_dims, size_t index);
 
-/* The list of whole numbers that all of TEXT is, e.g. "[1, 1]". */
+/* Parse TEXT as a list of whole numbers, e.g. "[1, 1]". False if it is something else. */
 bool shape_parse(const char *text, struct shape *shape);
 
-/* Text INDEX of a JSON list of strings (`Concrete Inputs`), which must need no unescaping; borrowed from LIST. */
+/* Text INDEX of a JSON list of strings (`Concrete Inputs`), without escapes; borrowed from LIST. */
 bool concrete_input(const char *list, size_t index, const char **text, size_t *len);
 
-/* Add the key by which torch groups: the shapes as Python prints them, lists of tensors as []. */
+/* Append the key by which torch groups: the shapes as Python prints them, lists of tensors as []. */
 void shapes_show(struct buffer *out, const char *input_dims);
 
 #endif

@@ -26,7 +26,7 @@ static int compare_steps(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-/* ---- steps that a property of the file tells ---- */
+/* ---- steps named by a property of the file ---- */
 
 /* The number at the end of NAME: "iteration 12", "step_7". */
 static bool number_at_end(const char *name, int64_t *number)
@@ -37,7 +37,8 @@ static bool number_at_end(const char *name, int64_t *number)
     return digits > 0 && quantity_parse_integer(name + len - digits, digits, number);
 }
 
-/* Number the steps from FIRST on: by what their names end in where all have a number of their own, else one by one. */
+/* Number the steps from FIRST on: by the number at the end of their names if all have distinct ones, else
+ * consecutively. */
 static void number_steps(const struct trace *trace, struct step_list *steps, size_t first)
 {
     bool numbered = true;
@@ -87,7 +88,7 @@ struct step_list *step_list_open(const struct trace *trace)
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
     bool *told = mem_zalloc(trace->file_count + 1,
-                            sizeof *told); /* by file: a property names the ranges that are steps */
+                            sizeof *told); /* by file: a property defines the ranges that are steps */
     for (name_id id = 0; id < name_count; id++)
         if (!step_number(names_text(trace->names, id), &numbers[id]))
             numbers[id] = INT64_MIN;
@@ -187,7 +188,7 @@ const char *step_name_of(const struct trace *trace, int64_t number)
 
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)
 {
-    size_t i; /* the last that starts at or before the moment */
+    size_t i; /* the last step that starts at or before the moment */
     SEARCH(i, steps->count,
            steps->at[i].file < file || (steps->at[i].file == file && steps->at[i].start_ns <= moment_ns));
     if (i == 0)

@@ -1,5 +1,5 @@
 /*
- * step_list.h - the steps of a run: what torch.profiler marks as ProfilerStep#N, and others by step_name.h or ranges.
+ * step_list.h - the steps of a run: ProfilerStep#N of torch.profiler, and those defined by step_name.h or ranges.
  *
  *     struct step_list *steps = step_list_open(trace);
  *     const struct step *step = step_list_at(steps, file, trace_start_ns(trace, e));   // NULL: in none
@@ -29,16 +29,16 @@ void step_list_free(struct step_list *steps);
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct step_list *step_list_of(const struct trace *trace);
 
-/* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */
+/* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 
-/* Keep of the STEPS of a file that overlap the first, of those that begin together the longest; how many went. */
+/* Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. */
 size_t step_list_drop_overlaps(struct step_list *steps);
 
-/* When the step at INDEX ends, at the latest as the next of its file begins: so that no moment is of two steps. */
+/* The end of the step at INDEX in ns, at most the start of the next in its file: no moment belongs to two steps. */
 int64_t step_list_end_ns(const struct step_list *steps, size_t index);
 
-/* How the steps of this NUMBER are called, by the first of them; NULL: there are none. Borrowed; lives as long as TRACE. */
+/* The name of the first step with this NUMBER; NULL if there is none. Borrowed; lives as long as TRACE. */
 const char *step_name_of(const struct trace *trace, int64_t number);
 
 #endif

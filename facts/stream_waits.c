@@ -19,7 +19,7 @@ static bool belongs_after(const void *context, const void *left, const void *rig
     return trace_start_ns(trace, a) > trace_start_ns(trace, b);
 }
 
-/* The stream that each call makes wait, by event; where it is recorded. New, free with free(); NULL: nowhere. */
+/* The stream that each call makes wait, by event, if recorded. New, free with free(); NULL: nowhere. */
 static track_id *recorded_streams(const struct trace *trace)
 {
     track_id *stream = NULL;
@@ -75,7 +75,7 @@ event_id stream_waits_before(const struct stream_waits *waits, event_id launch, 
 {
     const struct trace *trace = waits->trace;
     struct stream_wait key = { launch, stream };
-    size_t i; /* the first that is not before LAUNCH on its thread */
+    size_t i; /* the first wait that is not before LAUNCH on its thread */
     SEARCH(i, waits->count, belongs_after(trace, &key, &waits->at[i]));
     for (size_t steps = 0; i-- > 0 && steps < MOST_STEPS_BACK; steps++) {
         const struct stream_wait *wait = &waits->at[i];

@@ -65,6 +65,6 @@ const struct tensor_type *tensor_type_promote(const struct tensor_type *a, const
         return a->sort > b->sort ? a : b;
     if (a->size != b->size)
         return a->size > b->size ? a : b;
-    /* Half and BFloat16 meet in float, an unsigned and a signed byte in 16 bits. */
+    /* Half and BFloat16 promote to float, an unsigned and a signed byte to 16 bits. */
     return tensor_type_numbered(a->sort == ELEMENT_FLOAT ? 6 : a->size == 1 ? 2 : a->number);
 }

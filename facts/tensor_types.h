@@ -1,11 +1,11 @@
 /*
- * tensor_types.h - the types of elements that tensors have: how large they are, and what computes with them.
+ * tensor_types.h - the types of elements that tensors have: their size, and the units that compute with them.
  *
  *     const struct tensor_type *type = tensor_type_named("c10::BFloat16", 13);
- *     int64_t bytes = type ? elements * type->size : -1;        // NULL: no tensor, or a type that is unknown
+ *     int64_t bytes = type ? elements * type->size : -1;        // NULL: no tensor, or an unknown type
  *
- * Names are those of C++, as Kineto writes them into `Input type`; numbers are those of c10::ScalarType, as which an argument
- * `dtype` is recorded.
+ * Names are those of C++, as Kineto writes them into `Input type`; numbers are those of c10::ScalarType, as in a
+ * recorded argument `dtype`.
  */
 #ifndef TPA_FACTS_TENSOR_TYPES_H
 #define TPA_FACTS_TENSOR_TYPES_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a device has a peak rate for: types on matrix units (tensor cores), then types without these. */
+/* Types with a peak rate: on matrix units (tensor cores), then on vector units. */
 enum peak_rate {
     PEAK_FP4,
     PEAK_FP8,
@@ -35,17 +35,17 @@ struct tensor_type {
     int64_t size;     /* bytes of an element */
     enum tensor_sort sort;
     int number; /* of c10::ScalarType */
-    enum peak_rate
-        matrix; /* on matrix units; PEAK_NONE: these do not take it, as float32 where it is not rounded to TF32 */
+    /* on matrix units; PEAK_NONE: not supported, such as float32 unless rounded to TF32 */
+    enum peak_rate matrix;
 };
 
-/* The type called NAME (LEN bytes); NULL when none is. */
+/* The type called NAME (LEN bytes); NULL if unknown. */
 const struct tensor_type *tensor_type_named(const char *name, size_t len);
 
-/* The type with NUMBER; NULL when none has it. */
+/* The type with NUMBER; NULL if unknown. */
 const struct tensor_type *tensor_type_numbered(int64_t number);
 
-/* What torch makes of elements of A and B together (c10::promoteTypes). Either may be NULL: the other. */
+/* The type that torch promotes A and B to (c10::promoteTypes). Either may be NULL: the other. */
 const struct tensor_type *tensor_type_promote(const struct tensor_type *a, const struct tensor_type *b);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ingest/id_table.h"
 
 #include "base/memory.h"
+#include <stdbool.h>
 #include <stdlib.h>
 
 static size_t slot_of(const struct id_table *table, uint64_t key)
@@ -12,9 +13,27 @@ static size_t slot_of(const struct id_table *table, uint64_t key)
     return slot;
 }
 
-uint32_t id_table_find(const struct id_table *table, uint64_t key)
+uint32_t id_table_find_far(const struct id_table *table, uint64_t key)
 {
     return table->places ? table->places[slot_of(table, key)] - 1 : ID_TABLE_NONE;
+}
+
+/* Is KEY so small that the array may reach to it? */
+static bool is_near(const struct id_table *table, uint64_t key)
+{
+    return key < 64 + 4 * (uint64_t)table->count;
+}
+
+static void reach(struct id_table *table, size_t key)
+{
+    size_t count = table->direct_count ? table->direct_count : 64;
+    while (count <= key)
+        count *= 2;
+    if (count == table->direct_count)
+        return;
+    table->direct = mem_realloc(table->direct, mem_times(count, sizeof *table->direct));
+    memset(table->direct + table->direct_count, 0, (count - table->direct_count) * sizeof *table->direct);
+    table->direct_count = count;
 }
 
 static void grow(struct id_table *table)
@@ -37,16 +56,24 @@ static void grow(struct id_table *table)
 
 void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
 {
-    if (2 * table->count >= table->mask)
+    if (is_near(table, key) && id_table_find_far(table, key) == ID_TABLE_NONE) {
+        reach(table, (size_t)key);
+        table->count += table->direct[key] == 0;
+        table->direct[key] = place + 1;
+        return;
+    }
+    if (2 * table->far_count >= table->mask)
         grow(table);
     size_t slot = slot_of(table, key);
     table->count += table->places[slot] == 0;
+    table->far_count += table->places[slot] == 0;
     table->keys[slot] = key;
     table->places[slot] = place + 1;
 }
 
 void id_table_release(struct id_table *table)
 {
+    free(table->direct);
     free(table->keys);
     free(table->places);
     *table = (struct id_table){ 0 };

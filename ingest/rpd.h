@@ -7,7 +7,7 @@
 
 bool rpd_is_one(const struct database *db);
 
-/* Read DB, which SOURCE gives, into BUILDER's current file. */
+/* Read DB, the database in SOURCE, into BUILDER's current file. */
 bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder,
               struct tpa_error *err);
 

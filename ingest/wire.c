@@ -1,33 +1,16 @@
 /* wire.c - see wire.h. */
 #include "ingest/wire.h"
 
-#include <endian.h>
 #include <string.h>
-
-/* Of a varint of up to 8 bytes, LAST the top bit of its last byte, the 7 bits of each byte put together. */
-static uint64_t join_sevens(uint64_t bytes, uint64_t last)
-{
-    bytes &= (last | (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
-    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
-    return (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
-}
 
 bool wire_long_varint(struct wire *in, uint64_t *value)
 {
-    if (in->end - in->at >= 8) { /* most, without a branch for each byte */
-        uint64_t bytes;
-        memcpy(&bytes, in->at, sizeof bytes);
-        bytes = le64toh(bytes);
-        uint64_t ends = ~bytes & UINT64_C(0x8080808080808080);
-        if (ends) {
-            *value = join_sevens(bytes, ends & -ends);
-            in->at += __builtin_ctzll(ends) / 8 + 1;
-            return true;
-        }
+    const uint8_t *at = in->at;
+    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* the usual case, without a branch per byte */
+        in->at = at;
+        return true;
     }
     uint64_t sum = 0;
-    const uint8_t *at = in->at;
     for (unsigned shift = 0; shift < 70 && at < in->end; shift += 7) {
         uint8_t byte = *at++;
         sum |= (uint64_t)(byte & 0x7f) << shift;
@@ -80,7 +63,7 @@ bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len)
     return true;
 }
 
-/* A group ends with the number it began with; inside, only how deep we are has to be known. */
+/* A group ends with the number it began with; inside, only the depth matters. */
 bool wire_skip_group(struct wire *in, uint32_t number)
 {
     const uint8_t *start = in->at;

@@ -6,14 +6,15 @@
  *     while (wire_next(&in, &field))
  *         if (field.number == 2 && field.type == WIRE_BYTES)
  *             name = field.bytes, name_len = field.len;
- *     if (in.damaged)   // IN.AT is where
+ *     if (in.damaged)   // at IN.AT
  *
- * A message in a message is a field of bytes: wire_in() reads it. Nothing is copied and nothing calls itself, so that
- * neither lengths nor nesting made up by a stranger do harm. Definition: protobuf.dev/programming-guides/encoding.
+ * A nested message is a field of bytes: wire_in() reads it. Nothing is copied and there is no recursion, so that
+ * invalid lengths and deep nesting are harmless. Definition: protobuf.dev/programming-guides/encoding.
  */
 #ifndef TPA_INGEST_WIRE_H
 #define TPA_INGEST_WIRE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +24,8 @@ enum wire_type {
     WIRE_VARINT = 0,
     WIRE_FIXED64 = 1,
     WIRE_BYTES = 2,
-    WIRE_GROUP = 3,     /* begins a group: wire_skip_group steps over it; nobody writes them any more */
-    WIRE_GROUP_END = 4, /* never handed out */
+    WIRE_GROUP = 3,     /* begins a group: wire_skip_group skips it; groups are obsolete */
+    WIRE_GROUP_END = 4, /* never returned */
     WIRE_FIXED32 = 5,
 };
 
@@ -36,7 +37,7 @@ struct wire {
 struct wire_field {
     uint32_t number;
     uint8_t type;         /* enum wire_type */
-    uint64_t value;       /* of varints and fixed ones; of bytes their length */
+    uint64_t value;       /* of varints and fixed ones; for bytes, their length */
     const uint8_t *bytes; /* of WIRE_BYTES; borrowed */
 };
 
@@ -46,16 +47,46 @@ static inline struct wire wire_over(const void *bytes, size_t len)
     return (struct wire){ at, len ? at + len : at, false };
 }
 
-/* The message that FIELD, of bytes, holds. */
+/* The message in FIELD, which is of type WIRE_BYTES. */
 static inline struct wire wire_in(const struct wire_field *field)
 {
     return wire_over(field->bytes, (size_t)field->value);
 }
 
+/*
+ * The varint at *AT, of which and of what follows 8 bytes can be read; *AT moves behind it. False: it takes more than 8 bytes.
+ */
+static inline bool wire_quick_varint(const uint8_t **at, uint64_t *value)
+{
+    const uint64_t tops = UINT64_C(0x8080808080808080);
+    uint64_t bytes;
+    memcpy(&bytes, *at, sizeof bytes);
+    bytes = le64toh(bytes);
+    if (!(bytes & 0x80)) {
+        *value = bytes & 0x7f;
+        *at += 1;
+        return true;
+    }
+    if (!(bytes & 0x8000)) {
+        *value = (bytes & 0x7f) | (bytes & 0x7f00) >> 1;
+        *at += 2;
+        return true;
+    }
+    uint64_t last = ~bytes & tops & -(~bytes & tops); /* the top bit of its last byte */
+    if (!last)
+        return false;
+    *at += __builtin_ctzll(last) / 8 + 1;
+    bytes &= (last | (last - 1)) & ~tops; /* put the 7 bits of each byte together */
+    bytes = (bytes & UINT64_C(0x007f007f007f007f)) | (bytes & UINT64_C(0x7f007f007f007f00)) >> 1;
+    bytes = (bytes & UINT64_C(0x00003fff00003fff)) | (bytes & UINT64_C(0x3fff00003fff0000)) >> 2;
+    *value = (bytes & UINT64_C(0x000000000fffffff)) | (bytes & UINT64_C(0x0fffffff00000000)) >> 4;
+    return true;
+}
+
 /* A varint of more than one byte, or at the end of the input. */
 bool wire_long_varint(struct wire *in, uint64_t *value);
 
-/* Read a varint of at most 10 bytes, padded or not. False, and IN is damaged: it is longer, or cut. */
+/* Read a varint of at most 10 bytes, padded or not. False, with IN damaged, if it is longer or cut. */
 static inline bool wire_varint(struct wire *in, uint64_t *value)
 {
     if (in->at < in->end && *in->at < 0x80) {
@@ -100,12 +131,12 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
 }
 
 /*
- * After damage: the field of bytes in whose middle IN ends, as far as it is there; FIELD->value is how many bytes are, *LEN
- * how many it has by its tag. IN is at its end then. False: the damage is another one.
+ * After damage: the truncated field of bytes at the end of IN; FIELD->value is the number of available bytes, *LEN its
+ * length by its tag. IN is then at its end. False for other damage.
  */
 bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len);
 
-/* Step over the group whose begin was read last as field NUMBER, however deep it nests. False: it is damaged. */
+/* Skip the group whose beginning was read last as field NUMBER, at any depth. False if it is damaged. */
 bool wire_skip_group(struct wire *in, uint32_t number);
 
 static inline double wire_double(uint64_t bits)

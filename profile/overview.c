@@ -27,7 +27,16 @@ static const char *time_of(double seconds, struct arena *texts)
     return kept;
 }
 
-/* The same with no more of the path than the file's folder: "model/util.py:5(norm)". */
+static const char *tally_of(int64_t count, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    quantity_show_tally(&text, count);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */
 static const char *short_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
     const char *name = name_of(profile, id, texts), *last = strrchr(name, '/');
@@ -38,7 +47,7 @@ static const char *short_name_of(const struct profile *profile, function_id id, 
     return last;
 }
 
-/* The MOST functions by WORDS (view.h). */
+/* Add the MOST functions by WORDS (view.h). */
 static bool view_by(struct profile_view *view, const struct profile *profile, const char *words, size_t most,
                     struct tpa_error *err)
 {
@@ -68,14 +77,13 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
 static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
 {
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
-    add_fact(answer, profile->sampled ? "Samples" : "Calls",
-             arena_printf(texts, "%" PRId64, profile->total.calls));
-    add_fact(answer, "Functions", arena_printf(texts, "%zu", profile->listed_count));
+    add_fact(answer, profile->sampled ? "Samples" : "Calls", tally_of(profile->total.calls, texts));
+    add_fact(answer, "Functions", tally_of((int64_t)profile->listed_count, texts));
     if (profile->files.count > 1)
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
 }
 
-/* Own time by function, a part for each of the first few of VIEW. */
+/* Own time by function, one part for each of the first few of VIEW. */
 static void add_bar(const struct profile *profile, const struct profile_view *view, struct answer *answer,
                     struct arena *texts)
 {
@@ -113,7 +121,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     add_bar(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
     const char *most = short_name_of(profile, own->at[0], &result->arena);
-    /* Of those that are not all of it: what has a caller of its own. */
+    /* The largest function that is not the total: one with callers. */
     const char *under = NULL;
     double under_s = 0;
     for (size_t i = 0; i < cumulative->count && !under; i++) {

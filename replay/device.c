@@ -62,18 +62,6 @@ static int64_t work_end(const struct graph_device *device, size_t i)
     return replay_moment_ns(device->graph, replay_work_end(device->graph, i));
 }
 
-static void add_work_moments(struct graph_device *device)
-{
-    struct replay_graph *graph = device->graph;
-    graph->moment_count = graph->host_count + 2 * device->gpu->count;
-    moment_times_resize(&graph->times, graph->moment_count);
-    for (size_t i = 0; i < device->gpu->count; i++) {
-        event_id e = device->gpu->event[i];
-        moment_times_set(&graph->times, replay_work_start(graph, i), replay_event_start(graph, e));
-        moment_times_set(&graph->times, replay_work_end(graph, i), replay_event_end(graph, e));
-    }
-}
-
 /* ---- stream waits ---- */
 
 static void add_wait(struct graph_device *device, size_t work, size_t source)
@@ -393,11 +381,11 @@ static void add_awaited(struct graph_device *device, event_id call, size_t work)
 }
 
 /* The stream of the last work that the thread of CALL launched before it; SIZE_MAX: none. */
-static size_t last_stream(const struct graph_device *device, event_id call)
+static size_t last_stream(struct graph_device *device, event_id call)
 {
     size_t work =
         stream_work_launched_by(device->streams, device->trace->track[call], call_start(device, call));
-    return work == LATEST_NONE ? SIZE_MAX : device->streams->stream_of_work[work];
+    return work == LATEST_NONE ? SIZE_MAX : stream_work_of(device->streams, (uint32_t)work);
 }
 
 /* The record that the profiler kept of each synchronising call. */
@@ -436,7 +424,7 @@ static event_id record_of(const struct sync_records *records, event_id call)
     return i < records->count && records->at[i].call == call ? records->at[i].record : EVENT_NONE;
 }
 
-static size_t awaited_of_stream(const struct graph_device *device, event_id call, event_id record)
+static size_t awaited_of_stream(struct graph_device *device, event_id call, event_id record)
 {
     size_t on = SIZE_MAX;
     if (record != EVENT_NONE) {
@@ -550,7 +538,7 @@ void graph_add_device(struct graph_maker *maker)
                                      .gpu = maker->graph->gpu,
                                      .latest = UINT32_MAX };
     maker->device = device;
-    add_work_moments(device);
+    device->graph->moment_count = device->graph->host_count + 2 * device->gpu->count;
     device->streams = stream_work_open(device->graph);
     add_recorded_waits(device);
     add_guessed_waits(device);

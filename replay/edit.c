@@ -38,6 +38,23 @@ static const struct {
 };
 /* clang-format on */
 
+/* What is scaled is each call. That a change makes fewer of them, or more, is another change. */
+static const char *const scale_assumptions[TARGETS] = {
+    [TARGET_NAME] =
+        "as many calls as recorded, and each takes this share of its own time; what is between them, and "
+        "what they call or launch by another name, stays",
+    [TARGET_OP] =
+        "as many calls as recorded, and each takes this share of its own time on the host; what is between "
+        "them, and what they call or launch, stays",
+    [TARGET_CALL] = "as many calls as recorded, and each takes this share of its time",
+    [TARGET_KERNEL] =
+        "as many kernels as recorded, and each takes this share of its time; their launches stay",
+    [TARGET_COPY] = "as many copies as recorded, and each takes this share of its time; their calls stay",
+    [TARGET_MODULE] = "all that goes on within takes this share, also what a change may leave as it is",
+    [TARGET_ANNOTATION] = "all that goes on within takes this share, also what a change may leave as it is",
+    [TARGET_CATEGORY] = "as much of it as recorded, and each piece takes this share of its time",
+};
+
 bool edit_parse_factor(const char *text, size_t len, double *factor)
 {
     char copy[32];
@@ -110,5 +127,5 @@ void edit_describe(const struct edit *edit, struct buffer *text)
 
 const char *edit_assumption(const struct edit *edit)
 {
-    return kinds[edit->kind].assumption;
+    return edit->kind == EDIT_SCALE ? scale_assumptions[edit->target] : kinds[edit->kind].assumption;
 }

@@ -57,6 +57,7 @@ struct edit {
 struct edit_effect {
     size_t count;    /* events, or ranges */
     int64_t time_ns; /* of these, on the host and on devices, added up */
+    int64_t kept_ns; /* of device work that scaled operators launched, and that keeps its time */
 };
 
 /*

@@ -58,6 +58,16 @@ static void scale_works(const struct editing *editing, const bool *names)
     }
 }
 
+/* The work that is launched by operators of such names, and is not called so itself. */
+static void add_kept_works(const struct editing *editing, const bool *names)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    const struct trace *trace = editing->trace;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->op[i] != EVENT_NONE && names[trace->name[gpu->op[i]]] && !names[trace->name[gpu->event[i]]])
+            editing->effect->kept_ns += trace_dur_ns(trace, gpu->event[i]);
+}
+
 static bool scale_ranges(const struct editing *editing, struct tpa_error *err);
 
 static bool scale_named(const struct editing *editing, struct tpa_error *err)
@@ -70,6 +80,8 @@ static bool scale_named(const struct editing *editing, struct tpa_error *err)
         scale_pieces(editing, names);
     if (target == TARGET_NAME || target == TARGET_KERNEL || target == TARGET_COPY)
         scale_works(editing, names);
+    if (target == TARGET_NAME || target == TARGET_OP)
+        add_kept_works(editing, names);
     free(names);
     if (editing->effect->count == 0 && target == TARGET_NAME) /* what has no time of its own for a replay */
         return scale_ranges(editing, err);

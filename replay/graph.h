@@ -103,7 +103,7 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each operation, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    struct moment_times times;   /* replay_recorded_ns */
+    struct moment_times times; /* of threads, then of joins: replay_recorded_ns; events tell those of work */
     const struct shifts *shifts; /* of a view: from these times to replay_moment_ns; else NULL */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
@@ -149,15 +149,45 @@ struct replay_graph {
 /* trace_wants.work_bytes: half of what path and whatif take where a third of the events are kernels. */
 enum { REPLAY_WORK_BYTES = 20 };
 
-/* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
-static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
+/* NS of FILE on the clock of the graph. */
+static inline int64_t replay_time(const struct replay_graph *graph, uint32_t file, int64_t ns)
 {
-    int64_t ns = moment_times_get(&graph->times, m);
-    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
+    return ns + graph->shift_ns[file];
 }
+
+/* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
+static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
+{
+    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file,
+                       trace_start_ns(graph->trace, e));
+}
+static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
+{
+    int64_t end_ns;
+    return __builtin_add_overflow(replay_event_start(graph, e), trace_dur_ns(graph->trace, e), &end_ns)
+               ? INT64_MAX
+               : end_ns;
+}
+
+/* When M comes, no moment of a thread: a start or an end of work as its event tells, or a join. */
+static inline int64_t replay_device_ns(const struct replay_graph *graph, moment_id m)
+{
+    size_t i = m - graph->host_count, works = 2 * graph->gpu->count;
+    if (i >= works)
+        return moment_times_get(&graph->times, (moment_id)(m - works));
+    event_id work = graph->gpu->event[i / 2];
+    return i % 2 ? replay_event_end(graph, work) : replay_event_start(graph, work);
+}
+
+/* When moment M comes, and came as recorded: the same, but in a view (view.h) of a replay. On the clock of the graph. */
 static inline int64_t replay_recorded_ns(const struct replay_graph *graph, moment_id m)
 {
-    return moment_times_get(&graph->times, m);
+    return m < graph->host_count ? moment_times_get(&graph->times, m) : replay_device_ns(graph, m);
+}
+static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
+{
+    int64_t ns = replay_recorded_ns(graph, m);
+    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
 }
 
 /* The moments of work I (an index into gpu->event). */
@@ -195,6 +225,15 @@ static inline struct replay_edge replay_edge_at(const struct replay_graph *graph
     return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, (kind & EDGE_BINDS) != 0 };
 }
 
+/* The edges of one moment, the first of which is K. */
+static inline struct edge_range replay_edges_from(const struct replay_graph *graph, uint32_t k)
+{
+    struct edge_range range = { k, k };
+    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+        ;
+    return range;
+}
+
 /* The edges that lead to M, for replay_edge_at. */
 static inline struct edge_range replay_edges_of(const struct replay_graph *graph, moment_id m)
 {
@@ -205,10 +244,7 @@ static inline struct edge_range replay_edges_of(const struct replay_graph *graph
     for (before >>= m % 64 / MOMENTS_OF_FIRST_EDGE * MOMENTS_OF_FIRST_EDGE; before; before &= before - 1)
         while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
             ;
-    range.first = range.end;
-    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
-        ;
-    return range;
+    return replay_edges_from(graph, range.end);
 }
 
 /* The thread that M, a moment of one, is of. A binary search. */
@@ -229,25 +265,5 @@ static inline event_id replay_collective_of(const struct replay_graph *graph, mo
 
 /* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */
 int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m);
-
-/* NS of FILE on the clock of the graph. */
-static inline int64_t replay_time(const struct replay_graph *graph, uint32_t file, int64_t ns)
-{
-    return ns + graph->shift_ns[file];
-}
-
-/* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
-static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
-{
-    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file,
-                       trace_start_ns(graph->trace, e));
-}
-static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
-{
-    int64_t end_ns;
-    return __builtin_add_overflow(replay_event_start(graph, e), trace_dur_ns(graph->trace, e), &end_ns)
-               ? INT64_MAX
-               : end_ns;
-}
 
 #endif

@@ -275,7 +275,7 @@ static void add_join(struct graph_maker *maker, const struct collective_match *m
     if (!last)
         return;
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
-    moment_times_set(&graph->times, join, last->start_ns);
+    moment_times_set(&graph->times, (moment_id)(graph->host_count + graph->join_count), last->start_ns);
     graph->join_event[graph->join_count] = event;
     graph->join_last[graph->join_count++] = last->start;
     graph->moment_count++;
@@ -296,7 +296,7 @@ void graph_add_joins(struct graph_maker *maker)
     graph->join_event = mem_alloc(mem_times(most + 1, sizeof *graph->join_event));
     if (most == 0)
         return;
-    moment_times_resize(&graph->times, graph->moment_count + most);
+    moment_times_resize(&graph->times, graph->host_count + most);
     struct part *parts = mem_alloc(mem_times(graph->collectives->count + 1, sizeof *parts));
     const struct replay_thread **busiest = mem_alloc(mem_times(files + 1, sizeof *busiest));
     for (uint32_t f = 0; f < files; f++)

@@ -45,6 +45,12 @@ size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_
     return found ? (size_t)(found - streams->at) : SIZE_MAX;
 }
 
+uint32_t stream_work_of(const struct stream_work *streams, uint32_t work)
+{
+    const struct replay_graph *graph = streams->graph;
+    return streams->stream_of_track[graph->trace->track[graph->gpu->event[work]]];
+}
+
 int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work)
 {
     return replay_event_start(streams->graph, streams->graph->gpu->call[work]);
@@ -54,8 +60,9 @@ static bool launched_is_after(const void *context, const void *left, const void 
 {
     const struct stream_work *streams = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (streams->stream_of_work[a] != streams->stream_of_work[b])
-        return streams->stream_of_work[a] > streams->stream_of_work[b];
+    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
+    if (a_stream != b_stream)
+        return a_stream > b_stream;
     int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
@@ -83,30 +90,25 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
     struct stream_work *streams = mem_zalloc(1, sizeof *streams);
     streams->graph = graph;
     find_streams(streams, gpu);
-    streams->stream_of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->stream_of_work));
+    streams->stream_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *streams->stream_of_track));
+    for (track_id t = 0; t < trace->track_count; t++)
+        streams->stream_of_track[t] = (uint32_t)stream_work_find(
+            streams, trace->tracks[t].file, trace->tracks[t].device, trace->tracks[t].stream);
     streams->launched = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->launched));
-    for (size_t i = 0; i < gpu->count; i++) {
-        const struct track *track = &trace->tracks[trace->track[gpu->event[i]]];
-        size_t stream = stream_work_find(streams, track->file, track->device, track->stream);
-        streams->stream_of_work[i] = (uint32_t)stream;
+    for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            streams->at[stream].count++;
-    }
+            streams->at[stream_work_of(streams, (uint32_t)i)].count++;
     for (size_t s = 0; s < streams->count; s++) {
         streams->at[s].first = streams->launched_count;
         streams->launched_count += streams->at[s].count;
         streams->at[s].count = 0;
     }
     for (size_t i = 0; i < gpu->count; i++) {
-        struct work_stream *stream = &streams->at[streams->stream_of_work[i]];
+        struct work_stream *stream = &streams->at[stream_work_of(streams, (uint32_t)i)];
         if (gpu->call[i] != EVENT_NONE)
             streams->launched[stream->first + stream->count++] = (uint32_t)i;
     }
     runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
-              streams);
-    streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
-    memcpy(streams->by_thread, streams->launched, streams->launched_count * sizeof *streams->by_thread);
-    runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
               streams);
     return streams;
 }
@@ -140,8 +142,18 @@ size_t stream_work_launched_after(const struct stream_work *streams, size_t inde
     return before < streams->at[index].count ? at[before] : SIZE_MAX;
 }
 
-size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns)
+static void sort_by_thread(struct stream_work *streams)
 {
+    streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
+    memcpy(streams->by_thread, streams->launched, streams->launched_count * sizeof *streams->by_thread);
+    runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
+              streams);
+}
+
+size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns)
+{
+    if (!streams->by_thread)
+        sort_by_thread(streams);
     size_t low = 0, high = streams->launched_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -164,19 +176,20 @@ static bool ends_after(const void *context, const void *left, const void *right)
     const struct stream_work *streams = context;
     const struct replay_graph *graph = streams->graph;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (streams->stream_of_work[a] != streams->stream_of_work[b])
-        return streams->stream_of_work[a] > streams->stream_of_work[b];
+    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
+    if (a_stream != b_stream)
+        return a_stream > b_stream;
     int64_t a_ns = replay_moment_ns(graph, replay_work_end(graph, a)),
             b_ns = replay_moment_ns(graph, replay_work_end(graph, b));
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
-/* For each operation, how many come before it of BY_END, which come one stream after the other. */
-static uint32_t *places_of(const uint32_t *by_end, size_t count)
+/* The place in BY_END of WORK, of the stream whose work lies from FIRST to END there. */
+static size_t place_of(const struct stream_work *streams, const uint32_t *by_end, size_t first, size_t end,
+                       uint32_t work)
 {
-    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place));
-    for (size_t i = 0; i < count; i++)
-        place[by_end[i]] = (uint32_t)i;
+    size_t place;
+    SEARCH_BETWEEN(place, first, end, ends_after(streams, &work, &by_end[place]));
     return place;
 }
 
@@ -191,34 +204,33 @@ uint32_t *stream_work_before(struct stream_work *streams)
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
            *end = mem_zalloc(streams->count + 1, sizeof *end);
     for (size_t i = 0; i < count; i++)
-        end[streams->stream_of_work[i]]++;
+        end[stream_work_of(streams, (uint32_t)i)]++;
     for (size_t s = 1; s < streams->count; s++)
         end[s] += end[s - 1];
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
     for (size_t i = 0; i < count; i++)
-        by_end[next[streams->stream_of_work[i]]++] = (uint32_t)i;
+        by_end[next[stream_work_of(streams, (uint32_t)i)]++] = (uint32_t)i;
     runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
-    uint32_t *place = places_of(by_end, count);
     /* Operations come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
     for (size_t i = 0; i < count; i++) {
-        uint32_t s = streams->stream_of_work[i];
+        uint32_t s = stream_work_of(streams, (uint32_t)i);
         int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));
         bool instant = replay_moment_ns(graph, replay_work_end(graph, i)) == start_ns;
         while (next[s] < end[s] &&
                replay_moment_ns(graph, replay_work_end(graph, by_end[next[s]])) <= start_ns)
             next[s]++;
-        size_t first = s ? end[s - 1] : 0, behind = instant ? place[i] : next[s];
+        size_t first = s ? end[s - 1] : 0,
+               behind = instant ? place_of(streams, by_end, first, end[s], (uint32_t)i) : next[s];
         before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;
     }
-    free(place);
     free(by_end);
     free(next);
     free(end);
     free(streams->at);
-    free(streams->stream_of_work);
+    free(streams->stream_of_track);
     free(streams);
     return before;
 }

@@ -16,15 +16,18 @@ struct work_stream {
 struct stream_work {
     struct work_stream *at; /* by file, device and stream */
     size_t count;
-    uint32_t *stream_of_work; /* by work: index into AT */
-    uint32_t *launched;       /* work, stream after stream, by launch; what has no call is not there */
-    uint32_t *by_thread;      /* the same by the track of the call, then by launch */
+    uint32_t *stream_of_track; /* index into AT; of tracks with work */
+    uint32_t *launched;        /* work, stream after stream, by launch; what has no call is not there */
+    uint32_t *by_thread; /* the same by the track of the call, then by launch; NULL until it is asked for */
     size_t launched_count;
     const struct replay_graph *graph;
 };
 
 /* New; to be freed by stream_work_before. Needs the moments of work. */
 struct stream_work *stream_work_open(const struct replay_graph *graph);
+
+/* Index into AT of the stream that WORK ran on. */
+uint32_t stream_work_of(const struct stream_work *streams, uint32_t work);
 
 /* Index of the stream, SIZE_MAX when no work ran there. */
 size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream);
@@ -36,8 +39,8 @@ int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work
 size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns);
 size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns);
 
-/* The last work that calls of TRACK launched before NS; SIZE_MAX: none. */
-size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns);
+/* The last work that calls of TRACK launched before NS; SIZE_MAX: none. The first who asks has it sorted by thread. */
+size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns);
 
 /*
  * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX:

@@ -29,7 +29,7 @@ struct threads {
     struct moment_times *times; /* of the graph */
     size_t moment_count;
     VEC_OF(int64_t) ends;
-    VEC_OF(event_id) inner, open;
+    VEC_OF(event_id) open;
     struct intervals *bursts; /* by thread: when it is busy; of linked threads */
 };
 
@@ -479,13 +479,12 @@ static void add_times(struct threads *threads, size_t index, size_t *cut)
 static void add_pieces(struct threads *threads, size_t index)
 {
     const struct calltree_thread *thread = &threads->spans->threads[index];
-    const struct replay_thread *own = &threads->maker->graph->threads[index];
+    const struct replay_graph *graph = threads->maker->graph;
+    const struct replay_thread *own = &graph->threads[index];
     node_id next = thread->first;
     threads->open.count = 0;
-    VEC_RESERVE(&threads->inner, own->count);
     for (moment_id m = own->first; m < own->first + own->count; m++) {
-        event_id inner = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
-        *VEC_PUSH(&threads->inner) = inner;
+        graph->inner[m] = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
         int64_t ns = moment_times_get(threads->times, m);
         for (; next < thread->first + thread->count; next++) {
             event_id e = threads->spans->event[next];
@@ -520,21 +519,21 @@ void graph_add_threads(struct graph_maker *maker)
     size_t cut = 0;
     threads.times = &graph->times;
     moment_times_resize(threads.times, 2 * threads.spans->count + threads.cuts.count);
-    for (size_t i = 0; i < graph->thread_count; i++) {
+    for (size_t i = 0; i < graph->thread_count; i++)
         add_times(&threads, i, &cut);
-        add_pieces(&threads, i);
-    }
     moment_times_resize(threads.times, threads.moment_count);
-    graph->inner = threads.inner.at;
     graph->host_count = threads.moment_count;
     VEC_FREE(&threads.cuts);
     VEC_FREE(&threads.ends);
-    VEC_FREE(&threads.open);
-    calltree_free(threads.spans);
-    free(threads.program);
-    free(threads.any_event);
     add_handover_edges(&threads, &handovers);
     VEC_FREE(&handovers);
     add_turn_edges(&threads, &turns);
     VEC_FREE(&turns);
+    graph->inner = mem_alloc(mem_times(graph->host_count + 1, sizeof *graph->inner));
+    for (size_t i = 0; i < graph->thread_count; i++)
+        add_pieces(&threads, i);
+    VEC_FREE(&threads.open);
+    calltree_free(threads.spans);
+    free(threads.program);
+    free(threads.any_event);
 }

@@ -251,13 +251,26 @@ static bool has_host_communication(const struct trace *trace)
     return false;
 }
 
+/* Operators are scaled on the host, and what people mean is mostly what they do on the device. */
+static void tell_kept(const char *edit, int64_t kept_ns, struct result *result)
+{
+    struct buffer kept = { 0 };
+    quantity_show_rounded_time(&kept, (double)kept_ns);
+    result_add_notice(
+        result, "kept_work", 1, NULL, TPA_NOWHERE,
+        "%s leaves the work that these operators launched, %s on devices, as it was: --scale kernel:REGEX=F is "
+        "about that (tpa top --by op,kernel shows which)",
+        edit, kept.at);
+    buffer_release(&kept);
+}
+
 static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
     for (size_t i = 0; i < whatif->edit_count; i++) {
         const char *assumption = edit_assumption(&edits[i]);
         bool said = false;
         for (size_t k = 0; k < i; k++)
-            said |= edits[k].kind == edits[i].kind;
+            said |= edit_assumption(&edits[k]) == assumption;
         struct buffer text = { 0 };
         edit_describe(&edits[i], &text);
         if (whatif->gains[i].effect.count == 0)
@@ -270,6 +283,8 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
         else if (assumption && !said)
             result_add_notice(result, "assumption", (int64_t)whatif->gains[i].effect.count, NULL, TPA_NOWHERE,
                               "%s assumes: %s", text.at, assumption);
+        if (whatif->gains[i].effect.kept_ns > 0)
+            tell_kept(text.at, whatif->gains[i].effect.kept_ns, result);
         buffer_release(&text);
     }
 }

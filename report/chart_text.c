@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/unicode.h"
 #include "report/chart_cells.h"
+#include "report/chart_labels.h"
 #include "report/chart_scale.h"
 #include "report/figures.h"
 #include "report/shorten.h"
@@ -138,17 +139,6 @@ static size_t fit_text(struct buffer *out, const char *text, size_t len, size_t 
         is_name ? shorten_name(out, at, safe.count, max) : shorten_middle(out, at, safe.count, max);
     buffer_release(&safe);
     return width;
-}
-
-/* TEXT in at most MAX columns, its end at COLUMN + WIDTH. */
-static void put_name_right(struct layout *layout, size_t column, size_t line, const char *text, size_t len,
-                           size_t max)
-{
-    struct buffer shown = { 0 };
-    size_t width = fit_text(&shown, text, len, max, true);
-    if (shown.count)
-        put_text(layout, column + max - width, line, shown.at, shown.count, NO_COLOR, NO_COLOR);
-    buffer_release(&shown);
 }
 
 static void put_shown(struct layout *layout, size_t column, size_t line, const struct buffer *text)
@@ -640,6 +630,22 @@ static size_t add_headings(struct buffer *out, const struct picture *picture, co
     return lines;
 }
 
+/* To the left of lying bars. */
+static void put_lying_labels(struct layout *layout)
+{
+    size_t room = layout->left - 3;
+    struct chart_labels *labels = chart_labels_open(layout->chart, room);
+    struct buffer shown = { 0 };
+    for (size_t row = 0; row < layout->rows; row++) {
+        buffer_clear(&shown);
+        size_t width = chart_labels_add(labels, &shown, row);
+        if (shown.count)
+            put_text(layout, 1 + room - width, layout->top + row, shown.at, shown.count, NO_COLOR, NO_COLOR);
+    }
+    buffer_release(&shown);
+    chart_labels_free(labels);
+}
+
 static void add_chart(struct buffer *out, const struct picture *picture, size_t i,
                       const struct chart_text_options *options)
 {
@@ -654,14 +660,11 @@ static void add_chart(struct buffer *out, const struct picture *picture, size_t 
         draw_boxes(&layout);
     else
         draw_cells(&layout);
-    for (size_t row = 0; layout.horizontal && row < layout.rows; row++) {
-        const union table_cell *cell = category_label(chart, row);
-        put_name_right(&layout, 1, layout.top + row, cell->text.at ? cell->text.at : "", cell->text.len,
-                       layout.left - 3);
-    }
-    if (layout.horizontal)
+    if (layout.horizontal) {
+        put_lying_labels(&layout);
         draw_bar_figures(&layout);
-    else if (!boxes)
+    }
+    if (!layout.horizontal && !boxes)
         draw_ticks_up(&layout);
     if (chart->x.names)
         draw_names_across(&layout);

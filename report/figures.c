@@ -97,20 +97,6 @@ static void add_share(struct buffer *out, double share)
         buffer_printf(out, "%.3e %%", share * 100);
 }
 
-/* "1,428": in groups of three digits. */
-static void add_tally(struct buffer *out, int64_t value)
-{
-    struct buffer digits = { 0 };
-    exact_add_integer(&digits, value);
-    for (size_t i = 0; i < digits.count; i++) {
-        bool after_digit = i > 0 && digits.at[i - 1] != '-';
-        if (after_digit && (digits.count - i) % 3 == 0)
-            buffer_putc(out, ',');
-        buffer_putc(out, digits.at[i]);
-    }
-    buffer_release(&digits);
-}
-
 /* GB/s as a number; what is far less with its own unit. */
 static void add_rate(struct buffer *out, double value)
 {
@@ -144,7 +130,7 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
     case TABLE_BYTES: quantity_show_rounded_size(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
     case TABLE_COUNT: exact_add_integer(out, cell->i); break;
-    case TABLE_TALLY: add_tally(out, cell->i); break;
+    case TABLE_TALLY: quantity_show_tally(out, cell->i); break;
     case TABLE_SHARE: add_share(out, cell->f); break;
     case TABLE_NUMBER: add_number(out, cell->f); break;
     case TABLE_RATE: add_rate(out, cell->f); break;

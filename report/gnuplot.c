@@ -7,6 +7,7 @@
 #include "report/gnuplot.h"
 
 #include "base/escape.h"
+#include "report/chart_labels.h"
 #include "report/figures.h"
 #include "report/chart_scale.h"
 #include "report/shorten.h"
@@ -58,6 +59,18 @@ static void begin_chart(struct script *parts, const struct chart *chart, bool ho
 /* The texts of ticks are formats to gnuplot, so a % is doubled. */
 enum text_use { TEXT_PLAIN, TEXT_LABEL, TEXT_CATEGORY };
 
+static size_t keep_shown(struct script *parts, const struct buffer *shown, enum text_use use)
+{
+    buffer_putc(&parts->texts, ':');
+    for (size_t i = 0; i < shown->count; i++) {
+        if (use == TEXT_CATEGORY && shown->at[i] == '%')
+            buffer_putc(&parts->texts, '%');
+        buffer_putc(&parts->texts, shown->at[i]);
+    }
+    buffer_putc(&parts->texts, '\n');
+    return ++parts->text_count;
+}
+
 static size_t keep_text(struct script *parts, const char *text, size_t len, size_t max, enum text_use use)
 {
     struct buffer safe = { 0 }, shown = { 0 };
@@ -66,16 +79,10 @@ static size_t keep_text(struct script *parts, const char *text, size_t len, size
         shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
     else
         shorten_middle(&shown, safe.at ? safe.at : "", safe.count, max);
-    buffer_putc(&parts->texts, ':');
-    for (size_t i = 0; i < shown.count; i++) {
-        if (use == TEXT_CATEGORY && shown.at[i] == '%')
-            buffer_putc(&parts->texts, '%');
-        buffer_putc(&parts->texts, shown.at[i]);
-    }
-    buffer_putc(&parts->texts, '\n');
+    size_t number = keep_shown(parts, &shown, use);
     buffer_release(&safe);
     buffer_release(&shown);
-    return ++parts->text_count;
+    return number;
 }
 
 static size_t plain_text(struct script *parts, const char *text, size_t len, size_t max)
@@ -83,8 +90,16 @@ static size_t plain_text(struct script *parts, const char *text, size_t len, siz
     return keep_text(parts, text, len, max, TEXT_PLAIN);
 }
 
-static size_t category_text(struct script *parts, size_t i, size_t max)
+/* Of category I: from LABELS where it lies, else in at most MAX columns. */
+static size_t category_text(struct script *parts, struct chart_labels *labels, size_t i, size_t max)
 {
+    if (labels) {
+        struct buffer shown = { 0 };
+        chart_labels_add(labels, &shown, i);
+        size_t number = keep_shown(parts, &shown, TEXT_CATEGORY);
+        buffer_release(&shown);
+        return number;
+    }
     const struct chart_series *series = &parts->chart->series.at[0];
     const union table_cell *cell = table_cell(series->table, i, series->x);
     return keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len, max, TEXT_CATEGORY);
@@ -345,10 +360,14 @@ static void add_category_ticks(struct script *parts, char axis)
     size_t room = width_of(parts) / 16, most = 16;
     if (parts->horizontal)
         most = room < LONGEST_LABEL ? room : LONGEST_LABEL;
+    struct chart_labels *labels = parts->horizontal ? chart_labels_open(parts->chart, most) : NULL;
     buffer_printf(&parts->commands, "set %ctics nomirror scale 0 noenhanced (", axis);
     for (size_t i = 0; i < count; i += step)
-        buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "", category_text(parts, i, most), i);
+        buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "",
+                      category_text(parts, labels, i, most), i);
     buffer_puts(&parts->commands, ")\n");
+    if (labels)
+        chart_labels_free(labels);
     if (parts->horizontal)
         buffer_printf(&parts->commands, "set %crange [%zu.5:-0.5]\n", axis, count - 1);
     else

@@ -40,7 +40,7 @@ static bool is_place(const struct table_column *column)
     static const char *const keys[] = { "rank", "device", "stream", "step" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(column->key, keys[i]) == 0)
-            return true;
+            return column->kind != TABLE_NS;
     return false;
 }
 
@@ -58,7 +58,22 @@ static bool says_anything(const struct table *table, size_t c, size_t rows)
     return false;
 }
 
-/* The column that names a row: the first of names, else of texts with a value in any of ROWS, else the first. */
+/* Do several of the page's rows all have the same text in C, which says nothing of any one of them? */
+static bool is_constant(const struct table *table, size_t c, size_t rows)
+{
+    if (table->columns[c].kind != TABLE_TEXT || rows < 2)
+        return false;
+    const struct text *first = &table_cell(table, 0, c)->text;
+    for (size_t row = 0; row < rows; row++) {
+        const struct text *text = &table_cell(table, row, c)->text;
+        if (!first->at || !text->at || text->len != first->len ||
+            memcmp(text->at, first->at, first->len) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The column that names a row: of those with a value in any of ROWS the first of names, else of texts; else the first. */
 static size_t naming_column(const struct table *table, size_t rows)
 {
     size_t text = TABLE_NO_COLUMN, first = TABLE_NO_COLUMN;
@@ -66,7 +81,7 @@ static size_t naming_column(const struct table *table, size_t rows)
         if (!table_shows(table, c, TABLE_FOR_PEOPLE))
             continue;
         first = first == TABLE_NO_COLUMN ? c : first;
-        if (table->columns[c].kind == TABLE_NAME)
+        if (table->columns[c].kind == TABLE_NAME && says_anything(table, c, rows))
             return c;
         if (table->columns[c].kind == TABLE_TEXT && text == TABLE_NO_COLUMN && says_anything(table, c, rows))
             text = c;
@@ -74,10 +89,11 @@ static size_t naming_column(const struct table *table, size_t rows)
     return text != TABLE_NO_COLUMN && text < 3 ? text : first;
 }
 
-/* What launched the work that rows are of, where that is known. */
+/* What launched the work that rows are of, or the works that make up a row, where that is known. */
 static size_t origin_column(const struct table *table, size_t rows)
 {
     int c = table_find_column(table, "operators", strlen("operators"));
+    c = c >= 0 ? c : table_find_column(table, "works", strlen("works"));
     bool known = c >= 0 && table->columns[c].kind == TABLE_TEXT &&
                  table_shows(table, (size_t)c, TABLE_FOR_PROGRAMS) && says_anything(table, (size_t)c, rows);
     return known && (size_t)c != naming_column(table, rows) && (size_t)c != table->sort_column
@@ -131,9 +147,9 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     size_t name = naming_column(table, rows), sort = table->sort_column, room = FIRST_COLUMNS - 1;
     bool sorts = sort != TABLE_NO_COLUMN && sort != name && table_shows(table, sort, TABLE_FOR_PROGRAMS);
     for (size_t c = 0; c < table->column_count; c++)
-        if (c != name && c != sort && is_place(&table->columns[c]) && table_shows(table, c, TABLE_FOR_PEOPLE))
+        if (c != sort && is_place(&table->columns[c]) && table_shows(table, c, TABLE_FOR_PEOPLE))
             add_column(&columns, c, false);
-    if (name != TABLE_NO_COLUMN)
+    if (name != TABLE_NO_COLUMN && (name == sort || !is_place(&table->columns[name])))
         add_column(&columns, name, false);
     if (sorts) {
         add_column(&columns, sort, false);
@@ -153,8 +169,9 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
         if (c == name || (sorts && c == sort) || c == origin || (first && is_place(column)) ||
             !table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
-        bool kept = (int)c == verdict || (first && room > 0 && !(column->flags & TABLE_LINE) &&
-                                          says_anything(table, c, rows) && !gives_way(table, c, rows, all));
+        bool kept = (int)c == verdict ||
+                    (first && room > 0 && !(column->flags & TABLE_LINE) && says_anything(table, c, rows) &&
+                     !is_constant(table, c, rows) && !gives_way(table, c, rows, all));
         room -= kept && (int)c != verdict;
         add_column(&columns, c, !kept);
     }

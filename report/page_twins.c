@@ -45,7 +45,7 @@ static void put_row(struct writing *page, const struct twin_row *row, struct apa
     for (int side = 0; side < 2; side++) {
         put_name(page, row, side, names);
         if (row->sides[side].name.at) {
-            put_figure(page, TABLE_COUNT, row->sides[side].calls);
+            put_figure(page, TABLE_TALLY, row->sides[side].calls);
             put_figure(page, TABLE_NS, row->sides[side].ns);
         } else {
             put(page, "<td class=\"n\"></td><td class=\"n\"></td>");

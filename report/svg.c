@@ -3,6 +3,8 @@
 
 #include "report/svg_parts.h"
 #include "base/escape.h"
+#include "report/chart_labels.h"
+#include "report/exact.h"
 #include "report/figures.h"
 #include "report/shorten.h"
 #include "base/unicode.h"
@@ -25,33 +27,48 @@ enum {
 
 /* ---- texts and figures ---- */
 
+/*
+ * As "%.2f" without zeros at the end; by integers, as a chart has tens of thousands. What lies in the middle between two
+ * hundredths, or seems to, is left to printf, which knows all digits.
+ */
 void svg_add_number(struct buffer *out, double value)
 {
+    double hundredths = fabs(value) * 100, rest = hundredths - floor(hundredths);
     char text[40];
-    int len = snprintf(text, sizeof text, "%.2f", value);
-    while (len > 1 && text[len - 1] == '0')
-        len--;
-    if (text[len - 1] == '.')
-        len--;
-    bool is_zero = len == 2 && text[0] == '-' && text[1] == '0';
-    buffer_add(out, is_zero ? "0" : text, is_zero ? 1 : (size_t)len);
+    if (!(hundredths < 1e9) || fabs(rest - 0.5) < 1e-6) {
+        int len = snprintf(text, sizeof text, "%.2f", value);
+        while (len > 1 && text[len - 1] == '0')
+            len--;
+        if (text[len - 1] == '.')
+            len--;
+        bool is_zero = len == 2 && text[0] == '-' && text[1] == '0';
+        buffer_add(out, is_zero ? "0" : text, is_zero ? 1 : (size_t)len);
+        return;
+    }
+    int64_t number = (int64_t)(hundredths + 0.5);
+    if (value < 0 && number)
+        buffer_putc(out, '-');
+    exact_add_integer(out, number / 100);
+    if (number % 100) {
+        const char digits[] = { '.', (char)('0' + number % 100 / 10), (char)('0' + number % 10) };
+        buffer_add(out, digits, number % 10 ? 3 : 2);
+    }
 }
 
 /* NAME="VALUE". */
 void svg_add_attribute(struct buffer *out, const char *name, double value)
 {
-    buffer_printf(out, " %s=\"", name);
+    buffer_putc(out, ' ');
+    buffer_puts(out, name);
+    buffer_puts(out, "=\"");
     svg_add_number(out, value);
     buffer_putc(out, '"');
 }
 
-/* A text of at most MAX columns at X, Y; ANCHOR is "start", "middle" or "end". */
-void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor, const char *class,
-                  const char *text, size_t len, size_t max)
+/* SHOWN, which stands for TEXT, at X, Y; ANCHOR is "start", "middle" or "end". */
+static void add_shown(struct svg_plot *plot, double x, double y, const char *anchor, const char *class,
+                      const struct buffer *shown, const char *text, size_t len)
 {
-    struct buffer safe = { 0 }, shown = { 0 };
-    escape_terminal(&safe, text, len);
-    shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
     buffer_puts(plot->out, "<text");
     svg_add_attribute(plot->out, "x", x);
     svg_add_attribute(plot->out, "y", y);
@@ -60,13 +77,23 @@ void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor,
     if (class)
         buffer_printf(plot->out, " class=\"%s\"", class);
     buffer_putc(plot->out, '>');
-    if (shown.count < safe.count) {
+    if (text) {
         buffer_puts(plot->out, "<title>");
         escape_html(plot->out, text, len);
         buffer_puts(plot->out, "</title>");
     }
-    escape_html(plot->out, shown.at ? shown.at : "", shown.count);
+    escape_html(plot->out, shown->at ? shown->at : "", shown->count);
     buffer_puts(plot->out, "</text>\n");
+}
+
+/* A text of at most MAX columns; of what it stands for, where that is more, the whole is shown where one points. */
+void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor, const char *class,
+                  const char *text, size_t len, size_t max)
+{
+    struct buffer safe = { 0 }, shown = { 0 };
+    escape_terminal(&safe, text, len);
+    shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
+    add_shown(plot, x, y, anchor, class, &shown, shown.count < safe.count ? text : NULL, len);
     buffer_release(&safe);
     buffer_release(&shown);
 }
@@ -118,7 +145,11 @@ double svg_begin_of_category(const struct svg_plot *plot, size_t i)
 /* "class=" of series S with its manner. */
 void svg_add_class(struct svg_plot *plot, size_t s, const char *manner)
 {
-    buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
+    buffer_puts(plot->out, " class=\"c");
+    exact_add_integer(plot->out, plot->chart->series.at[s].color);
+    buffer_putc(plot->out, ' ');
+    buffer_puts(plot->out, manner);
+    buffer_putc(plot->out, '"');
 }
 
 /* ---- axes ---- */
@@ -178,21 +209,34 @@ const union table_cell *svg_label_of_category(const struct svg_plot *plot, size_
     return table_cell(series->table, i, series->x);
 }
 
-static void add_category_labels(struct svg_plot *plot)
+/* Beside lying bars. */
+static void add_lying_labels(struct svg_plot *plot)
 {
-    size_t step =
-        plot->horizontal ? 1 : chart_label_step(plot->category_count, (size_t)plot->width / STANDING_LABEL);
+    struct chart_labels *labels = chart_labels_open(plot->chart, LONGEST_LABEL);
+    struct buffer shown = { 0 };
+    for (size_t i = 0; i < plot->category_count; i++) {
+        const struct text *text = &svg_label_of_category(plot, i)->text;
+        buffer_clear(&shown);
+        chart_labels_add(labels, &shown, i);
+        bool whole = !text->at || (shown.count == text->len && memcmp(shown.at, text->at, text->len) == 0);
+        add_shown(plot, plot->left - 6, svg_begin_of_category(plot, i) + svg_room_of_category(plot) / 2 + 4,
+                  "end", NULL, &shown, whole ? NULL : text->at, text->len);
+    }
+    buffer_release(&shown);
+    chart_labels_free(labels);
+}
+
+static void add_standing_labels(struct svg_plot *plot)
+{
+    size_t step = chart_label_step(plot->category_count, (size_t)plot->width / STANDING_LABEL);
     double room = svg_room_of_category(plot);
     for (size_t i = 0; i < plot->category_count; i += step) {
         const union table_cell *cell = svg_label_of_category(plot, i);
         const char *text = cell->text.at ? cell->text.at : "";
         double middle = svg_begin_of_category(plot, i) + room / 2;
         size_t fits = (size_t)(room * (double)step / LETTER);
-        if (plot->horizontal)
-            svg_add_text(plot, plot->left - 6, middle + 4, "end", NULL, text, cell->text.len, LONGEST_LABEL);
-        else
-            svg_add_text(plot, middle, plot->top + plot->height + 16, "middle", "tick", text, cell->text.len,
-                         fits > 4 ? fits : 4);
+        svg_add_text(plot, middle, plot->top + plot->height + 16, "middle", "tick", text, cell->text.len,
+                     fits > 4 ? fits : 4);
     }
 }
 
@@ -399,7 +443,7 @@ static double add_chart(struct buffer *out, const struct picture *picture, size_
     add_axes(&plot);
     add_series(&plot);
     if (plot.category_count)
-        add_category_labels(&plot);
+        plot.horizontal ? add_lying_labels(&plot) : add_standing_labels(&plot);
     if (plot.horizontal)
         add_bar_figures(&plot);
     add_labels(&plot);

@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "facts/attribution.h"
+#include "facts/call_names.h"
 #include "facts/callers.h"
 #include "facts/gpu_events.h"
 #include "summary/findings.h"
@@ -13,47 +14,182 @@
 /* Whether an event is in the place may depend on its name alone, but names are few: each is asked once. */
 struct place place_find(const struct trace *trace, place_holds *holds)
 {
-    struct place place = { .longest = EVENT_NONE, .name = NAME_NONE };
-    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
     enum { NOT_ASKED, NO, YES };
+    struct sum {
+        int64_t time_ns;
+        event_id longest;
+        uint8_t answer;
+    };
+    struct place place = { .longest = EVENT_NONE, .name = NAME_NONE };
+    struct sum *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
     for (event_id e = 0; e < trace->event_count; e++) {
-        uint8_t *answer = &asked[trace->name[e]];
-        if (*answer == NOT_ASKED)
-            *answer = holds(trace, e) ? YES : NO;
-        if (*answer != YES)
+        struct sum *sum = &sums[trace->name[e]];
+        if (sum->answer == NO)
             continue;
-        sums[trace->name[e]] += trace_dur_ns(trace, e);
+        if (sum->answer == NOT_ASKED) {
+            sum->answer = holds(trace, e) ? YES : NO;
+            sum->longest = e;
+            if (sum->answer == NO)
+                continue;
+        }
+        sum->time_ns += trace_dur_ns(trace, e);
         place.all_ns += trace_dur_ns(trace, e);
-        if (place.longest == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, place.longest))
-            place.longest = e;
+        if (trace_dur_ns(trace, e) > trace_dur_ns(trace, sum->longest))
+            sum->longest = e;
     }
     for (name_id id = 0; id < names_count(trace->names); id++)
-        if (sums[id] > place.time_ns) {
-            place.time_ns = sums[id];
+        if (sums[id].answer == YES && (place.name == NAME_NONE || sums[id].time_ns > place.time_ns)) {
+            place.time_ns = sums[id].time_ns;
             place.name = id;
+            place.longest = sums[id].longest;
         }
     free(sums);
-    free(asked);
     return place;
 }
 
-/* "aten::copy_ (train.py(12): step)": the operator around E and its line, as far as they are recorded. */
-void place_add_caller(const struct trace *trace, event_id e, struct buffer *out)
+/* The calls behind the events of a place, and what they took: parallel arrays. */
+struct place_calls {
+    VEC_OF(event_id) calls, events;
+};
+
+static struct place_calls calls_of(const struct trace *trace, const struct place *place)
 {
     const struct attribution *launches = attribution_of(trace);
-    event_id call = event_on_device((enum event_kind)trace->kind[e]) ? attribution_call(launches, e) : e;
-    if (call == EVENT_NONE)
-        return;
-    struct callers *callers = callers_open(trace, &call, 1);
+    struct place_calls found = { 0 };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->name[e] != place->name || trace->kind[e] != trace->kind[place->longest])
+            continue;
+        event_id call = event_on_device((enum event_kind)trace->kind[e]) ? attribution_call(launches, e) : e;
+        if (call == EVENT_NONE)
+            continue;
+        *VEC_PUSH(&found.calls) = call;
+        *VEC_PUSH(&found.events) = e;
+    }
+    return found;
+}
+
+/* What the operator of CALL is called; NAME_NONE: there is none around it. */
+static name_id operator_around(const struct trace *trace, const struct callers *callers, event_id call)
+{
     event_id op = callers_operator(callers, call);
+    return op == EVENT_NONE || op == call ? NAME_NONE : trace->name[op];
+}
+
+/* Add ", BY OPERATOR" and the line of CALL to OUT, as far as they are known. */
+static void add_caller(const struct trace *trace, const struct callers *callers, event_id call,
+                       const char *by, struct buffer *out)
+{
+    name_id op = operator_around(trace, callers, call);
     size_t len = 0;
     const char *line = callers_line(callers, call, &len);
-    if (op != EVENT_NONE && op != e)
-        buffer_printf(out, "%s%s", out->count ? ", mostly by " : "", trace_name(trace, op));
+    if (op != NAME_NONE)
+        buffer_printf(out, "%s%s %s", out->count ? ", " : "", by, names_text(trace->names, op));
     if (line)
         buffer_printf(out, "%s%.*s", out->count ? ", " : "", (int)len, line);
+}
+
+void place_add_caller_of(const struct trace *trace, event_id call, struct buffer *out)
+{
+    struct callers *callers = callers_open(trace, &call, 1);
+    add_caller(trace, callers, call, "by", out);
     callers_free(callers);
+}
+
+/* What the events of a place took in all, and in calls of one operator, or of none. */
+struct caller_sum {
+    int64_t time_ns, longest_ns;
+    event_id call; /* of the longest */
+};
+
+void place_add_caller(const struct trace *trace, const struct place *place, struct buffer *out)
+{
+    struct place_calls found = calls_of(trace, place);
+    struct callers *callers =
+        found.calls.count ? callers_open(trace, found.calls.at, found.calls.count) : NULL;
+    size_t none = names_count(trace->names), most = none;
+    struct caller_sum *sums = mem_zalloc(none + 1, sizeof *sums);
+    int64_t all_ns = 0;
+    for (size_t i = 0; i < found.calls.count; i++) {
+        name_id op = operator_around(trace, callers, found.calls.at[i]);
+        size_t at = op == NAME_NONE ? none : op;
+        int64_t dur_ns = trace_dur_ns(trace, found.events.at[i]);
+        if (sums[at].time_ns == 0 || dur_ns > sums[at].longest_ns) {
+            sums[at].longest_ns = dur_ns;
+            sums[at].call = found.calls.at[i];
+        }
+        sums[at].time_ns += dur_ns;
+        all_ns += dur_ns;
+        if (sums[at].time_ns > sums[most].time_ns)
+            most = at;
+    }
+    if (all_ns > 0)
+        add_caller(trace, callers, sums[most].call,
+                   sums[most].time_ns > all_ns - sums[most].time_ns ? "mostly by" : "the most by", out);
+    callers_free(callers);
+    free(sums);
+    VEC_FREE(&found.calls);
+    VEC_FREE(&found.events);
+}
+
+/* The calls of a name; the first call that launched a kernel of that name. */
+struct first_calls {
+    int64_t count, all_ns;
+    event_id first, launch;
+};
+
+static bool begins_before(const struct trace *trace, event_id a, event_id b)
+{
+    return b == EVENT_NONE || trace_start_ns(trace, a) < trace_start_ns(trace, b);
+}
+
+/* By name; new, free(). Calls that wait are left out. */
+static struct first_calls *first_calls_of(const struct trace *trace)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    size_t name_count = names_count(trace->names);
+    struct first_calls *calls = mem_zalloc(name_count + 1, sizeof *calls);
+    unsigned char *sorts = call_sorts_open(trace->names);
+    for (name_id id = 0; id < name_count; id++)
+        calls[id].first = calls[id].launch = EVENT_NONE;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        struct first_calls *of = &calls[trace->name[e]];
+        unsigned char sort = sorts[trace->name[e]];
+        if (!event_is_call((enum event_kind)trace->kind[e]) || sort == CALL_SYNC || sort == CALL_COPY_SYNC)
+            continue;
+        of->count++;
+        of->all_ns += trace_dur_ns(trace, e);
+        of->first = begins_before(trace, e, of->first) ? e : of->first;
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct first_calls *of = &calls[trace->name[gpu->event[i]]];
+        if (gpu->call[i] != EVENT_NONE && sorts[trace->name[gpu->call[i]]] == CALL_LAUNCH)
+            of->launch = begins_before(trace, gpu->call[i], of->launch) ? gpu->call[i] : of->launch;
+    }
+    free(sorts);
+    return calls;
+}
+
+event_id place_first_use(const struct trace *trace)
+{
+    enum { TIMES_USUAL = 10 };
+    struct first_calls *calls = first_calls_of(trace);
+    event_id longest = EVENT_NONE;
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const event_id firsts[] = { calls[id].first, calls[id].launch };
+        for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+            event_id e = firsts[i];
+            if (e == EVENT_NONE)
+                continue;
+            const struct first_calls *of = &calls[trace->name[e]];
+            int64_t dur_ns = trace_dur_ns(trace, e);
+            int64_t usual_ns = of->count > 1 ? (of->all_ns - dur_ns) / (of->count - 1) : 0;
+            if (dur_ns / TIMES_USUAL > usual_ns &&
+                (longest == EVENT_NONE || dur_ns > trace_dur_ns(trace, longest)))
+                longest = e;
+        }
+    }
+    free(calls);
+    return longest;
 }
 
 /* "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0": SHARES of the time of each rank. Nothing for a single one. */
@@ -161,7 +297,7 @@ double share_of_idle_time(const struct summary *summary, const struct replay_gra
     struct gaps_options options = gaps_defaults;
     options.min_ns = 0;
     options.in_order = true;
-    struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
     struct pause *pauses = mem_alloc(mem_times(gaps->count + 1, sizeof *pauses));
     int64_t span_ns = 0;
     for (size_t i = 0; i < gaps->count; i++) {

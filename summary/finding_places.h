@@ -10,8 +10,8 @@
 
 /* The host time or device work that a rule is about. */
 struct place {
-    event_id longest; /* the event that took most; EVENT_NONE: there is none */
-    name_id name;     /* the name whose events took most, added up */
+    name_id name;     /* the name whose events took most, added up; NAME_NONE: there is none */
+    event_id longest; /* of these the one that took most; EVENT_NONE */
     int64_t time_ns;  /* of that name */
     int64_t all_ns;   /* of all names */
 };
@@ -21,8 +21,17 @@ typedef bool place_holds(const struct trace *trace, event_id e);
 
 struct place place_find(const struct trace *trace, place_holds *holds);
 
-/* Add ", mostly by aten::copy_, train.py(12): step" to OUT: the operator around E and its line, as far as they are recorded. */
-void place_add_caller(const struct trace *trace, event_id e, struct buffer *out);
+/*
+ * Add ", mostly by aten::copy_, train.py(12): step" to OUT: the operator around most of the time of the name of PLACE, and the line
+ * of the longest there, as far as they are recorded. "the most by": of several, by none of which is half.
+ */
+void place_add_caller(const struct trace *trace, const struct place *place, struct buffer *out);
+
+/* The same of one call, on the host: ", by aten::copy_, train.py(12): step". */
+void place_add_caller_of(const struct trace *trace, event_id call, struct buffer *out);
+
+/* The longest call that took ten times the usual of its name, and was the first of it or of a kernel; EVENT_NONE: there is none. */
+event_id place_first_use(const struct trace *trace);
 
 /*
  * By rank of SUMMARY, a share of the rank's time, 0 to 1: what the events of HOLDS took (all 0 where there is one rank, for

@@ -5,9 +5,10 @@
  */
 #include "summary/finding_rules.h"
 
-#include "analyze/roofline.h"
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
 #include "facts/collective_names.h"
@@ -15,9 +16,12 @@
 #include "facts/copy_names.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
+#include "facts/launch_calls.h"
 #include "facts/step_list.h"
+#include "summary/finding_kit.h"
 #include "summary/finding_places.h"
 #include "summary/job.h"
+#include "summary/rules.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +63,23 @@ static bool is_communication(const struct trace *trace, event_id e)
     return trace->kind[e] == EVENT_KERNEL ? kernel_is_communication(trace_name(trace, e))
                                           : !event_on_device((enum event_kind)trace->kind[e]) &&
                                                 collective_runs_on_host(trace_name(trace, e));
+}
+
+static bool is_download(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOH;
+}
+
+static bool is_pinning(const struct trace *trace, event_id e)
+{
+    return event_is_call((enum event_kind)trace->kind[e]) &&
+           call_sort_of(trace_name(trace, e)) == CALL_HOST_ALLOC;
+}
+
+static bool is_allocation(const struct trace *trace, event_id e)
+{
+    return is_pinning(trace, e) || (event_is_call((enum event_kind)trace->kind[e]) &&
+                                    call_sort_of(trace_name(trace, e)) == CALL_ALLOC);
 }
 
 /* ---- the rules ---- */
@@ -107,83 +128,56 @@ static struct text advise_workers(struct pricing *pricing, double load_ns, doubl
     return pricing_keep(pricing, &advice);
 }
 
+/* What loads data is one or the other. */
+static bool has_operators_or_ranges(const struct pricing *pricing)
+{
+    return pricing->summary->features & (FEATURE_OPS | FEATURE_ANNOTATIONS);
+}
+
+/* Of a loop that loads each batch by itself, for as long as OFFER says. */
+static void complete_loading(struct pricing *pricing, struct priced_finding *finding,
+                             const struct offer *offer)
+{
+    finding->advice =
+        advise_workers(pricing, offer->beside_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
+}
+
 static void look_at_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
     if (place.longest == EVENT_NONE) {
-        pricing_add_quiet(pricing, "data loading");
+        if (has_operators_or_ranges(pricing))
+            pricing_add_quiet(pricing, "data loading");
         return;
     }
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
-    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
-    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
-    place_add_caller(pricing->trace, place.longest, &where);
+    place_add_caller(pricing->trace, &place, &where);
     double *shares = shares_of_ranks(pricing->summary, is_data_loading);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    bool found = pricing_add(
-        pricing,
-        (struct priced_finding){
-            .rule = as_text("data_loading"),
-            .title = as_text("the loop waits for the next batch"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                trace_framework(pricing->trace) == FRAMEWORK_XLA
-                    ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
-                      "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
-                      "cache, preprocess once)"
-                : waits.long_ones
-                    ? "the workers are too slow: more of them (num_workers), or less work for each "
-                      "sample (decode smaller images, cache, preprocess once)"
-                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
-                      "and larger tensors in a sample"),
-            .edit = edit },
-        "data loading");
-    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
-    if (last && alone)
-        last->advice =
-            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
-}
-
-/* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */
-static size_t telling_length(const struct trace *trace, struct text name)
-{
-    enum { LONG = 60, LEAST = 24 };
-    size_t len = LEAST;
-    if (name.len <= LONG)
-        return name.len;
-    for (name_id id = 0; id < names_count(trace->names); id++) {
-        const char *other = names_text(trace->names, id);
-        size_t alike = 0;
-        while (alike < name.len && other[alike] == name.at[alike])
-            alike++;
-        if (alike >= len && !(alike == name.len && names_length(trace->names, id) == name.len))
-            len = alike + 1;
-    }
-    while (len < name.len && ((unsigned char)name.at[len] & 0xc0) == 0x80) /* within a character */
-        len++;
-    return len + LEAST < name.len ? len : name.len;
-}
-
-/* A regular expression that matches NAME alone. */
-static const char *pattern_of(struct pricing *pricing, struct text name)
-{
-    struct buffer pattern = { 0 };
-    size_t len = telling_length(pricing->trace, name);
-    buffer_putc(&pattern, '^');
-    for (size_t i = 0; i < len; i++) {
-        if (strchr("\\^$.|?*+()[]{}", name.at[i]))
-            buffer_putc(&pattern, '\\');
-        buffer_putc(&pattern, name.at[i]);
-    }
-    if (len == name.len)
-        buffer_putc(&pattern, '$');
-    return pricing_keep(pricing, &pattern).at;
+    const char *in_framework = trace_advice(pricing->trace, ADVICE_LOAD_DATA);
+    struct priced_finding finding = {
+        .title = as_text("the loop waits for the next batch"),
+        .where = pricing_keep(pricing, &where),
+        .advice = as_text(
+            in_framework ? in_framework
+            : waits.long_ones
+                ? "the workers are too slow: more of them (num_workers), or less work for each "
+                  "sample (decode smaller images, cache, preprocess once)"
+                : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                  "and larger tensors in a sample"),
+        .edit = { .kind = EDIT_NO_DATA_WAIT },
+    };
+    finding_offer(pricing, FINDING_DATA_LOADING,
+                  (struct offer){ .finding = finding,
+                                  .subject = "data loading",
+                                  .sets_basis = !alone, /* prices stand side by side */
+                                  .complete = alone ? complete_loading : NULL,
+                                  .beside_ns = waits.mean_ns });
 }
 
 /* When the last launch began; INT64_MIN: there is none. */
@@ -227,32 +221,55 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     return false;
 }
 
+/* By the name of an operator, which of its rows would save most, plus one; 0: it has none. New; free(). */
+static size_t *costliest_stalls(const struct trace *trace, const struct transfers *transfers)
+{
+    size_t *most = mem_zalloc(names_count(trace->names) + 1, sizeof *most);
+    for (size_t i = 0; i < transfers->stalls.count; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(trace->names, stall->op.at, stall->op.len)];
+        if (*of == 0 || stall->saving_ns > transfers->stalls.at[*of - 1].saving_ns)
+            *of = i + 1;
+    }
+    return most;
+}
+
+/* Is it priced by a rule of its own: pinning, and copies of pageable memory to a device, which need no wait to go but pinned memory? */
+static bool is_another_rule(const struct stall_row *stall)
+{
+    return stall->kind == WAIT_PINNING ||
+           ((stall->kind == WAIT_PAGEABLE_COPY || stall->kind == WAIT_SYNC_COPY) &&
+            stall->copy.direction == COPY_HTOD && stall->copy.memory == MEMORY_PAGEABLE);
+}
+
 /* Each operator that made the host wait is a finding of its own: the costliest few. */
 static void look_at_waits(struct pricing *pricing)
 {
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, found = 0;
+    size_t asked = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
     for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
-        const struct stall_row *stall = &transfers->stalls.at[i];
-        bool repeated = stall->saving_ns <= 0;
-        for (size_t k = 0; k < i && !repeated; k++)
-            repeated = transfers->stalls.at[k].op.len == stall->op.len &&
-                       memcmp(transfers->stalls.at[k].op.at, stall->op.at, stall->op.len) == 0;
-        if (repeated || !is_followed(pricing, stall->call))
+        const struct stall_row *first = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
+        if (*of == 0)
+            continue;
+        const struct stall_row *stall = &transfers->stalls.at[*of - 1];
+        *of = 0; /* once */
+        if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
             continue;
         asked++;
         struct buffer title = { 0 }, where = { 0 };
         buffer_printf(&title, "%s waits for the device", stall->op.at);
         buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);
+        if (stall->transfer.at)
+            buffer_printf(&where, " (%s)", stall->transfer.at);
         if (stall->line.at)
             buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
-        const char *pattern = pattern_of(pricing, stall->op);
-        found += pricing_add(
-            pricing,
+        const char *pattern = finding_pattern(pricing, stall->op);
+        finding_add(
+            pricing, FINDING_HOST_WAIT,
             (struct priced_finding){
-                .rule = as_text("host_wait"),
                 .title = pricing_keep(pricing, &title),
                 .where = pricing_keep(pricing, &where),
                 .advice =
@@ -262,13 +279,24 @@ static void look_at_waits(struct pricing *pricing)
                 .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
             NULL);
     }
-    if (found == 0)
-        pricing_add_quiet(pricing, "waits of the host");
+    free(most);
+    pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
+                                           .unless = finding_rules[FINDING_HOST_WAIT].name });
+}
+
+/* Callers are not cheap to find, and mostly nothing is. */
+static void complete_copies(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
+{
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, offer->place.name));
+    place_add_caller(pricing->trace, &offer->place, &where);
+    finding->where = pricing_keep(pricing, &where);
 }
 
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
  * those of the name that takes most time took none. */
-static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struct trace *trace, event_id e),
+static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, place_holds *holds,
                               struct priced_finding finding, const char *subject)
 {
     const struct place place = place_find(pricing->trace, holds);
@@ -276,106 +304,82 @@ static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struc
         pricing_add_quiet(pricing, subject);
         return;
     }
-    struct buffer where = { 0 };
     const char *name = names_text(pricing->trace->names, place.name);
-    buffer_puts(&where, name);
-    place_add_caller(pricing->trace, place.longest, &where);
-    finding.where = pricing_keep(pricing, &where);
     if (finding.edit.kind == EDIT_SCALE) {
-        const char *pattern = pattern_of(pricing, as_text(name));
+        const char *pattern = finding_pattern(pricing, as_text(name));
         finding.edit.pattern = pattern;
         finding.edit.pattern_len = strlen(pattern);
     }
-    pricing_add(pricing, finding, subject);
+    finding_offer(pricing, rule,
+                  (struct offer){
+                      .finding = finding, .subject = subject, .complete = complete_copies, .place = place });
 }
-
-static const char *const pinning_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
-    [FRAMEWORK_XLA] =
-        "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
-    [FRAMEWORK_NONE] =
-        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
-};
 
 static void look_at_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
+    if (pricing->summary->features & FEATURE_LAUNCHES)
+        look_at_copies_of(
+            pricing, FINDING_PAGEABLE_COPIES, is_pageable_upload,
+            (struct priced_finding){ .title = as_text("copies from pageable memory block the host"),
+                                     .advice = as_text(trace_advice(pricing->trace, ADVICE_PIN_BATCHES)),
+                                     .edit = { .kind = EDIT_PINNED_COPIES } },
+            "copies from pageable memory");
     look_at_copies_of(
-        pricing, is_pageable_upload,
-        (struct priced_finding){ .rule = as_text("pageable_copies"),
-                                 .title = as_text("copies from pageable memory block the host"),
-                                 .advice = as_text(pinning_advice[trace_framework(pricing->trace)]),
-                                 .edit = { .kind = EDIT_PINNED_COPIES } },
-        "copies from pageable memory");
-    look_at_copies_of(
-        pricing, is_pinned_upload,
-        (struct priced_finding){
-            .rule = as_text("pinned_copies"),
-            .title = as_text("copies from pinned memory to the device"),
-            .advice = as_text("copy ahead, on a stream of its own, while the device computes "
-                              "(prefetch the next batch); keep on the device what is used again"),
-            .edit = without },
+        pricing, FINDING_PINNED_COPIES, is_pinned_upload,
+        (struct priced_finding){ .title = as_text("copies from pinned memory to the device"),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_AHEAD)),
+                                 .edit = without },
         "copies from pinned memory");
     look_at_copies_of(
-        pricing, is_copy_within,
+        pricing, FINDING_COPIES_TO_HOST, is_download,
         (struct priced_finding){
-            .rule = as_text("device_copies"),
-            .title = as_text("copies within the device"),
-            .advice =
-                as_text("remove copies that only move data: contiguous(), cat, clone and layout changes "
-                        "between operators; write results into place"),
+            .title = as_text("copies from the device to the host"),
+            .advice = as_text("copy less: reduce on the device what the host reads, and read it less "
+                              "often; or copy to pinned memory on a stream of its own, while the "
+                              "device computes"),
             .edit = without },
+        "copies to the host");
+    look_at_copies_of(
+        pricing, FINDING_DEVICE_COPIES, is_copy_within,
+        (struct priced_finding){ .title = as_text("copies within the device"),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
+                                 .edit = without },
         "copies within devices");
 }
 
 /* A rule whose place is idle time of devices for some causes. */
 struct idle_rule {
-    const char *rule, *subject, *title, *advice[FRAMEWORKS];
+    enum finding_rule rule;
+    const char *subject, *title;
+    enum advice advice;
     enum edit_kind edit;
     enum gap_cause causes[4];
     size_t cause_count;
 };
 
-static const struct idle_rule launch_rule = {
-    "launches",
-    "launches",
-    "the host launches work too slowly",
-    { "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
-      "can; fused optimizers (fused=True) and larger batches save a part of it",
-      "let XLA compile the whole step as one program (jax.jit, tf.function(jit_compile=True)), which then launches "
-      "it as graphs; larger batches save a part of it",
-      "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels" },
-    EDIT_CUDA_GRAPH,
-    { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
-    3
-};
+static const struct idle_rule launch_rule = { FINDING_LAUNCHES,
+                                              "launches",
+                                              "the host launches work too slowly",
+                                              ADVICE_LAUNCH_LESS,
+                                              EDIT_CUDA_GRAPH,
+                                              { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
+                                              3 };
 
-/* First use before allocation, much of which may be just that. */
-static const struct idle_rule idle_rules[] = {
-    { "first_use",
-      "first use",
-      "first use: modules are loaded, kernels are chosen",
-      { "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
-        "leave the first steps, which compile, out of the recording; before serving, run once",
-        "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, HIP_ENABLE_DEFERRED_LOADING=0)" },
-      EDIT_NO_FIRST_USE,
-      { GAP_FIRST_USE },
-      1 },
-    { "allocation",
-      "allocation",
-      "memory is allocated by the driver in the steps",
-      { "keep shapes constant, so that the caching allocator can reuse its memory, or set "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
-        "keep shapes constant and memory preallocated (XLA_PYTHON_CLIENT_PREALLOCATE is not false)",
-        "allocate once, before the loop, or from a pool (cudaMallocAsync)" },
-      EDIT_NO_ALLOC,
-      { GAP_ALLOCATION },
-      1 },
-};
+static const struct idle_rule first_use_rule = { FINDING_FIRST_USE,
+                                                 "first use",
+                                                 "first use: modules are loaded, kernels are chosen",
+                                                 ADVICE_USE_ONCE,
+                                                 EDIT_NO_FIRST_USE,
+                                                 { GAP_FIRST_USE },
+                                                 1 };
 
 /* What to do about slow launches in a PyTorch program, by what it does. */
 static const char *const launch_advice[JOBS] = {
     /* others: as the rule says, or that of ranks */
+    [JOB_UNKNOWN] =
+        "capture what is repeated as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+        "can; larger batches save a part of it",
     [JOB_VLLM] =
         "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
         "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
@@ -394,19 +398,18 @@ static const char *const launch_advice_of_ranks =
 
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
-    enum trace_framework framework = trace_framework(pricing->trace);
     enum job job = job_of(pricing->trace);
-    if (rule->edit != EDIT_CUDA_GRAPH || framework != FRAMEWORK_TORCH)
-        return as_text(rule->advice[framework]);
+    if (rule->edit != EDIT_CUDA_GRAPH || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
         return as_text(launch_advice[job]);
     bool among_ranks = place_find(pricing->trace, is_communication).longest != EVENT_NONE;
-    return as_text(among_ranks ? launch_advice_of_ranks : rule->advice[framework]);
+    return as_text(among_ranks ? launch_advice_of_ranks : trace_advice(pricing->trace, rule->advice));
 }
 
-static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
+/* WHERE is used up, and the ranks are added to it. */
+static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
 {
-    struct buffer where = { 0 };
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
     /* Launched at once, the devices cannot win more than they idle for launches: on one rank, or on one after the other. */
@@ -421,9 +424,8 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
         pricing_add_quiet(pricing, rule->subject);
         return;
     }
-    pricing_add(pricing,
-                (struct priced_finding){ .rule = as_text(rule->rule),
-                                         .title = as_text(rule->title),
+    finding_add(pricing, rule->rule,
+                (struct priced_finding){ .title = as_text(rule->title),
                                          .where = pricing_keep(pricing, &where),
                                          .advice = advise_launches(pricing, rule),
                                          .most_share = most_share,
@@ -431,15 +433,63 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                 rule->subject);
 }
 
-static void look_at_idleness(struct pricing *pricing)
+static void look_at_first_use(struct pricing *pricing)
 {
-    for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
-        const struct idle_rule *rule = &idle_rules[i];
-        if (idle_time_for(pricing->summary, rule->causes, rule->cause_count) == 0)
-            pricing_add_quiet(pricing, rule->subject);
-        else
-            look_at_idle_time(pricing, rule);
+    if (idle_time_for(pricing->summary, first_use_rule.causes, first_use_rule.cause_count) == 0) {
+        pricing_add_quiet(pricing, first_use_rule.subject);
+        return;
     }
+    event_id longest = place_first_use(pricing->trace);
+    struct buffer where = { 0 };
+    if (longest != EVENT_NONE) {
+        buffer_printf(&where, "longest: %s, ", trace_name(pricing->trace, longest));
+        quantity_show_rounded_time(&where, (double)trace_dur_ns(pricing->trace, longest));
+        place_add_caller_of(pricing->trace, longest, &where);
+    }
+    look_at_idle_time(pricing, &first_use_rule, where);
+}
+
+/* What a caching allocator requests in its first steps, it keeps. */
+static const char *const allocation_advice_at_first =
+    "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
+    "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
+
+static struct text advise_allocation(const struct pricing *pricing, bool pins)
+{
+    enum { FIRST_STEPS = 2 };
+    if (!pins && trace_framework(pricing->trace) == FRAMEWORK_TORCH &&
+        step_list_of(pricing->trace)->count <= FIRST_STEPS)
+        return as_text(allocation_advice_at_first);
+    return as_text(trace_advice(pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS));
+}
+
+/* After first use: much of it may be just that. Devices need not idle for memory that is pinned, but the host is kept. */
+static void look_at_allocation(struct pricing *pricing)
+{
+    static const enum gap_cause cause = GAP_ALLOCATION;
+    const struct summary *summary = pricing->summary;
+    struct place all = place_find(pricing->trace, is_allocation),
+                 pinned = place_find(pricing->trace, is_pinning);
+    if (all.longest == EVENT_NONE || (idle_time_for(summary, &cause, 1) == 0 && pinned.time_ns == 0)) {
+        pricing_add_quiet(pricing, "allocation");
+        return;
+    }
+    bool pins = pinned.all_ns > all.all_ns - pinned.all_ns;
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title, "%s%s", pins ? "host memory is pinned" : "memory is allocated by the driver",
+                  pricing->findings->has_steps ? " in the steps" : "");
+    buffer_puts(&where, names_text(pricing->trace->names, all.name));
+    place_add_caller(pricing->trace, &all, &where);
+    double *shares = shares_of_idle_time(summary, &cause, 1);
+    shares_add_ranks(summary, shares, &where);
+    free(shares);
+    finding_add(pricing, FINDING_ALLOCATION,
+                (struct priced_finding){ .title = pricing_keep(pricing, &title),
+                                         .where = pricing_keep(pricing, &where),
+                                         .advice = as_text(trace_advice(
+                                             pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS)),
+                                         .edit = { .kind = EDIT_NO_ALLOC } },
+                "allocation");
 }
 
 static size_t steps_of_rank(const struct trace *trace, int64_t rank)
@@ -454,26 +504,18 @@ static size_t steps_of_rank(const struct trace *trace, int64_t rank)
 /* What to do about communication, in the words of what the program was written with, and for what it does. */
 static struct text advise_overlap(const struct pricing *pricing)
 {
-    static const char *const advice[FRAMEWORKS] = {
-        [FRAMEWORK_TORCH] =
-            "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
-        [FRAMEWORK_XLA] =
-            ("let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
-             "shard otherwise"),
-        [FRAMEWORK_NONE] = "start it earlier, on a stream of its own, and wait later, or send less",
-    };
     static const char *const of_one_rank =
         "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
         "it may be waiting for slower ranks, which the traces of all would show";
     static const char *const of_inference =
         "split the model over fewer devices where it fits, use a quicker all-reduce (custom, NVLS), or compute one half of "
         "the batch while the other communicates";
-    enum trace_framework framework = trace_framework(pricing->trace);
-    if (framework != FRAMEWORK_TORCH)
-        return as_text(advice[framework]);
+    const char *advice = trace_advice(pricing->trace, ADVICE_OVERLAP);
+    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return as_text(advice);
     if (job_of(pricing->trace) > JOB_TRAINING)
         return as_text(of_inference);
-    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice[framework]);
+    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice);
 }
 
 /* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
@@ -513,169 +555,32 @@ static void look_at_communication(struct pricing *pricing)
     free(shares);
     bool alone = pricing->summary->rank_count < 2 &&
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
-    bool found = pricing_add(
-        pricing,
-        (struct priced_finding){ .rule = as_text("communication"),
-                                 .title = as_text("communication is not hidden behind computation"),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = advise_overlap(pricing),
-                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
-        alone ? NULL : "communication");
-    if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
-        pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
+    struct priced_finding finding = { .title = as_text("communication is not hidden behind computation"),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_overlap(pricing),
+                                      .edit = { .kind = EDIT_OVERLAP_COMM } };
+    /* Alone: which gap of the loop waited for it is known of matched ranks alone. */
+    const char *ranks = pricing->summary->features & FEATURE_RANKS
+                            ? NULL
+                            : trace_feature_recipe(pricing->trace, FEATURE_RANKS);
+    finding_offer(pricing, FINDING_COMMUNICATION,
+                  (struct offer){ .finding = finding,
+                                  .subject = alone ? "communication on the host" : "communication",
+                                  .because = alone ? ranks : NULL,
+                                  .unpriced = alone });
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
     add_latest_rank(pricing->summary, &latest);
-    pricing_add(
-        pricing,
+    finding_add(
+        pricing, FINDING_SLOW_RANKS,
         (struct priced_finding){
-            .rule = as_text("slow_ranks"),
             .title = as_text("ranks wait for slower ones"),
             .where = pricing_keep(pricing, &latest),
             .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
                               "machine (tpa comm)"),
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
         "slow ranks");
-}
-
-static const char *const matrix_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] =
-        "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
-    [FRAMEWORK_XLA] = "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
-    [FRAMEWORK_NONE] = "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
-};
-
-/* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
-/* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
- * unknown. */
-static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
-{
-    uint8_t *use = &known[trace->name[e]];
-    if (*use > TENSOR_YES)
-        *use = (uint8_t)kernel_tensor_use(trace_name(trace, e));
-    return *use == TENSOR_NO;
-}
-
-static void look_at_tensor_cores(struct pricing *pricing)
-{
-    enum { MOST = 8 };
-    const struct summary *summary = pricing->summary;
-    const struct trace *trace = pricing->trace;
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums), all_ns = 0, matrix_ns = 0;
-    uint8_t *known = mem_alloc(names_count(trace->names) + 1);
-    memset(known, 0xff, names_count(trace->names) + 1);
-    for (size_t i = 0; i < gpu->count; i++) {
-        event_id e = gpu->event[i];
-        if (trace->kind[e] != EVENT_KERNEL)
-            continue;
-        all_ns += trace_dur_ns(trace, e);
-        if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
-            summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
-                                     trace->tracks[trace->track[e]].device) &&
-            does_without_tensor_cores(trace, e, known)) {
-            sums[trace->name[e]] += trace_dur_ns(trace, e);
-            matrix_ns += trace_dur_ns(trace, e);
-        }
-    }
-    free(known);
-    struct buffer pattern = { 0 }, where = { 0 };
-    for (size_t n = 0; n < MOST && matrix_ns * 20 > all_ns; n++) { /* less than 5 % is not looked at */
-        name_id most = 0;
-        for (name_id id = 1; id < names_count(trace->names); id++)
-            most = sums[id] > sums[most] ? id : most;
-        if (sums[most] == 0)
-            break;
-        const char *name = pattern_of(pricing, as_text(names_text(trace->names, most)));
-        buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
-        if (where.count == 0)
-            buffer_puts(&where, names_text(trace->names, most));
-        sums[most] = 0;
-    }
-    free(sums);
-    struct text names = pricing_keep(pricing, &pattern);
-    if (!names.at) {
-        pricing_add_quiet(pricing, "tensor cores");
-        buffer_release(&where);
-        return;
-    }
-    pricing_add(pricing,
-                (struct priced_finding){
-                    .rule = as_text("tensor_cores"),
-                    .title = as_text("matrix products run without tensor cores (as if they took half)"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text(matrix_advice[trace_framework(pricing->trace)]),
-                    .edit = { .kind = EDIT_SCALE,
-                              .target = TARGET_KERNEL,
-                              .pattern = names.at,
-                              .pattern_len = names.len,
-                              .factor = 0.5 } },
-                "tensor cores");
-}
-
-/* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
-static void add_slowest(const struct roofline *roofline, struct buffer *out)
-{
-    const struct roofline_row *most = NULL;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
-        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
-            most = row;
-    }
-    if (most)
-        buffer_printf(out, "%s %s, mostly bound by %s", most->name.at, most->shapes.at ? most->shapes.at : "",
-                      most->bound.at ? most->bound.at : "nothing");
-}
-
-struct slow_operators slow_operators_find(const struct summary *summary)
-{
-    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
-    if (!slow.looked)
-        return slow;
-    struct selection *all =
-        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    const struct roofline *roofline = roofline_analyze(summary->trace, all, ROOFLINE_BY_DEFAULT, NULL);
-    int64_t slow_ns = 0;
-    for (size_t d = 0; d < roofline->devices.count; d++)
-        slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
-    if (slow_ns * 20 > roofline->time_ns) {
-        add_slowest(roofline, &slow.where);
-        buffer_printf(&slow.title,
-                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
-    }
-    roofline_free(roofline);
-    selection_free(all);
-    return slow;
-}
-
-void slow_operators_release(struct slow_operators *slow)
-{
-    buffer_release(&slow->title);
-    buffer_release(&slow->where);
-}
-
-/* As if they reached ROOFLINE_SLOW of it. */
-static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
-{
-    if (slow->looked && slow->title.count)
-        pricing_add(
-            pricing,
-            (struct priced_finding){
-                .rule = as_text("below_peak"),
-                .title = pricing_keep(pricing, &slow->title),
-                .where = pricing_keep(pricing, &slow->where),
-                .advice = as_text(
-                    trace_framework(pricing->trace) == FRAMEWORK_XLA
-                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
-                          "(tpa roofline shows which)"
-                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
-                          "precision where they are bound by compute (tpa roofline shows which)"),
-                .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
-            "operators below the peak");
-    else if (slow->looked)
-        pricing_add_quiet(pricing, "operators below the peak");
 }
 
 /* The work of devices, without communication, or else what the host does itself, that takes longest; without a pattern: nothing. */
@@ -702,7 +607,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
         if (summary->top[i].named)
             name = summary->top[i].name;
     if (name) {
-        edit.pattern = pattern_of(pricing, as_text(name));
+        edit.pattern = finding_pattern(pricing, as_text(name));
         edit.pattern_len = strlen(edit.pattern);
     }
     return edit;
@@ -728,28 +633,109 @@ static void look_at_longest(struct pricing *pricing)
     pricing->findings->half_saves_share = share;
 }
 
-void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
+/* Where most of a recording is the capture of a graph, the host launches nothing, once. */
+static bool is_of_a_capture(const struct pricing *pricing)
+{
+    const struct launch_calls *calls = launch_calls_of(pricing->trace);
+    int64_t capture_ns = 0, all_ns = 0;
+    for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
+        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
+    }
+    return capture_ns > all_ns / 2;
+}
+
+/* To be asked last: it hides what the others name. */
+static void look_at_launches(struct pricing *pricing)
+{
+    if (is_of_a_capture(pricing))
+        finding_add_blind(pricing, "launches",
+                          "most of the recording is the capture of a graph: record its launches");
+    else
+        look_at_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
+}
+
+static void look_at_devices(struct pricing *pricing)
+{
+    bool has_calls = pricing->summary->features & FEATURE_LAUNCHES;
+    if (has_calls) {
+        find_end_wait(pricing);
+        look_at_waits(pricing);
+    }
+    look_at_copies(pricing);
+    if (has_calls) {
+        look_at_first_use(pricing);
+        look_at_allocation(pricing);
+    }
+    finding_look_at_tensor_cores(pricing);
+    finding_look_at_slow_operators(pricing);
+}
+
+/* Did a rule without a price (rules.h), FIRST or SECOND, find something? */
+static bool is_remarked(const struct summary *summary, enum rule first, enum rule second)
+{
+    for (size_t i = 0; i < summary->findings.count; i++)
+        if (summary->findings.at[i].rule == first || summary->findings.at[i].rule == second)
+            return true;
+    return false;
+}
+
+/* Those that looked and found nothing. */
+static void add_quiet_remarks(struct pricing *pricing)
+{
+    const struct summary *summary = pricing->summary;
+    bool has_steps = false;
+    for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++)
+        has_steps |= summary->steps->summaries.at[i].complete >= RULES_LEAST_STEPS;
+    if (has_steps && !is_remarked(summary, RULE_SLOW_STEP, RULE_SLOW_STEP))
+        pricing_add_quiet(pricing, "uneven steps");
+    if (summary->memory && !is_remarked(summary, RULE_MEMORY_FULL, RULE_MEMORY_GROWS))
+        pricing_add_quiet(pricing, "memory");
+}
+
+static bool has_found_calls(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        for (size_t rule = 0; rule < FINDING_RULES; rule++)
+            if (finding_rules[rule].is_called &&
+                strcmp(findings->at[i].rule.at, finding_rules[rule].name) == 0)
+                return true;
+    return false;
+}
+
+static void add_missing_features(struct pricing *pricing)
+{
+    bool has_devices = pricing->summary->gpu != NULL;
+    pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
+    if (has_devices)
+        pricing_add_blind(pricing, FEATURE_OPS,
+                          has_operators_or_ranges(pricing) ? "tensor cores" : "data loading, tensor cores");
+    else if (!has_operators_or_ranges(pricing))
+        pricing_add_blind(pricing, FEATURE_OPS, "data loading");
+    pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
+    pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");
+    if (has_devices) {
+        pricing_add_blind(pricing, FEATURE_LAUNCHES,
+                          "launches, waits, pageable copies, allocation, first use");
+        pricing_add_blind(pricing, FEATURE_SHAPES, "operators below the peak");
+    }
+    pricing_add_blind(pricing, FEATURE_MEMORY, "memory");
+    if (has_found_calls(pricing->findings) && trace_framework(pricing->trace) == FRAMEWORK_TORCH)
+        pricing_add_blind(pricing, FEATURE_STACKS, "lines of source");
+}
+
+void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     look_at_data_loading(pricing);
-    if (summary->gpu) {
-        find_end_wait(pricing);
-        look_at_waits(pricing);
-        look_at_copies(pricing);
-        look_at_idleness(pricing);
-        look_at_tensor_cores(pricing);
-        look_at_slow_operators(pricing, slow);
-    }
+    if (summary->gpu)
+        look_at_devices(pricing);
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
-        look_at_idle_time(pricing, &launch_rule); /* last: it hides what the others name */
+        look_at_launches(pricing);
+    add_quiet_remarks(pricing);
+    pricing_settle(pricing);
     if (pricing->findings->count == 0)
         look_at_longest(pricing);
-    pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
-    pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
-    pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");
-    if (summary->gpu) {
-        pricing_add_blind(pricing, FEATURE_LAUNCHES, "launches and waits");
-        pricing_add_blind(pricing, FEATURE_SHAPES, "shares of the peak");
-    }
+    add_missing_features(pricing);
 }

@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "base/runs.h"
+#include "facts/features.h"
 #include "facts/step_list.h"
 #include "summary/finding_rules.h"
 #include <math.h>
@@ -41,21 +42,22 @@ static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
-    struct slow_operators slow = slow_operators_find(summary);
     struct pricing pricing;
     pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
+    findings->no_launches = summary->gpu && !(summary->features & FEATURE_LAUNCHES);
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
-        finding_rules_look(&pricing, &slow);
+        finding_rules_look(&pricing);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
         findings->single_step = step_list_of(summary->trace)->count == 1;
         findings->ran_step_ns =
             findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
+    } else {
+        findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
     pricing_release(&pricing);
-    slow_operators_release(&slow);
     return findings;
 }
 
@@ -91,6 +93,12 @@ static void on_top(struct result *result)
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
+static const char *doubt_of(const struct findings *findings)
+{
+    return findings->no_launches ? "; launches were not recorded, so what waits for what is mostly unknown"
+                                 : "";
+}
+
 /* The first sentence is the answer. */
 static void tell_answer(const struct findings *findings, struct result *result)
 {
@@ -101,8 +109,10 @@ static void tell_answer(const struct findings *findings, struct result *result)
             buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
                           quantity_percent(findings->half_saves_share), findings->half.at);
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                          "no change that tpa knows of would save %.1f %% of %s%s",
-                          100 * FINDINGS_LEAST_SHARE, of, half.at ? half.at : "");
+                          "no change that tpa knows of would save %.1f %% of %s%s%s%s%s",
+                          100 * FINDINGS_LEAST_SHARE, of, doubt_of(findings),
+                          findings->unpriced ? "; not priced: " : "",
+                          findings->unpriced ? findings->unpriced : "", half.at ? half.at : "");
         buffer_release(&half);
         on_top(result);
         return;
@@ -113,8 +123,9 @@ static void tell_answer(const struct findings *findings, struct result *result)
     quantity_show_rounded_time(&now, (double)findings->step_ns);
     result_add_notice(
         result, "answer", 1, NULL, TPA_NOWHERE,
-        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less): %s",
-        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), first->advice.at);
+        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less)%s: %s",
+        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), doubt_of(findings),
+        first->advice.at);
     on_top(result);
     buffer_release(&then);
     buffer_release(&now);
@@ -160,6 +171,28 @@ static void tell_more_together(const struct findings *findings, struct result *r
     buffer_release(&saves);
 }
 
+/* Of a change that would hide what others are about, only what it saves beside them is counted, and of launches no more than devices idled
+ * for them: then its prediction shows more. */
+static void tell_part(const struct findings *findings, struct result *result)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct priced_finding *finding = &findings->at[i];
+        struct buffer alone = { 0 };
+        buffer_puts(&alone, "tpa whatif");
+        pricing_add_option(&alone, &finding->edit);
+        bool with_others = alone.count != finding->check.len;
+        buffer_release(&alone);
+        bool bounded = findings->bounded && finding->most_share > 0;
+        if (!with_others && !bounded)
+            continue;
+        result_add_notice(result, "part", 1, NULL, TPA_NOWHERE, "%s: its prediction shows more, as %s%s%s",
+                          finding->title.at, with_others ? "it is that of the other changes, too" : "",
+                          with_others && bounded ? ", and as " : "",
+                          bounded ? "no more is counted than devices idled for launches" : "");
+        result_make_minor(result);
+    }
+}
+
 static void tell_rest(const struct findings *findings, struct result *result)
 {
     if (findings->count > 0) {
@@ -202,8 +235,14 @@ static void say_of_recording(struct table *table)
 
 void findings_add_result(const struct findings *findings, struct result *result)
 {
-    if (!findings->priced)
+    if (!findings->priced) {
+        result_add_notice(
+            result, "answer", 0, NULL, TPA_NOWHERE,
+            "nothing that takes time was recorded, so there is nothing to change; to record it, %s",
+            findings->recipe);
+        on_top(result);
         return;
+    }
     tell_answer(findings, result);
     if (findings->count > 0) {
         struct table *table = TABLE_OF_ROWS("findings", "What to change, what saves most first", columns,
@@ -221,6 +260,7 @@ void findings_add_result(const struct findings *findings, struct result *result)
     }
     tell_other_step_time(findings, result);
     tell_more_together(findings, result);
+    tell_part(findings, result);
     tell_rest(findings, result);
 }
 

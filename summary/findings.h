@@ -22,9 +22,10 @@
 #define FINDINGS_LEAST_SHARE 0.005
 
 struct priced_finding {
-    struct text rule;  /* "data_loading": stable, for scripts */
-    struct text title; /* "the loop waits for the next batch" */
-    int64_t saves_ns;  /* of a step, at best */
+    struct text rule;    /* "data_loading": stable, for scripts */
+    const char *section; /* of the report, which shows more */
+    struct text title;   /* "the loop waits for the next batch" */
+    int64_t saves_ns;    /* of a step, at best */
     double saves_share;
     int64_t time_ns;    /* of what the edit touches, added up over the recording */
     int64_t count;      /* how many events that is */
@@ -38,17 +39,20 @@ struct priced_finding {
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
-    bool priced;                   /* false: nothing could be replayed, and there are no findings */
-    bool has_steps;                /* else the whole recording is the step */
-    bool by_mean;                  /* step times are means: batches come by turns */
-    int64_t step_ns;               /* the step time: median of the periods, or mean */
+    bool priced;        /* false: nothing that takes time was recorded, and there are no findings */
+    const char *recipe; /* then how to record it */
+    bool has_steps;     /* else the whole recording is the step */
+    bool by_mean;       /* step times are means: batches come by turns */
+    int64_t step_ns;    /* the step time: median of the periods, or mean */
     int64_t
         ran_step_ns; /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
-    bool single_step;    /* there is no next one */
-    int64_t together_ns; /* with the edits of all findings; step_ns when there are none */
-    struct buffer quiet; /* rules that looked and found nothing worth it: "copies, allocation" */
-    struct buffer blind; /* rules that could not look, with how to record what they need */
-    struct text half;    /* without findings: a command, by which what takes longest takes half of its time */
+    bool single_step;     /* there is no next one */
+    int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
+    struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
+    struct buffer blind;  /* rules that could not look, with how to record what they need */
+    bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */
+    const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
+    struct text half; /* without findings: a command, by which what takes longest takes half of its time */
     double half_saves_share;     /* what that saves */
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
     bool bounded;                /* did the replay promise more than most_share for one? */

@@ -600,24 +600,6 @@ static void add_verdict(struct headline *headline, struct result *result)
 
 /* ---- what to do ---- */
 
-static const char *section_of(const char *rule)
-{
-    static const struct {
-        const char *rule, *section;
-    } sections[] = {
-        { "data_loading", "gaps" },           { "host_wait", "transfers" },
-        { "pageable_copies", "transfers" },   { "pinned_copies", "transfers" },
-        { "device_copies", "transfers" },     { "launches", "launches" },
-        { "allocation", "memory" },           { "first_use", "gaps" },
-        { "communication", "communication" }, { "slow_ranks", "communication" },
-        { "tensor_cores", "kernels" },        { "below_peak", "roofline" },
-    };
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (strcmp(rule, sections[i].rule) == 0)
-            return sections[i].section;
-    return NULL;
-}
-
 /* Rules about idleness: the cause that costs most, as the timeline calls it. NULL for others, whose place is an event. */
 static const char *place_of(struct headline *headline, const char *rule)
 {
@@ -636,7 +618,8 @@ static const char *place_of(struct headline *headline, const char *rule)
         enum gap_cause most = rules[i].causes[0];
         for (size_t k = 1; k < 3; k++)
             most = gaps->part_ns[rules[i].causes[k]] > gaps->part_ns[most] ? rules[i].causes[k] : most;
-        return arena_printf(headline->texts, "idle: %s", gap_causes[most].name);
+        return gaps->part_ns[most] > 0 ? arena_printf(headline->texts, "idle: %s", gap_causes[most].name)
+                                       : NULL; /* memory may be pinned while devices work */
     }
     return NULL;
 }
@@ -652,7 +635,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .where = copy(headline, finding->where),
         .advice = copy(headline, finding->advice),
         .command = copy(headline, finding->check),
-        .section = section_of(finding->rule.at),
+        .section = finding->section,
         .place = place_of(headline, finding->rule.at),
     };
 }

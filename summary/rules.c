@@ -122,7 +122,7 @@ static void look_at_steps(struct summary *summary)
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
         const struct steps_summary *steps = &summary->steps->summaries.at[i];
         int64_t over_ns = steps->step.max_ns - steps->step.median_ns;
-        if (steps->complete >= 3)
+        if (steps->complete >= RULES_LEAST_STEPS)
             consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
                                                 .rank = steps->rank,
                                                 .detail = slowest_text(summary, steps),

@@ -10,6 +10,9 @@
 
 #include "summary/question.h"
 
+/* Fewer have no slow one among them. */
+#define RULES_LEAST_STEPS 3
+
 struct summary_rule {
     const char *key, *finding;
     double threshold;          /* a share above it is a finding */

@@ -275,32 +275,56 @@ static void append_end(struct trace_chunk *chunk, const struct chunk_event *even
     chunk->last_is_end = true;
 }
 
-void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event)
+static bool begins(char phase)
+{
+    return phase == 'B' || phase == 'b' || phase == 'S';
+}
+
+/* EVENT, the next one, is of another phase than X: the flags that say which, and a mark if its end comes later. */
+static uint8_t begin_or_point(struct trace_chunk *chunk, const struct chunk_event *event)
 {
     char phase = event->phase;
-    uint8_t flags = event->flags;
-    if (phase == 'E' || phase == 'e' || phase == 'F') {
-        append_end(chunk, event);
-        return;
-    }
-    if (chunk->count == chunk->capacity)
-        grow_columns(chunk);
+    uint8_t flags = 0;
     if (phase == 'b' || phase == 'S' || phase == 'n' || phase == 'T' || phase == 'p')
         flags |= EVENT_ASYNC;
     if (phase == 'i' || phase == 'n' || phase == 'T' || phase == 'p')
         flags |= EVENT_POINT;
-    if (phase == 'B' || phase == 'b' || phase == 'S')
+    if (begins(phase))
         *VEC_PUSH(&chunk->marks) = (struct chunk_mark){ (uint32_t)chunk->count, phase, event->async_id };
-    else if (event->dur_ns < 0 && !(flags & EVENT_POINT))
-        flags |= EVENT_NO_DURATION;
+    return flags;
+}
+
+static inline void add_to_columns(struct trace_chunk *chunk, const struct chunk_event *event, int64_t dur_ns,
+                                  uint8_t flags)
+{
+    if (chunk->count == chunk->capacity)
+        grow_columns(chunk);
     size_t i = chunk->count++;
     chunk->start_ns[i] = event->start_ns;
-    chunk->dur_ns[i] = event->dur_ns < 0 ? 0 : event->dur_ns;
+    chunk->dur_ns[i] = dur_ns;
     chunk->name[i] = event->name;
     chunk->track[i] = event->track;
     chunk->category[i] = event->category;
     chunk->flags[i] = flags;
     chunk->last_is_end = false;
+}
+
+void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event)
+{
+    char phase = event->phase;
+    uint8_t flags = event->flags;
+    if (phase == 'X' && event->dur_ns >= 0) { /* nearly all */
+        add_to_columns(chunk, event, event->dur_ns, flags);
+        return;
+    }
+    if (phase == 'E' || phase == 'e' || phase == 'F') {
+        append_end(chunk, event);
+        return;
+    }
+    flags |= begin_or_point(chunk, event);
+    if (event->dur_ns < 0 && !(flags & EVENT_POINT) && !begins(phase))
+        flags |= EVENT_NO_DURATION;
+    add_to_columns(chunk, event, event->dur_ns < 0 ? 0 : event->dur_ns, flags);
 }
 
 void trace_chunk_arg(struct trace_chunk *chunk, enum trace_arg arg, int64_t value)

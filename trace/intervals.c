@@ -108,10 +108,10 @@ static size_t first_after(const struct intervals *set, int64_t moment_ns)
     return i;
 }
 
-int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns)
+/* Time of [START, END) that SET covers from interval FIRST on. */
+static int64_t length_from(const struct intervals *set, size_t first, int64_t start_ns, int64_t end_ns)
 {
     int64_t length = 0;
-    size_t first = set->count == 1 ? 0 : first_after(set, start_ns); /* often it is one window */
     for (size_t i = first; i < set->count && set->at[i].start_ns < end_ns; i++) {
         if (set->at[i].end_ns <= start_ns)
             continue;
@@ -120,6 +120,20 @@ int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, i
         length = (int64_t)((uint64_t)length + (uint64_t)to - (uint64_t)from); /* absurd times wrap around */
     }
     return length;
+}
+
+int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns)
+{
+    size_t first = set->count == 1 ? 0 : first_after(set, start_ns); /* often it is one window */
+    return length_from(set, first, start_ns, end_ns);
+}
+
+int64_t intervals_length_near(const struct intervals *set, int64_t start_ns, int64_t end_ns, size_t *near)
+{
+    size_t first;
+    SEARCH_NEAR(first, *near, set->count, !(set->at[first].end_ns > start_ns));
+    *near = first;
+    return length_from(set, first, start_ns, end_ns);
 }
 
 int64_t intervals_length_of_both(const struct intervals *a, const struct intervals *b)

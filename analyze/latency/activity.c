@@ -2,7 +2,7 @@
  * activity.c - what a range of time on a thread went to. See activity.h.
  *
  * The sets of a device are disjoint, and so are those of a thread. Of a thread only what lies in the idle time of the
- * devices counts, which the sums beside its set already respect; so a range is a few binary searches, however long it
+ * devices counts, which the sums beside its set already respect; so a range is a few searches, however long it
  * is.
  */
 #include "analyze/latency/activity.h"
@@ -26,10 +26,10 @@ const char *latency_part_name(enum latency_part part)
 
 /* ---- sets with sums ---- */
 
-static int64_t time_before(const struct timed_set *set, const struct timed_set *busy, int64_t moment_ns);
+static int64_t time_before(struct timed_set *set, struct timed_set *busy, int64_t moment_ns);
 
 /* How long the devices were busy before MOMENT; BUSY are the parts of their time. */
-static int64_t busy_before(const struct timed_set busy[DEVICE_USES], int64_t moment_ns)
+static int64_t busy_before(struct timed_set busy[DEVICE_USES], int64_t moment_ns)
 {
     int64_t time_ns = 0;
     for (int part = 0; part < DEVICE_USES; part++)
@@ -38,10 +38,11 @@ static int64_t busy_before(const struct timed_set busy[DEVICE_USES], int64_t mom
 }
 
 /* Time of SET before MOMENT; of what lies in the sets BUSY (NULL: none) nothing counts. */
-static int64_t time_before(const struct timed_set *set, const struct timed_set *busy, int64_t moment_ns)
+static int64_t time_before(struct timed_set *set, struct timed_set *busy, int64_t moment_ns)
 {
     size_t i;
-    SEARCH(i, set->set.count, set->set.at[i].start_ns < moment_ns);
+    SEARCH_NEAR(i, set->near, set->set.count, set->set.at[i].start_ns < moment_ns);
+    set->near = i;
     if (i == 0)
         return 0;
     const struct interval *last = &set->set.at[i - 1];
@@ -53,14 +54,13 @@ static int64_t time_before(const struct timed_set *set, const struct timed_set *
     return set->before_ns[i - 1] + part_ns;
 }
 
-static int64_t time_within(const struct timed_set *set, const struct timed_set *busy, int64_t start_ns,
-                           int64_t end_ns)
+static int64_t time_within(struct timed_set *set, struct timed_set *busy, int64_t start_ns, int64_t end_ns)
 {
     return time_before(set, busy, end_ns) - time_before(set, busy, start_ns);
 }
 
 /* SET, which is taken; BUSY as above. */
-static struct timed_set timed(struct intervals set, const struct timed_set *busy)
+static struct timed_set timed(struct intervals set, struct timed_set *busy)
 {
     struct timed_set made = { .set = set };
     made.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *made.before_ns));
@@ -129,36 +129,38 @@ static void add_file(struct activity *activity, uint32_t file)
 static bool is_called_later(const void *context, const void *left, const void *right)
 {
     const struct gpu_events *gpu = context;
-    event_id a = gpu->call[*(const uint32_t *)left], b = gpu->call[*(const uint32_t *)right];
-    if (gpu->trace->track[a] != gpu->trace->track[b])
-        return gpu->trace->track[a] > gpu->trace->track[b];
-    return trace_start_ns(gpu->trace, a) > trace_start_ns(gpu->trace, b);
+    return trace_start_ns(gpu->trace, gpu->call[*(const uint32_t *)left]) >
+           trace_start_ns(gpu->trace, gpu->call[*(const uint32_t *)right]);
 }
 
 enum { SUMMED = 16 }; /* see activity.works_ns */
 
+/* First thread by thread, whose calls then are in order except for a few: those of two threads would take turns. */
 static void find_works(struct activity *activity)
 {
     const struct trace *trace = activity->trace;
     const struct gpu_events *gpu = activity->gpu;
-    size_t count = 0;
-    activity->works = mem_alloc(mem_times(gpu->count + 1, sizeof *activity->works));
-    activity->works_ns = mem_alloc(mem_times(gpu->count / SUMMED + 1, sizeof *activity->works_ns));
-    activity->first = mem_zalloc(trace->track_count + 1, sizeof *activity->first);
+    size_t *first = activity->first = mem_zalloc(trace->track_count + 2, sizeof *first);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            activity->works[count++] = (uint32_t)i;
-    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, gpu);
+            first[trace->track[gpu->call[i]] + 2]++;
+    for (size_t t = 0; t < trace->track_count; t++)
+        first[t + 2] += first[t + 1];
+    size_t count = first[trace->track_count + 1];
+    activity->works = mem_alloc(mem_times(count + 1, sizeof *activity->works));
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            activity->works[first[trace->track[gpu->call[i]] + 1]++] = (uint32_t)i;
+    for (size_t t = 0; t < trace->track_count; t++)
+        runs_sort(activity->works + first[t], first[t + 1] - first[t], sizeof *activity->works,
+                  is_called_later, gpu);
     int64_t sum_ns = 0;
+    activity->works_ns = mem_alloc(mem_times(count / SUMMED + 1, sizeof *activity->works_ns));
     for (size_t i = 0; i < count; i++) {
-        uint32_t work = activity->works[i];
         if (i % SUMMED == 0)
             activity->works_ns[i / SUMMED] = sum_ns;
-        sum_ns += trace_dur_ns(trace, gpu->event[work]);
-        activity->first[trace->track[gpu->call[work]] + 1]++;
+        sum_ns += trace_dur_ns(trace, gpu->event[activity->works[i]]);
     }
-    for (size_t t = 0; t < trace->track_count; t++)
-        activity->first[t + 1] += activity->first[t];
 }
 
 static int64_t called_ns(const struct activity *activity, size_t work)
@@ -166,12 +168,14 @@ static int64_t called_ns(const struct activity *activity, size_t work)
     return trace_start_ns(activity->trace, activity->gpu->call[activity->works[work]]);
 }
 
-size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+size_t activity_works(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first)
 {
     size_t from = activity->first[thread], count = activity->first[thread + 1] - from, i, end;
-    SEARCH(i, count, called_ns(activity, from + i) < start_ns);
-    SEARCH(end, count, called_ns(activity, from + end) < end_ns);
+    SEARCH_NEAR(i, activity->near[0], count, called_ns(activity, from + i) < start_ns);
+    SEARCH_NEAR(end, activity->near[1], count, called_ns(activity, from + end) < end_ns);
+    activity->near[0] = i;
+    activity->near[1] = end;
     *first = from + i;
     return from + end;
 }
@@ -222,7 +226,7 @@ void activity_free(struct activity *activity)
 }
 
 /* What THREAD does while the devices are idle, computed when first requested. */
-static const struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
+static struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
 {
     if (!activity->of_thread[thread]) {
         const struct host_state *host = host_state_of(activity->trace);
@@ -248,7 +252,7 @@ void activity_parts(struct activity *activity, track_id thread, int64_t start_ns
         parts_ns[part] = time_within(&activity->of_file[file][part], NULL, start_ns, end_ns);
         rest_ns -= parts_ns[part];
     }
-    const struct timed_set *host = host_of(activity, thread, file);
+    struct timed_set *host = host_of(activity, thread, file);
     for (int part = 0; part < HOST_ACTIVITIES; part++) {
         parts_ns[LATENCY_WAITING + part] =
             time_within(&host[part], activity->of_file[file], start_ns, end_ns);

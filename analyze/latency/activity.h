@@ -6,7 +6,8 @@
  *     activity_parts(activity, thread, start_ns, end_ns, parts_ns);     // they add up to end_ns - start_ns
  *     activity_free(activity);
  *
- * A question costs a few binary searches, however long the stretch is.
+ * A question costs a few searches, however long the stretch is, and little when it is near the one before: ask in the
+ * order of time.
  */
 #ifndef TPA_ANALYZE_LATENCY_ACTIVITY_H
 #define TPA_ANALYZE_LATENCY_ACTIVITY_H
@@ -38,10 +39,11 @@ enum latency_part { LATENCY_PART_ROWS(LATENCY_PART_ID) LATENCY_PARTS };
 /* "computation", "waiting" ...: as in tables. */
 const char *latency_part_name(enum latency_part part);
 
-/* A set of moments whose time before a moment is known by a binary search. */
+/* A set of moments whose time before a moment is known by a search. */
 struct timed_set {
     struct intervals set;
     int64_t *before_ns; /* what counts of the intervals before each, and one more */
+    size_t near;        /* where was searched last */
 };
 
 /* What the devices of a file do, and what each thread does while they are idle. */
@@ -55,6 +57,7 @@ struct activity {
     uint32_t *works;   /* positions in gpu_events */
     int64_t *works_ns; /* their durations before every 16th */
     size_t *first;     /* by track, and one more */
+    size_t near[2];    /* where was searched last for the first of a range and for the end */
 };
 
 /* New; free with activity_free. */
@@ -66,7 +69,7 @@ void activity_parts(struct activity *activity, track_id thread, int64_t start_ns
                     int64_t parts_ns[LATENCY_PARTS]);
 
 /* The operations launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
-size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+size_t activity_works(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first);
 
 /* How long the operations before place I of activity->works ran, each counted for itself. */

@@ -193,8 +193,9 @@ static void add_notices(const struct latency *latency, const struct latency_opti
                           own->name ? "" : "; --name takes operators and other ranges, too");
     if (latency->single)
         result_add_notice(result, "rare", latency->single, NULL, TPA_NOWHERE,
-                          "%" PRId64 " %s of names that occur less than %" PRId64 " times are left out",
-                          latency->single, latency->single == 1 ? "range" : "ranges", own->least);
+                          "%" PRId64 " %s of names that occur less than %" PRId64 " times %s left out",
+                          latency->single, latency->single == 1 ? "range" : "ranges", own->least,
+                          latency->single == 1 ? "is" : "are");
     if (latency->open)
         result_add_notice(result, "open_ranges", latency->open, NULL, TPA_NOWHERE,
                           "%" PRId64 " %s still open when recording stopped, and %s left out", latency->open,

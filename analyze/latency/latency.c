@@ -2,11 +2,12 @@
  * latency.c - see latency.h.
  *
  * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers
- * are at its end. What a range went to is computed range by range; medians of the parts only for rows that have
+ * are at its end. What a range went to is computed range by range, once; medians of the parts only for rows that have
  * outliers.
  */
 #include "analyze/latency/latency.h"
 
+#include "base/order.h"
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
@@ -212,35 +213,55 @@ static void fill_durations(struct latency *latency, struct latency_row *row, int
     row->stddev_ns = (int64_t)llround(stats.deviation);
 }
 
-static void parts_of(struct activity *activity, const struct latency_range *range,
-                     int64_t parts_ns[LATENCY_PARTS])
+/* What a range went to, and the operations launched within it. */
+struct range_work {
+    int64_t parts_ns[LATENCY_PARTS], works, works_ns;
+};
+
+static struct range_work work_of(struct activity *activity, const struct latency_range *range)
 {
-    activity_parts(activity, activity->trace->track[range->event], range->start_ns,
-                   range->start_ns + range->duration_ns, parts_ns);
+    struct range_work work;
+    track_id thread = activity->trace->track[range->event];
+    int64_t start_ns = range->start_ns, end_ns = range->start_ns + range->duration_ns;
+    size_t first, end = activity_works(activity, thread, start_ns, end_ns, &first);
+    activity_parts(activity, thread, start_ns, end_ns, work.parts_ns);
+    work.works = (int64_t)(end - first);
+    work.works_ns = activity_works_ns(activity, end) - activity_works_ns(activity, first);
+    return work;
 }
 
-static int64_t works_of(const struct activity *activity, const struct latency_range *range, int64_t *work_ns)
+/* New, free(): of each range of ROW. They are looked at in the order of the file, where one is near the other. */
+static struct range_work *works_of_row(const struct latency *latency, struct activity *activity,
+                                       const struct latency_row *row)
 {
-    size_t first, end = activity_works(activity, activity->trace->track[range->event], range->start_ns,
-                                       range->start_ns + range->duration_ns, &first);
-    *work_ns = activity_works_ns(activity, end) - activity_works_ns(activity, first);
-    return (int64_t)(end - first);
+    size_t count = (size_t)row->count;
+    const struct latency_range *ranges = &latency->ranges.at[row->first];
+    uint32_t *order = order_open(count);
+    uint64_t *events = mem_alloc(mem_times(count, sizeof *events));
+    for (size_t i = 0; i < count; i++)
+        events[i] = ranges[i].event;
+    order_by(order, count, events);
+    free(events);
+    struct range_work *works = mem_alloc(mem_times(count, sizeof *works));
+    for (size_t i = 0; i < count; i++)
+        works[order[i]] = work_of(activity, &ranges[order[i]]);
+    free(order);
+    return works;
 }
 
-/* What the ranges of ROW went to; missing where one is of a file without work. */
-static void fill_parts(struct latency *latency, struct activity *activity, struct latency_row *row)
+/* What the ranges of ROW, WORKS, went to; missing where one is of a file without work. */
+static void fill_parts(struct latency *latency, const struct activity *activity, struct latency_row *row,
+                       const struct range_work *works)
 {
     const struct trace *trace = activity->trace;
     bool known = true;
     for (int64_t i = 0; i < row->count; i++) {
         const struct latency_range *range = &latency->ranges.at[row->first + (size_t)i];
-        int64_t parts_ns[LATENCY_PARTS], work_ns;
         known = known && activity->has_work[trace->tracks[trace->track[range->event]].file];
-        parts_of(activity, range, parts_ns);
         for (int part = 0; part < LATENCY_PARTS; part++)
-            sum_add(&row->part_ns[part], parts_ns[part]);
-        row->works += works_of(activity, range, &work_ns);
-        sum_add(&row->work_ns, work_ns);
+            sum_add(&row->part_ns[part], works[i].parts_ns[part]);
+        row->works += works[i].works;
+        sum_add(&row->work_ns, works[i].works_ns);
     }
     for (int part = LATENCY_COMPUTATION; part <= LATENCY_COPIES; part++)
         sum_add(&row->busy_ns, row->part_ns[part]);
@@ -253,19 +274,6 @@ static void fill_parts(struct latency *latency, struct activity *activity, struc
 }
 
 /* ---- outliers ---- */
-
-static int compare_numbers(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
-/* The lower median of COUNT numbers, which are sorted. */
-static int64_t median_of(int64_t *numbers, size_t count)
-{
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
-    return numbers[(count - 1) / 2];
-}
 
 /* From which duration on a range of ROW is an outlier; INT64_MAX: none is. */
 static int64_t outlier_from_ns(const struct latency *latency, const struct latency_row *row)
@@ -282,32 +290,29 @@ static int64_t outlier_from_ns(const struct latency *latency, const struct laten
     return from_ns > tenth_more ? from_ns : tenth_more;
 }
 
-/* Medians over the ranges of ROW of each part and of the operations launched. NUMBERS has room for a number of each. */
-static void find_medians(struct latency *latency, struct activity *activity, const struct latency_row *row,
-                         int64_t *numbers, int64_t medians[LATENCY_PARTS + 1])
+/* Lower medians over the WORKS of ROW of each part and of the operations launched. NUMBERS has room for a number of each. */
+static struct range_work medians_of(const struct latency_row *row, const struct range_work *works,
+                                    int64_t *numbers)
 {
+    struct range_work medians = { 0 };
     size_t count = (size_t)row->count;
-    int64_t(*all)[LATENCY_PARTS + 1] = mem_alloc(mem_times(count, sizeof *all));
-    for (size_t i = 0; i < count; i++) {
-        int64_t work_ns;
-        parts_of(activity, &latency->ranges.at[row->first + i], all[i]);
-        all[i][LATENCY_PARTS] = works_of(activity, &latency->ranges.at[row->first + i], &work_ns);
-    }
-    for (int part = 0; part <= LATENCY_PARTS; part++) {
+    for (int part = 0; part < LATENCY_PARTS; part++) {
         for (size_t i = 0; i < count; i++)
-            numbers[i] = all[i][part];
-        medians[part] = median_of(numbers, count);
+            numbers[i] = works[i].parts_ns[part];
+        medians.parts_ns[part] = stats_value_at(numbers, count, (count - 1) / 2);
     }
-    free(all);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = works[i].works;
+    medians.works = stats_value_at(numbers, count, (count - 1) / 2);
+    return medians;
 }
 
-static struct latency_outlier outlier_of(struct latency *latency, struct activity *activity,
+static struct latency_outlier outlier_of(struct latency *latency, const struct activity *activity,
                                          const struct latency_row *row, const struct latency_range *range,
-                                         const int64_t medians[LATENCY_PARTS + 1])
+                                         const struct range_work *work, const struct range_work *medians)
 {
     const struct trace *trace = activity->trace;
     const struct track *track = &trace->tracks[trace->track[range->event]];
-    int64_t parts_ns[LATENCY_PARTS], work_ns;
     struct buffer thread = { 0 };
     bool known = activity->has_work[track->file];
     struct latency_outlier outlier = {
@@ -318,15 +323,14 @@ static struct latency_outlier outlier_of(struct latency *latency, struct activit
         .median_ns = row->p50_ns,
         .longer_ns = range->duration_ns - row->p50_ns,
         .grew_ns = TABLE_INT_MISSING,
-        .works = known ? works_of(activity, range, &work_ns) : TABLE_INT_MISSING,
-        .median_works = known ? medians[LATENCY_PARTS] : TABLE_INT_MISSING,
+        .works = known ? work->works : TABLE_INT_MISSING,
+        .median_works = known ? medians->works : TABLE_INT_MISSING,
     };
     group_show_thread(trace, trace->track[range->event], &thread);
     outlier.thread = (struct text){ arena_strndup(&latency->texts, thread.at, thread.count), thread.count };
     buffer_release(&thread);
-    parts_of(activity, range, parts_ns);
     for (int part = 0; part < LATENCY_PARTS; part++) {
-        int64_t grew_ns = parts_ns[part] - medians[part];
+        int64_t grew_ns = work->parts_ns[part] - medians->parts_ns[part];
         if (grew_ns <= 0 || grew_ns <= outlier.grew_ns)
             continue;
         const char *name = latency_part_name((enum latency_part)part);
@@ -336,18 +340,18 @@ static struct latency_outlier outlier_of(struct latency *latency, struct activit
     return outlier;
 }
 
-static void add_outliers(struct latency *latency, struct activity *activity, struct latency_row *row,
-                         int64_t *numbers)
+static void add_outliers(struct latency *latency, const struct activity *activity, struct latency_row *row,
+                         const struct range_work *works, int64_t *numbers)
 {
-    int64_t from_ns = outlier_from_ns(latency, row), medians[LATENCY_PARTS + 1];
+    int64_t from_ns = outlier_from_ns(latency, row);
     const struct latency_range *ranges = &latency->ranges.at[row->first];
     while (row->outliers < row->count && ranges[row->count - 1 - row->outliers].duration_ns > from_ns)
         row->outliers++;
     if (row->outliers == 0)
         return;
-    find_medians(latency, activity, row, numbers, medians);
+    struct range_work medians = medians_of(row, works, numbers);
     for (int64_t i = row->count - row->outliers; i < row->count; i++)
-        *VEC_PUSH(&latency->outliers) = outlier_of(latency, activity, row, &ranges[i], medians);
+        *VEC_PUSH(&latency->outliers) = outlier_of(latency, activity, row, &ranges[i], &works[i], &medians);
 }
 
 static bool is_nearer(const void *context, const void *left, const void *right)
@@ -410,8 +414,10 @@ static void fill_rows(struct latency *latency, struct activity *activity)
         fill_durations(latency, &latency->rows.at[i], numbers);
     runs_sort(latency->rows.at, latency->rows.count, sizeof *latency->rows.at, takes_less, NULL);
     for (size_t i = 0; i < latency->rows.count; i++) {
-        fill_parts(latency, activity, &latency->rows.at[i]);
-        add_outliers(latency, activity, &latency->rows.at[i], numbers);
+        struct range_work *works = works_of_row(latency, activity, &latency->rows.at[i]);
+        fill_parts(latency, activity, &latency->rows.at[i], works);
+        add_outliers(latency, activity, &latency->rows.at[i], works, numbers);
+        free(works);
     }
     runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
     free(numbers);

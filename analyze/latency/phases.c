@@ -24,7 +24,7 @@ struct phase_step {
 
 struct phase_query {
     const struct trace *trace;
-    const struct activity *activity;
+    struct activity *activity;
     const struct selection *selection;
     struct group *group;
     struct phases *phases;
@@ -89,7 +89,7 @@ static void time_step(struct phase_query *query, struct phase_step *step, const 
                       struct intervals *busy)
 {
     const struct trace *trace = query->trace;
-    const struct activity *activity = query->activity;
+    struct activity *activity = query->activity;
     track_id thread = trace->track[step->event];
     step->start_ns = trace_start_ns(trace, step->event);
     step->end_ns = trace_end_ns(trace, step->event);
@@ -183,7 +183,7 @@ static void add_rows(struct phase_query *query)
         finish_row(&phases->batches.at[i]);
 }
 
-void phases_find(struct phases *phases, const struct activity *activity, const struct selection *selection,
+void phases_find(struct phases *phases, struct activity *activity, const struct selection *selection,
                  struct group *group)
 {
     struct phase_query query = { .trace = activity->trace,

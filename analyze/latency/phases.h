@@ -31,7 +31,7 @@ struct phases {
 };
 
 /* Add the rows of the annotations in SELECTION that mark steps, by GROUP. Texts are borrowed from GROUP. */
-void phases_find(struct phases *phases, const struct activity *activity, const struct selection *selection,
+void phases_find(struct phases *phases, struct activity *activity, const struct selection *selection,
                  struct group *group);
 void phases_release(struct phases *phases);
 

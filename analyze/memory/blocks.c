@@ -1,7 +1,7 @@
 /*
- * blocks.c - whose blocks were in use at the peak, and blocks that lived on.
+ * blocks.c - blocks in use at the peak by owner, and blocks that were not freed.
  *
- * Both gather blocks, sort them by operator (or what else makes rows) and size, and make a row of each run.
+ * Both collect blocks, sort them by operator (or another key of rows) and size, and make a row of each run.
  */
 #include "analyze/memory/question.h"
 #include "base/sum.h"
@@ -63,7 +63,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
     static const char before_recording[] = "[before recording]";
     const struct memory_record *at = question->records->at;
     struct memory *memory = question->memory;
-    bool one_row = question->options->by == MEMORY_BY_DEVICE; /* for what was there before, too */
+    bool one_row = question->options->by == MEMORY_BY_DEVICE; /* also for memory in use before */
     struct memory_blocks row = { .place = memory_place_of(question, device) };
     int64_t whole = at[peak].allocated, rest = whole;
     struct blocks blocks = { 0 };
@@ -99,7 +99,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
 
 /* ---- never freed ---- */
 
-/* Is it a block that lived on, and was it requested? */
+/* Is it a block that was not freed, and selected? */
 static bool is_unfreed(const struct memory_question *question, const struct memory_record *record)
 {
     return record->bytes > 0 && record->ended_by == RECORD_NONE && memory_is_selected(question, record) &&

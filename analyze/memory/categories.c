@@ -1,7 +1,7 @@
 /*
- * categories.c - what memory is used for, where a memory timeline tells it.
+ * categories.c - categories of memory, from a memory timeline.
  *
- * A category holds what its records add up to: records of blocks that came, went, or changed into another category.
+ * The size of a category is the sum of its records: blocks that were allocated, freed, or changed their category.
  */
 #include "analyze/memory/question.h"
 #include "base/sum.h"
@@ -11,7 +11,7 @@
 
 struct category {
     name_id text;
-    bool used; /* a record that was requested is of it, or it holds something */
+    bool used; /* it has a selected record, or is not empty */
     int64_t bytes, at_peak, most, start, end, allocated, freed;
 };
 
@@ -23,7 +23,7 @@ struct extent {
     uint32_t first, last;
 };
 
-/* Its place among those met; there are a handful. */
+/* Its index among those found; there are few. */
 static struct category *category_called(struct categories *categories, name_id text)
 {
     for (size_t i = 0; i < categories->count; i++)
@@ -46,7 +46,7 @@ static void add_record(struct category *category, const struct memory_record *re
     category->most = category->bytes > category->most ? category->bytes : category->most;
 }
 
-/* The first and last record of DEVICE that were requested; there are such. */
+/* The first and last selected record of DEVICE, which exist. */
 static struct extent find_extent(const struct memory_question *question, const struct memory_device *device)
 {
     const struct memory_record *at = question->records->at;
@@ -82,7 +82,7 @@ void memory_add_categories(const struct memory_question *question, const struct 
     const struct memory_record *at = question->records->at;
     struct categories categories = { 0 };
     struct extent extent = find_extent(question, device);
-    bool tells_blocks = false; /* the form of sums does not */
+    bool tells_blocks = false; /* the aggregated form does not */
     for (uint32_t i = device->first; i <= extent.last; i++) {
         if (i == extent.first)
             for (size_t c = 0; c < categories.count; c++)

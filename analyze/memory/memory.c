@@ -12,7 +12,7 @@ const struct trace_wants memory_wants = { .args = MEMORY_RECORDS_WANTS | CALLERS
 const struct trace_wants memory_code_wants = { .args =
                                                    MEMORY_RECORDS_WANTS | CALLERS_WANTS | CODE_PATHS_WANTS };
 
-/* What the files lack, and what failed. */
+/* Missing data of the files, and failed allocations. */
 static void count_notices(const struct memory_question *question)
 {
     struct memory *memory = question->memory;
@@ -32,7 +32,7 @@ static void count_notices(const struct memory_question *question)
     memory->lacks_steps = memory->by == MEMORY_BY_STEP && question->steps->count == 0;
 }
 
-/* Is this the kind of memory that was requested? Memory of the host, or of a device that was not recorded, always is. */
+/* Is this memory selected? Memory of the host, or of an unknown device, always is. */
 static bool is_wanted(const struct memory_options *options, const struct memory_device *device)
 {
     return memory_is_host(device) || device->type == MEMORY_TYPE_UNTOLD ||
@@ -69,8 +69,8 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->by = options->by;
     memory->several_files = trace->file_count > 1;
     memory->texts = names_open();
-    const struct memory_records *records =
-        memory_records_of(trace, options->brief ? MEMORY_LEVELS : MEMORY_OWNERS);
+    struct memory_records *own = options->brief ? memory_records_open(trace, MEMORY_LEVELS) : NULL;
+    const struct memory_records *records = own ? own : memory_records_of(trace, MEMORY_OWNERS);
     struct memory_question question;
     memory_question_open(&question, trace, selection, options, records, memory);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
@@ -81,6 +81,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     count_notices(&question);
     memory_board_free(board);
     memory_question_release(&question);
+    memory_records_free(own);
     return memory;
 }
 
@@ -113,8 +114,8 @@ static void add_notices(const struct trace *trace, const struct memory *memory, 
     if (memory->without_totals)
         result_add_notice(
             result, "untold_totals", memory->without_totals, NULL, TPA_NOWHERE,
-            "the bytes in use are not recorded, and are therefore counted: of what was allocated before "
-            "recording only that is in the peak which was freed while it went on");
+            "the bytes in use are not recorded, and are therefore counted: memory allocated before "
+            "recording counts only if it was freed during it");
     if (memory->timelines)
         result_add_notice(
             result, "memory_timeline", memory->timelines, NULL, TPA_NOWHERE,
@@ -137,8 +138,8 @@ static void add_notices(const struct trace *trace, const struct memory *memory, 
     if (memory->lost_frees)
         result_add_notice(
             result, "lost_frees", memory->lost_frees, NULL, TPA_NOWHERE,
-            "blocks were allocated where another still lay: its free is not in the file, and is taken "
-            "to be just before");
+            "blocks were allocated at the address of another block in use, whose free is not in the file "
+            "and is assumed to be just before");
     many_rows_tell(result, memory->left_out);
 }
 

@@ -1,33 +1,33 @@
 /*
- * operators.c - what each operator, or other key, allocates and frees, itself and with all it called.
+ * operators.c - what each operator, or other key, allocates and frees, itself and with callees.
  *
- * Sums by key lie in arrays, which are emptied again after each device. What a call allocates with all it called is
- * summed up the call tree, but only where records lie, so that a device with few records costs little.
+ * Totals by key are kept in arrays, which are cleared after each device. Totals of calls with callees are added up
+ * along the call tree, but only for calls with records, so that a device with few records costs little.
  */
 #include "analyze/memory/question.h"
 #include "base/sum.h"
 
 #include <stdlib.h>
 
-/* Sums of allocations and of frees; all not negative. */
+/* Totals of allocations and frees; never negative. */
 enum { ALLOCATED, FREED, WAYS };
 struct sums {
     int64_t count[WAYS], bytes[WAYS];
 };
 
-/* Sums by operator, of one device at a time. */
+/* Totals by operator, of one device at a time. */
 struct memory_board {
     struct sums *self, *total; /* by key; the last is for records in no operator */
     bool *listed;              /* by key: is it in KEYS? */
     VEC_OF(uint32_t) keys;     /* those with a sum */
-    struct sums *calls;        /* by node: what the call allocated itself, then with what it called */
+    struct sums *calls;        /* by node: what the call allocated itself, later with callees */
     bool *visited;             /* by node: is it in NODES? */
     VEC_OF(node_id) nodes;     /* calls with records in them */
     uint32_t *open;            /* by name: calls of it on the stack */
     VEC_OF(node_id) stack;
 };
 
-/* ---- sums by operator ---- */
+/* ---- totals by operator ---- */
 
 struct memory_board *memory_board_open(const struct memory_question *question)
 {
@@ -61,7 +61,7 @@ void memory_board_free(struct memory_board *board)
     free(board);
 }
 
-/* Ready for the next device. */
+/* Clear for the next device. */
 static void board_clear(struct memory_board *board)
 {
     for (size_t i = 0; i < board->keys.count; i++) {
@@ -104,11 +104,11 @@ static void board_add(struct memory_board *board, const struct memory_question *
     list_key(board, key);
     add_sums(&board->self[key], &sums);
     if (question->options->by != MEMORY_BY_OPERATOR) {
-        add_sums(&board->total[key], &sums); /* nothing lies in anything else */
+        add_sums(&board->total[key], &sums); /* keys do not nest */
         return;
     }
     if (record->owner == EVENT_NONE ||
-        record->owner_by_call) /* in no call of the tree that would sum it up */
+        record->owner_by_call) /* not in a call of the tree that would add it up */
         add_sums(&board->total[key], &sums);
     node_id parent = tree->parent[record->node];
     if (parent != NODE_NONE)
@@ -125,7 +125,7 @@ static int compare_nodes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Where nearly all calls have records in them, looking through the marks is cheaper than sorting. */
+/* If nearly all calls have records in them, scanning the marks is cheaper than sorting. */
 static void sort_nodes(struct memory_board *board)
 {
     node_id least = NODE_NONE, greatest = 0;
@@ -146,7 +146,7 @@ static void sort_nodes(struct memory_board *board)
             board->nodes.at[count++] = node;
 }
 
-/* What was added to the calls goes up to their callers and into the totals of names; nested calls of a name count once. */
+/* Propagate the totals of calls to their callers and to the totals of names; nested calls of a name count once. */
 static void board_sum_up(struct memory_board *board, const struct memory_question *question)
 {
     const struct calltree *tree = question->records->tree;
@@ -157,7 +157,8 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
             add_sums(&board->calls[tree->parent[n]], &board->calls[n]);
     }
     const name_id *name = question->trace->name;
-    for (size_t i = 0; i <= board->nodes.count; i++) { /* callers first; at last the stack is emptied */
+    /* callers first; the last iteration empties the stack */
+    for (size_t i = 0; i <= board->nodes.count; i++) {
         node_id n = i < board->nodes.count ? board->nodes.at[i] : NODE_NONE;
         node_id parent = n == NODE_NONE ? NODE_NONE : tree->parent[n];
         while (board->stack.count && board->stack.at[board->stack.count - 1] != parent)
@@ -175,7 +176,7 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
 
 /* ---- operators ---- */
 
-/* Does the row of KEY hold what was requested? Only of operators the totals need records that do not count themselves. */
+/* Is the row of KEY selected? Only totals of operators include records that are not selected themselves. */
 static bool is_shown(const struct memory_question *question, uint32_t key)
 {
     if (question->options->by != MEMORY_BY_OPERATOR)

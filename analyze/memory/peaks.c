@@ -1,4 +1,4 @@
-/* peaks.c - a row per device, with its peak and what led there. */
+/* peaks.c - a row per device, with its peak and the allocation that reached it. */
 #include "analyze/memory/question.h"
 
 #include "base/buffer.h"
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stack has so many calls at most, the innermost: each of very many devices has a peak, and may have it deep down. */
+/* Limit on the calls of a stack, the innermost: there may be very many devices with deep stacks. */
 enum { MOST_CALLS = 64 };
 
-/* "ProfilerStep#3 > aten::mm": what RECORD lies in; "... > aten::mm" when not all of it is reported. */
+/* "ProfilerStep#3 > aten::mm": the stack around RECORD; "... > aten::mm" if it is shortened. */
 static struct text stack_of(const struct memory_question *question, const struct memory_record *record)
 {
     const struct calltree *tree = question->records->tree;
@@ -33,7 +33,7 @@ static struct text stack_of(const struct memory_question *question, const struct
     return stack;
 }
 
-/* Not on the host: PyTorch's allocator there says that it holds none, whatever is in use. */
+/* Not on the host: PyTorch's allocator there always reports 0 reserved bytes. */
 static bool tells_unused(const struct memory_record *record)
 {
     return record->reserved > 0 && record->reserved >= record->allocated;
@@ -74,7 +74,7 @@ void memory_add_lines(const struct memory_question *question)
     free(functions);
 }
 
-/* The records of a device at which something is largest; RECORD_NONE: unknown. */
+/* The records of a device with the largest values; RECORD_NONE: unknown. */
 struct extremes {
     uint32_t peak, reserved, unused, first, last, count;
 };
@@ -108,7 +108,7 @@ static struct extremes find_extremes(const struct memory_question *question,
     return found;
 }
 
-/* How many blocks were allocated and freed, and their bytes. What changes its category does neither. */
+/* Count the blocks allocated and freed, and their bytes. Changes of category are neither. */
 static void set_sums(struct memory_peak *row, const struct memory_question *question,
                      const struct memory_device *device)
 {

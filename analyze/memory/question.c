@@ -121,7 +121,7 @@ static uint32_t key_of(const struct memory_question *question, event_id e)
     return step ? (uint32_t)(step - question->steps->at) : question->key_count;
 }
 
-/* What tells rows apart, computed for each record. */
+/* Compute the key of the row of each record. */
 static void find_keys(struct memory_question *question)
 {
     const struct trace *trace = question->trace;

@@ -1,7 +1,7 @@
 /*
- * question.h - what the parts of memory's answer share; for analyze/memory/ only.
+ * question.h - state shared by the parts of the memory analysis; for analyze/memory/ only.
  *
- *     memory.c      asks device after device
+ *     memory.c      runs the parts for each device
  *     peaks.c categories.c blocks.c operators.c steps.c      rows of a device
  *     tables.c      the columns
  */
@@ -21,14 +21,14 @@ struct memory_question {
     const struct step_list *steps;
     int64_t *origins;    /* by file */
     bool *is_step;       /* by name */
-    name_id no_operator; /* stands for it in arrays by name: one more than there are names */
+    name_id no_operator; /* index for "no operator" in arrays by name: the number of names */
     /*
-     * A key is what tells the rows of a device apart: the name of the operator, else the label of the module or line,
-     * the place of the step or the track. KEY_COUNT stands for none.
+     * A key identifies a row of a device: the name of the operator, else the label of the module or line, the index of
+     * the step or the track. KEY_COUNT: none.
      */
     uint32_t *keys; /* by record; NULL: the names of the operators, or nothing */
     uint32_t key_count;
-    struct memory *memory; /* the answer */
+    struct memory *memory; /* the result */
 };
 
 void memory_question_open(struct memory_question *question, const struct trace *trace,
@@ -36,14 +36,14 @@ void memory_question_open(struct memory_question *question, const struct trace *
                           const struct memory_records *records, struct memory *memory);
 void memory_question_release(struct memory_question *question);
 
-/* Does the selection hold the time and place of RECORD? */
+/* Does the selection contain the time and place of RECORD? */
 static inline bool memory_is_selected(const struct memory_question *question,
                                       const struct memory_record *record)
 {
     return selection_holds_place(question->selection, record->event);
 }
 
-/* Was the operator of RECORD requested? */
+/* Is the operator of RECORD selected? */
 bool memory_owner_is_selected(const struct memory_question *question, const struct memory_record *record);
 
 /* The name of the operator of RECORD, or question->no_operator; its text. */
@@ -53,7 +53,7 @@ static inline name_id memory_owner(const struct memory_question *question, const
 }
 struct text memory_owner_text(const struct memory_question *question, name_id name);
 
-/* What tells the row of RECORD apart; the text that KEY stands for. */
+/* The key of the row of RECORD; the text of KEY. */
 static inline uint32_t memory_key(const struct memory_question *question, const struct memory_record *record)
 {
     if (question->keys)
@@ -62,17 +62,18 @@ static inline uint32_t memory_key(const struct memory_question *question, const 
 }
 struct text memory_key_text(const struct memory_question *question, uint32_t key);
 
-/* TEXT, LEN bytes, as the answer keeps it: once. */
+/* The one copy of TEXT, LEN bytes, that the result owns. */
 struct text memory_keep_text(const struct memory_question *question, const char *text, size_t len);
 
 struct memory_place memory_place_of(const struct memory_question *question,
                                     const struct memory_device *device);
 
-/* The moment of E, from the origin of its file; the number of the step it lies in, or TABLE_INT_MISSING. */
+/* The moment of E, from the origin of its file; the number of the step that contains it, or TABLE_INT_MISSING. */
 int64_t memory_moment(const struct memory_question *question, event_id e);
 int64_t memory_step_number(const struct memory_question *question, event_id e);
 
-/* peaks.c: add the row of DEVICE; false, and no row, when nothing of it is selected. And what line each row's peak is on. */
+/* peaks.c: add the row of DEVICE; false, and no row, if nothing of it is selected. And set the line of each row's
+ * peak. */
 bool memory_add_peak(const struct memory_question *question, const struct memory_device *device);
 void memory_add_lines(const struct memory_question *question);
 
@@ -84,7 +85,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
 void memory_add_unfreed(const struct memory_question *question, const struct memory_device *device);
 void memory_add_steps(const struct memory_question *question, const struct memory_device *device);
 
-/* operators.c: the same. The board is where it sums up. */
+/* operators.c: the same. The board holds its totals. */
 struct memory_board;
 struct memory_board *memory_board_open(const struct memory_question *question);
 void memory_board_free(struct memory_board *board); /* NULL is allowed */

@@ -1,8 +1,8 @@
-/* steps.c - what each step began with, reached and left. */
+/* steps.c - memory in use at the start, peak and end of each step. */
 #include "analyze/memory/question.h"
 #include "base/sum.h"
 
-/* Step after step: both steps and records come in order of time, so one pass does it. */
+/* One pass suffices, because both steps and records are in order of time. */
 void memory_add_steps(const struct memory_question *question, const struct memory_device *device)
 {
     const struct trace *trace = question->trace;

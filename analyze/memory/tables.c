@@ -1,4 +1,4 @@
-/* tables.c - the columns of what memory answers, and how its tables are shown. */
+/* tables.c - the columns of the tables of memory, and how they are shown. */
 #include "analyze/memory/question.h"
 #include "base/result.h"
 #include <stddef.h>
@@ -33,7 +33,7 @@ static const struct table_column peak_columns[] = {
 
 static const struct table_column category_columns[] = {
     PLACE_COLUMNS(struct memory_category),
-    COLUMN(struct memory_category, category, "category", "Category", TABLE_NAME, "what the memory is used for, as the profiler found out"),
+    COLUMN(struct memory_category, category, "category", "Category", TABLE_NAME, "use of the memory, as determined by the profiler"),
     COLUMN(struct memory_category, peak_bytes, "bytes", "At peak", TABLE_BYTES, "bytes of this category in use at the peak of the device", .aliases = "at_peak"),
     COLUMN(struct memory_category, share, "share", "Share", TABLE_SHARE, "share of the peak"),
     COLUMN(struct memory_category, most_bytes, "most", "Most", TABLE_BYTES, "most bytes of this category at any time"),
@@ -45,7 +45,7 @@ static const struct table_column category_columns[] = {
 
 static const struct table_column alive_columns[] = {
     PLACE_COLUMNS(struct memory_blocks),
-    COLUMN(struct memory_blocks, key, "operator", "Operator", TABLE_NAME, "operator that allocated the blocks; [before recording]: what is left of the peak"),
+    COLUMN(struct memory_blocks, key, "operator", "Operator", TABLE_NAME, "operator that allocated the blocks; [before recording]: the rest of the peak"),
     COLUMN(struct memory_blocks, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes of its blocks in use at the peak"),
     COLUMN(struct memory_blocks, share, "share", "Share", TABLE_SHARE, "share of the peak"),
     COLUMN(struct memory_blocks, count, "count", "Blocks", TABLE_TALLY, "how many blocks"),
@@ -77,7 +77,7 @@ static const struct table_column operator_columns[] = {
     COLUMN(struct memory_operator, freed_bytes, "freed", "Freed", TABLE_BYTES, "bytes it and all it called freed", .flags = TABLE_OPTIONAL),
 };
 
-/* By anything but operators there is no self and total. */
+/* For keys other than operators there is no self and total. */
 static const struct table_column allocation_columns[] = {
     PLACE_COLUMNS(struct memory_operator),
     COLUMN(struct memory_operator, key, "key", "Key", TABLE_NAME, "what makes rows"),
@@ -94,12 +94,12 @@ static const struct table_column step_columns[] = {
     COLUMN(struct memory_step, start_bytes, "start", "At start", TABLE_BYTES, "bytes in use as the step began"),
     COLUMN(struct memory_step, peak_bytes, "peak", "Peak", TABLE_BYTES, "most bytes in use during the step"),
     COLUMN(struct memory_step, end_bytes, "end", "At end", TABLE_BYTES, "bytes in use as it ended"),
-    COLUMN(struct memory_step, growth_bytes, "growth", "Growth", TABLE_BYTES, "what the end has more than the start"),
+    COLUMN(struct memory_step, growth_bytes, "growth", "Growth", TABLE_BYTES, "end minus start"),
     COLUMN(struct memory_step, reserved_bytes, "reserved", "Reserved", TABLE_BYTES, "bytes that the allocator held of the device as it ended", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
-/* Is what makes rows a TABLE column of the KEY at OFFSET: name it. */
+/* The column of TABLE at OFFSET holds the key of rows: title it accordingly. */
 static void name_key(const struct memory *memory, struct table *table, size_t offset)
 {
     static const struct {
@@ -115,7 +115,7 @@ static void name_key(const struct memory *memory, struct table *table, size_t of
         [MEMORY_BY_THREAD] = { "thread", "Thread", "number and name of the host thread that allocated",
                                TABLE_TEXT, 0 },
         [MEMORY_BY_DEVICE] = { "key", "Key", "nothing", TABLE_TEXT, TABLE_HIDDEN },
-        [MEMORY_BY_OPERATOR] = { 0 }, /* stays as it is */
+        [MEMORY_BY_OPERATOR] = { 0 }, /* unchanged */
     };
     struct table_column *column = &table->columns[table_column_at(table, offset)];
     if (memory->by == MEMORY_BY_OPERATOR)
@@ -140,7 +140,7 @@ static void give(const struct memory *memory, struct table *table, struct result
         table_free(table);
 }
 
-/* What no row tells is shown only to those who ask. */
+/* Columns without values are shown on request only. */
 static struct table *peak_table(const struct memory *memory)
 {
     static const size_t often_missing[] = {
@@ -192,7 +192,7 @@ static struct table *operator_table(const struct memory *memory)
 void memory_show(const struct memory *memory, struct result *result)
 {
     give(memory, peak_table(memory), result);
-    struct table *categories = TABLE_OF_ROWS("categories", "What it is used for", category_columns,
+    struct table *categories = TABLE_OF_ROWS("categories", "By category", category_columns,
                                              memory->categories.at, memory->categories.count);
     TABLE_SORT(categories, struct memory_category, peak_bytes);
     give(memory, categories, result);

@@ -267,8 +267,8 @@ static int64_t add_join(struct grown *grown, const struct join *join, const stru
     return own_ns;
 }
 
-static void keep_chain(struct fusions *fusions, const struct fusion_query *query,
-                       const struct stream_work *first, size_t count, const struct grown *grown)
+static void keep_chain(struct fusions *fusions, struct fusion_query *query, const struct stream_work *first,
+                       size_t count, const struct grown *grown)
 {
     const struct stream_works *works = query->works;
     const struct trace *trace = works->trace;

@@ -94,8 +94,8 @@ static inline int64_t work_gap_ns(const struct stream_works *works, const struct
 struct busy_time *busy_times_open(const struct stream_works *works);
 void busy_times_free(struct busy_time *busy, const struct stream_works *works);
 
-/* Time within [START, END) in which DEVICE of BUSY had no work. */
-int64_t busy_times_idle_ns(const struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
+/* Time within [START, END) in which DEVICE of BUSY had no work. Ask in the order of time. */
+int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
 
 /* Rank of the file, and numbers of device and stream, of the operations of STREAM. */
 void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
@@ -109,13 +109,14 @@ struct outer_operators {
     event_id *at;
     size_t count;
     size_t *first; /* by track, and one more */
+    size_t *near;  /* by track: where was searched last */
 };
 
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names);
 void outer_operators_release(struct outer_operators *outer);
 
-/* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. */
-size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call);
+/* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. Ask in the order of time. */
+size_t outer_operator_of(struct outer_operators *outer, const struct trace *trace, event_id call);
 
 /* Readable names of operations, each computed once. */
 struct work_words {

@@ -3,6 +3,7 @@
 
 #include "analyze/sequences/parts.h"
 #include "base/quantity.h"
+#include "facts/advice.h"
 #include "facts/code_paths.h"
 #include "facts/features.h"
 #include <inttypes.h>
@@ -18,7 +19,7 @@ const struct trace_wants sequences_wants = {
 /* clang-format off */
 static const struct table_column short_columns[] = {
     GROUP_COLUMNS(struct short_row, key),
-    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short operations with at least one of the row"),
+    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_TALLY, "runs of short operations with at least one of the row"),
     COLUMN(struct short_row, works, "works", "Operations", TABLE_TALLY, "operations of these"),
     COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
@@ -46,7 +47,7 @@ static const struct table_column run_columns[] = {
 
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
-    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words"),
+    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST),
     COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
     COLUMN(struct fusion_row, length, "length", "Operations", TABLE_TALLY, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
@@ -64,12 +65,12 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
     COLUMN(struct repeat_row, length, "length", "Operations", TABLE_TALLY, "operations of the chain"),
-    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest operations from the start of an occurrence to that of the next"),
+    COLUMN(struct repeat_row, every, "every", "Every", TABLE_TALLY, "fewest operations from the start of an occurrence to that of the next"),
     COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each operation to the start of the next, of all occurrences", .aliases = "gaps"),
     COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose operations are of this row; --all shows them", .flags = TABLE_OPTIONAL),
-    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words"),
+    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST),
     COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
@@ -79,7 +80,7 @@ static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, length, "length", "Operations", TABLE_TALLY, "operations that each launched"),
     COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
-    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words, by start"),
+    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words, by start", .flags = TABLE_LIST),
     COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
@@ -145,7 +146,7 @@ static const struct opt options[] = {
 };
 
 /* What the runs come to, for the first line that people read. */
-static void say_runs(const struct sequences *sequences, const struct sequence_options *own,
+static void say_runs(const struct sequences *sequences, const struct sequence_options *own, const char *graph,
                      struct result *result)
 {
     const struct short_row *total = &sequences->total;
@@ -166,7 +167,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
         quantity_show_rounded_time(&text, (double)total->host_ns);
         buffer_puts(&text, " of it because the host launched late");
         if (sequences->graph_gain_ns) {
-            buffer_printf(&text, "; CUDA graphs of %" PRId64 " of the runs would save ", sequences->graphs);
+            buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
             quantity_show_rounded_time(&text, (double)sequences->graph_gain_ns);
             buffer_puts(&text, " at most");
         }
@@ -176,7 +177,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
     buffer_release(&text);
 }
 
-static struct table *shorts_table(const struct sequences *sequences)
+static struct table *shorts_table(const struct sequences *sequences, const char *graph)
 {
     const struct short_row *total = &sequences->total;
     struct table *table = TABLE_OF_ROWS("short_runs", "Short operations in a row", short_columns,
@@ -185,12 +186,13 @@ static struct table *shorts_table(const struct sequences *sequences)
     group_show(sequences->group, table, offsetof(struct short_row, key));
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
     table_drop_hidden(table);
-    table_add_footer(table, "runs", "Runs", TABLE_COUNT, table_int(total->runs));
+    table_add_footer(table, "runs", "Runs", TABLE_TALLY, table_int(total->runs));
     table_add_footer(table, "works", "Operations", TABLE_TALLY, table_int(total->works));
     table_add_footer(table, "work", "Time of these", TABLE_NS, table_int(total->work_ns));
     table_add_footer(table, "idle", "Idle between", TABLE_NS, table_int(total->idle_ns));
     table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));
-    table_add_footer(table, "graphs", "Runs for a CUDA graph", TABLE_COUNT, table_int(sequences->graphs));
+    table_add_footer(table, "graphs", arena_printf(&table->arena, "Runs for a %s", graph), TABLE_TALLY,
+                     table_int(sequences->graphs));
     table_add_footer(table, "graph_gain", "Graphs gain at most", TABLE_NS,
                      table_int(sequences->graph_gain_ns));
     return table;
@@ -257,8 +259,9 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
                                             sequences->patterns.at, sequences->patterns.count);
         result_add_table(result, table);
     } else {
-        say_runs(sequences, own, result);
-        result_add_table(result, shorts_table(sequences));
+        const char *graph = trace_advice(query->trace, ADVICE_GRAPH);
+        say_runs(sequences, own, graph, result);
+        result_add_table(result, shorts_table(sequences, graph));
         result_add_table(result, runs_table(sequences, query->trace));
         result_add_table(result, fusions_table(sequences));
         result_add_table(result, repeats_table(sequences, query->trace));

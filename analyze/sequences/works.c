@@ -13,7 +13,7 @@
 struct busy_time {
     struct interval *at;
     int64_t *before_ns;
-    size_t count;
+    size_t count, near; /* near: where was searched last */
 };
 
 static struct busy_time busy_of(const struct trace *trace, const struct gpu_events *gpu,
@@ -32,17 +32,18 @@ static struct busy_time busy_of(const struct trace *trace, const struct gpu_even
 }
 
 /* How long the device had been busy at MOMENT. */
-static int64_t busy_until_ns(const struct busy_time *busy, int64_t moment_ns)
+static int64_t busy_until_ns(struct busy_time *busy, int64_t moment_ns)
 {
     size_t i;
-    SEARCH(i, busy->count, busy->at[i].start_ns < moment_ns);
+    SEARCH_NEAR(i, busy->near, busy->count, busy->at[i].start_ns < moment_ns);
+    busy->near = i;
     if (i == 0)
         return 0;
     int64_t end_ns = busy->at[i - 1].end_ns;
     return end_ns <= moment_ns ? busy->before_ns[i] : busy->before_ns[i] - (end_ns - moment_ns);
 }
 
-int64_t busy_times_idle_ns(const struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns)
+int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
     busy += device;
     return start_ns >= end_ns
@@ -174,33 +175,52 @@ static bool begins_later(const void *context, const void *left, const void *righ
 {
     const struct trace *trace = context;
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    if (trace->track[a] != trace->track[b])
-        return trace->track[a] > trace->track[b];
     if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
         return trace_start_ns(trace, a) > trace_start_ns(trace, b);
     return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
+static bool takes_part(const struct trace *trace, const bool *names, event_id e)
+{
+    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
+           (!names || names[trace->name[e]]);
+}
+
+/* Leave of the COUNT events AT, of a thread and by start, those that lie in no other; how many. */
+static size_t drop_inner(const struct trace *trace, event_id *at, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || trace_start_ns(trace, at[i]) >= trace_end_ns(trace, at[kept - 1]))
+            at[kept++] = at[i];
+    return kept;
+}
+
+/* First thread by thread: those of one are in order except a few, and those of two would take turns. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
 {
-    VEC_OF(event_id) found = { 0 };
+    struct outer_operators outer = { 0 };
+    size_t *next = mem_zalloc(trace->track_count + 1, sizeof *next); /* by track: where its next one goes */
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
-            (!names || names[trace->name[e]]))
-            *VEC_PUSH(&found) = e;
-    runs_sort(found.at, found.count, sizeof *found.at, begins_later, trace);
-    struct outer_operators outer = { .at = found.at };
-    outer.first = mem_zalloc(trace->track_count + 1, sizeof *outer.first);
-    for (size_t i = 0; i < found.count; i++) {
-        event_id e = found.at[i], last = outer.count ? outer.at[outer.count - 1] : EVENT_NONE;
-        if (last != EVENT_NONE && trace->track[last] == trace->track[e] &&
-            trace_start_ns(trace, e) < trace_end_ns(trace, last))
-            continue;
-        outer.at[outer.count++] = e;
-        outer.first[trace->track[e] + 1]++;
-    }
+        if (takes_part(trace, names, e))
+            next[trace->track[e] + 1]++;
     for (size_t t = 0; t < trace->track_count; t++)
-        outer.first[t + 1] += outer.first[t];
+        next[t + 1] += next[t];
+    outer.at = mem_alloc(mem_times(next[trace->track_count] + 1, sizeof *outer.at));
+    outer.first = mem_zalloc(trace->track_count + 1, sizeof *outer.first);
+    outer.near = mem_zalloc(trace->track_count + 1, sizeof *outer.near);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (takes_part(trace, names, e))
+            outer.at[next[trace->track[e]]++] = e;
+    for (size_t t = 0, first = 0; t < trace->track_count; first = next[t++]) {
+        event_id *at = outer.at + first;
+        runs_sort(at, next[t] - first, sizeof *at, begins_later, trace);
+        size_t count = drop_inner(trace, at, next[t] - first);
+        memmove(outer.at + outer.count, at, count * sizeof *at);
+        outer.count += count;
+        outer.first[t + 1] = outer.count;
+    }
+    free(next);
     return outer;
 }
 
@@ -208,16 +228,19 @@ void outer_operators_release(struct outer_operators *outer)
 {
     free(outer->at);
     free(outer->first);
+    free(outer->near);
     *outer = (struct outer_operators){ 0 };
 }
 
-size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call)
+size_t outer_operator_of(struct outer_operators *outer, const struct trace *trace, event_id call)
 {
     if (call == EVENT_NONE)
         return SIZE_MAX;
-    size_t first = outer->first[trace->track[call]], end = outer->first[trace->track[call] + 1], i;
+    track_id thread = trace->track[call];
+    size_t first = outer->first[thread], count = outer->first[thread + 1] - first, i;
     int64_t moment_ns = trace_start_ns(trace, call);
-    SEARCH(i, end - first, trace_start_ns(trace, outer->at[first + i]) <= moment_ns);
+    SEARCH_NEAR(i, outer->near[thread], count, trace_start_ns(trace, outer->at[first + i]) <= moment_ns);
+    outer->near[thread] = i;
     if (i == 0 || trace_end_ns(trace, outer->at[first + i - 1]) <= moment_ns)
         return SIZE_MAX;
     return first + i - 1;

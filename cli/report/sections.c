@@ -5,6 +5,7 @@
 #include "charts/timeline.h"
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
+#include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/registry.h"
 #include "analyze/sequences/sequences.h"
@@ -19,7 +20,7 @@
 
 enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
-/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is not an error of a report. */
+/* Add the charts of TYPE, LEN bytes. Nothing to draw is not an error in a report. */
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
@@ -34,7 +35,7 @@ static void draw(const char *type, size_t len, const struct trace *trace, const 
     }
 }
 
-/* The tables of an analysis, asked as without options, and its charts. */
+/* Add the tables of an analysis with default options, and its charts. */
 static bool fill_analysis(const struct analysis *analysis, const struct trace *trace,
                           const struct selection *selection, struct report_content *content,
                           struct tpa_error *err)
@@ -61,7 +62,7 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     steps_add_result(steps, content->result);
@@ -100,7 +101,7 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     (void)err;
     struct gaps_options options = gaps_defaults;
     options.most_gaps = MOST_ROWS;
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
@@ -108,7 +109,19 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
-/* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
+static bool fill_launches(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    struct chart_question question = { .trace = trace, .selection = selection };
+    struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
+    launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
+    chart_queues(content->picture, &question, launches);
+    launches_free(launches);
+    return true;
+}
+
+/* As fill_analysis, with only the most important rows of each table: a large trace may have very many. */
 static bool fill_most(const struct analysis *analysis, const struct trace *trace,
                       const struct selection *selection, struct report_content *content,
                       struct tpa_error *err)
@@ -142,7 +155,7 @@ static bool fill_memory(const struct trace *trace, const struct selection *selec
     return true;
 }
 
-/* The job that several files are of. Of a part of them it would tell something else than of all. */
+/* The analysis of the job of several files. It would be different for a part of them. */
 static bool fill_fleet(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
@@ -175,7 +188,7 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
 
 static const struct trace_wants no_wants;
 
-/* Sections that are not analyses. What top wants is a function, and so are pictures': report_wants adds them. */
+/* Sections that are not analyses. What top and pictures want is computed by functions: report_wants adds that. */
 static const struct report_section own_sections[] = {
     { "summary", "Findings", "What to change, what saves most first, and what the rules looked at.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
@@ -195,7 +208,7 @@ static const struct report_section own_sections[] = {
       NULL, FEATURE_EVENTS, &views_wants, fill_timeline },
 };
 
-/* Analyses whose charts are drawn from the answer that the tables show. */
+/* Analyses whose charts use the same result as the tables. */
 static const struct {
     const struct analysis *analysis;
     bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
@@ -203,7 +216,7 @@ static const struct {
 } own_fills[] = {
     { &analysis_steps, fill_steps },     { &analysis_kernels, fill_kernels },
     { &analysis_gaps, fill_gaps },       { &analysis_sequences, fill_sequences },
-    { &analysis_latency, fill_latency },
+    { &analysis_latency, fill_latency }, { &analysis_launches, fill_launches },
 };
 
 static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)
@@ -224,7 +237,7 @@ static struct report_section section_of(const struct analysis *analysis, char *m
     return section;
 }
 
-/* What is not named comes behind the analyses that are, and the timeline at last. */
+/* Analyses that are not named follow those that are; the timeline is last. */
 static int place_of(const char *key)
 {
     static const char *const order[] = { "summary", "steps",    "operators", "modules",       "kernels",

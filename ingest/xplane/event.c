@@ -61,30 +61,9 @@ bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t dura
 
 /* ---- reading ---- */
 
-static inline void take_stat(const struct xplane_plane *plane, const struct wire_field *field,
-                             struct xplane_stats *stats)
-{
-    enum xplane_stat stat;
-    struct xplane_value value;
-    if (!xplane_stat_read(plane, wire_in(field), &stat, &value))
-        return;
-    stats->present |= UINT32_C(1) << stat;
-    stats->at[stat] = value;
-}
-
-/* What is the same for all events of a name stands with the name. */
-static void take_stats_of_name(const struct xplane_plane *plane, struct wire in, struct xplane_stats *stats)
-{
-    struct wire_field field;
-    while (wire_next(&in, &field)) {
-        if (wire_is(&field, 5, WIRE_BYTES))
-            take_stat(plane, &field, stats);
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
-            return;
-    }
-}
-
-bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct xplane_event *event)
+/* Any way that an XEvent may be written. */
+static bool read_fields(const struct xplane_plane *plane, struct wire in, const uint8_t *end,
+                        struct xplane_event *event)
 {
     struct wire_field field;
     event->metadata_id = 0;
@@ -99,7 +78,9 @@ bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct 
             event->is_sum = false;
             break;
         case 3 << 3 | WIRE_VARINT: event->duration_ps = (int64_t)field.value; break;
-        case 4 << 3 | WIRE_BYTES: take_stat(plane, &field, &event->stats); break;
+        case 4 << 3 | WIRE_BYTES:
+            xplane_stat_take(plane, field.bytes, (size_t)field.value, end, &event->stats);
+            break;
         case 5 << 3 | WIRE_VARINT: event->is_sum = true; break;
         default:
             if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
@@ -109,7 +90,57 @@ bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct 
     return !in.damaged;
 }
 
+/* The number of the field that begins with TAG, if that is the next one before STOP. False: it is a long one. */
+static inline bool take_number(const uint8_t **at, const uint8_t *stop, uint8_t tag, uint64_t *number)
+{
+    if (*at >= stop || **at != tag)
+        return true;
+    ++*at;
+    return wire_quick_varint(at, number);
+}
+
+/*
+ * As writers write it, which takes half the time: in order, tags of one byte, numbers of up to eight, short stats. False: it is
+ * written in another way, or damaged.
+ */
+static bool read_quickly(const struct xplane_plane *plane, const struct wire_field *field, const uint8_t *end,
+                         struct xplane_event *event)
+{
+    enum { NUMBERS = 3, TAG_AND_NUMBER = 9 };
+    const uint8_t *at = field->bytes, *stop = at + field->value;
+    uint64_t id = 0, offset_ps = 0, duration_ps = 0;
+    if (end - at < NUMBERS * TAG_AND_NUMBER || !take_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
+        !take_number(&at, stop, 2 << 3 | WIRE_VARINT, &offset_ps) ||
+        !take_number(&at, stop, 3 << 3 | WIRE_VARINT, &duration_ps))
+        return false;
+    event->metadata_id = id;
+    event->offset_ps = (int64_t)offset_ps;
+    event->duration_ps = (int64_t)duration_ps;
+    event->is_sum = false;
+    event->stats.present = 0;
+    while (at < stop) {
+        if (*at != (4 << 3 | WIRE_BYTES) || stop - at < 2 || at[1] >= 0x80 || at[1] > stop - at - 2)
+            return false;
+        xplane_stat_take(plane, at + 2, at[1], end, &event->stats);
+        at += 2 + at[1];
+    }
+    return at == stop;
+}
+
+bool xplane_event_read(struct whole *whole, const struct xplane_plane *plane, const struct wire *line,
+                       const struct wire_field *field, struct xplane_event *event)
+{
+    whole_need(whole, field->bytes, (size_t)field->value);
+    const uint8_t *end = line->end < whole->ready_end ? line->end : whole->ready_end;
+    return read_quickly(plane, field, end, event) || read_fields(plane, wire_in(field), end, event);
+}
+
 /* ---- names, tracks ---- */
+
+static bool wants(const struct xplane_reader *reader, enum trace_arg arg)
+{
+    return reader->options->wants.args >> arg & 1;
+}
 
 static name_id text_id(struct xplane_reader *reader, struct xplane_text text)
 {
@@ -139,8 +170,17 @@ static name_id name_of(struct xplane_reader *reader, const struct xplane_plane *
     if (name->serial != reader->serial) {
         name->serial = reader->serial;
         name->id = add_name(reader, shown_name(plane, name));
+        name->long_id = NAME_NONE;
     }
     return name->id;
+}
+
+/* The same for the whole line of HLO, of a name that name_of was asked for. */
+static name_id long_name_of(struct xplane_reader *reader, struct xplane_event_name *name)
+{
+    if (name->long_id == NAME_NONE)
+        name->long_id = text_id(reader, name->name);
+    return name->long_id;
 }
 
 /* The track of LINE, named. */
@@ -166,7 +206,7 @@ static void add_number(struct xplane_reader *reader, const struct xplane_stats *
                        enum trace_arg arg)
 {
     int64_t number;
-    if (xplane_number(stats, stat, &number))
+    if (xplane_has(stats, stat) && wants(reader, arg) && xplane_number(stats, stat, &number))
         trace_chunk_arg(reader->chunk, arg, number);
 }
 
@@ -198,7 +238,8 @@ static void add_args(struct xplane_reader *reader, const struct xplane_stats *st
     add_number(reader, stats, STAT_CORRELATION, ARG_CORRELATION);
     add_number(reader, stats, STAT_GRAPH_ID, ARG_GRAPH_ID);
     add_number(reader, stats, STAT_GRAPH_NODE_ID, ARG_GRAPH_NODE_ID);
-    if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len)
+    if (xplane_has(stats, STAT_HLO_MODULE) && stats->at[STAT_HLO_MODULE].text.len &&
+        wants(reader, ARG_MODULE))
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
     add_number(reader, stats, xplane_has(stats, STAT_FLOPS) ? STAT_FLOPS : STAT_MODEL_FLOPS, ARG_FLOPS);
     add_number(reader, stats, STAT_BYTES_ACCESSED, ARG_BYTES_ACCESSED);
@@ -361,13 +402,24 @@ int64_t xplane_launch_number(int64_t device, int64_t run)
     return (device & INT32_MAX) << 28 | (run & 0xfffffff);
 }
 
-/* The program that ran on the TPU at START: the last to begin by then. */
-static const struct xplane_program *program_at(const struct xplane_plane *plane, int64_t start_ns)
+static bool is_last_by(const struct xplane_plane *plane, size_t i, int64_t start_ns)
 {
-    size_t i;
-    SEARCH(i, plane->programs.count, plane->programs.at[i].start_ns <= start_ns);
-    const struct xplane_program *program = i ? &plane->programs.at[i - 1] : NULL;
-    return program && start_ns <= program->end_ns ? program : NULL;
+    return i < plane->programs.count && plane->programs.at[i].start_ns <= start_ns &&
+           (i + 1 == plane->programs.count || plane->programs.at[i + 1].start_ns > start_ns);
+}
+
+/* The program that ran on the TPU at START: the last to begin by then. Mostly it is that of the operator before. */
+static const struct xplane_program *program_at(struct xplane_plane *plane, int64_t start_ns)
+{
+    size_t i = plane->last_program;
+    if (!is_last_by(plane, i, start_ns)) {
+        SEARCH(i, plane->programs.count, plane->programs.at[i].start_ns <= start_ns);
+        if (i == 0)
+            return NULL;
+        plane->last_program = --i;
+    }
+    const struct xplane_program *program = &plane->programs.at[i];
+    return start_ns <= program->end_ns ? program : NULL;
 }
 
 /* Categories of what is on the device, of GPUs; "" leaves it to the names of the line and of the event. */
@@ -401,7 +453,7 @@ static uint16_t host_category(const struct xplane_reader *reader, const struct x
 }
 
 /* The number that joins a launch on the host, or work on a TPU, with the other. False: none. */
-static bool tpu_launch(const struct xplane_plane *plane, const struct xplane_line *line,
+static bool tpu_launch(struct xplane_plane *plane, const struct xplane_line *line,
                        const struct xplane_stats *stats, int64_t start_ns, int64_t *number)
 {
     int64_t run, device = 0;
@@ -435,6 +487,15 @@ static void add_operator(struct xplane_reader *reader, const struct xplane_line 
         trace_chunk_arg(reader->chunk, ARG_MODULE, text_id(reader, stats->at[STAT_HLO_MODULE].text));
 }
 
+/* EVENT of the host is no call: calls in it are for what it does. */
+static void keep_as_around(const struct xplane_reader *reader, struct xplane_line *line,
+                           const struct chunk_event *event)
+{
+    line->last_name = event->name;
+    line->last_serial = reader->serial;
+    line->last_end_ns = event->start_ns + event->dur_ns;
+}
+
 /* EVENT of the host is the step that it tells of. */
 static void make_step(struct xplane_reader *reader, const struct xplane_event_name *name,
                       struct chunk_event *event, int64_t number)
@@ -462,11 +523,8 @@ static void add_around(struct xplane_reader *reader, struct xplane_line *line,
         make_step(reader, name, event, number);
     if (event->category == reader->driver || event->category == reader->runtime)
         add_operator(reader, line, event, stats);
-    else {
-        line->last_name = event->name;
-        line->last_serial = reader->serial;
-        line->last_end_ns = event->start_ns + event->dur_ns;
-    }
+    else
+        keep_as_around(reader, line, event);
 }
 
 static void note_device_step(struct xplane_reader *reader, const struct xplane_event_name *name,
@@ -489,6 +547,12 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
     if (plane->kind == PLANE_HOST) {
         reader->is_jax |= name && name->is_jax;
         reader->is_tensorflow |= name && name->is_tensorflow;
+        if (stats->present == 0) { /* most: it can be no call and no step */
+            event->category = reader->no_category;
+            keep_as_around(reader, line, event);
+            trace_chunk_event(chunk, event);
+            return;
+        }
         event->category = host_category(reader, name, stats);
         add_around(reader, line, name, event, stats);
     } else {
@@ -504,10 +568,24 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
     if ((event->category == reader->tpu_runtime || line->is_work) &&
         tpu_launch(plane, line, stats, event->start_ns, &launch))
         trace_chunk_arg(chunk, ARG_CORRELATION, launch);
-    if (plane->kind == PLANE_TPU && name && name->display.len)
-        trace_chunk_arg(chunk, ARG_LONG_NAME, text_id(reader, name->name));
+    if (plane->kind == PLANE_TPU && name && name->display.len && wants(reader, ARG_LONG_NAME))
+        trace_chunk_arg(chunk, ARG_LONG_NAME, long_name_of(reader, name));
     if (stats->present)
         add_flows(reader, stats, event->track, event->start_ns);
+}
+
+/* What is the same for all events of a name stands with the name; what the event tells itself counts more. */
+static void add_stats_of_name(const struct xplane_plane *plane, const struct xplane_event_name *name,
+                              struct xplane_stats *stats)
+{
+    uint32_t told = stats->present;
+    for (uint32_t i = 0; i < name->stat_count; i++) {
+        const struct xplane_name_stat *known = &plane->name_stats.at[name->first_stat + i];
+        if (told >> known->stat & 1)
+            continue;
+        stats->at[known->stat] = known->value;
+        stats->present |= UINT32_C(1) << known->stat;
+    }
 }
 
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,
@@ -540,15 +618,8 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
                            xplane_offset(reader, at));
         return;
     }
-    if (name && name->stats.at != name->stats.end) {
-        struct xplane_stats of_event = event->stats;
-        event->stats.present = 0;
-        take_stats_of_name(plane, name->stats, &event->stats);
-        for (int i = 0; i < STAT_COUNT; i++)
-            if (of_event.present >> i & 1)
-                event->stats.at[i] = of_event.at[i];
-        event->stats.present |= of_event.present;
-    }
+    if (name && name->stat_count)
+        add_stats_of_name(plane, name, &event->stats);
     track_id track = xplane_line_track(reader, plane, line);
     if (name && name->is_allocation && plane->kind == PLANE_HOST) {
         add_memory(reader, name, &event->stats, track, start_ns);

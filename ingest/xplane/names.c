@@ -89,7 +89,8 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     struct wire_field field;
     if (!read_entry(entry, &key, &in))
         return;
-    struct xplane_event_name name = { .stats = in };
+    struct xplane_event_name name = { 0 };
+    *VEC_PUSH(&plane->name_fields) = in;
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 2, WIRE_BYTES))
             name.name = xplane_text_of(&field);
@@ -107,38 +108,55 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
 }
 
-/* Keep the stats of a name only where one of them means something: most say where in the program it comes from. */
-static void look_at_stats(const struct xplane_plane *plane, struct xplane_event_name *name)
+/* What STAT of NAME, whose stats are read, is: the last one told counts. */
+static void set_name_stat(struct xplane_plane *plane, struct xplane_event_name *name, enum xplane_stat stat,
+                          const struct xplane_value *value)
 {
-    struct wire in = name->stats;
+    for (uint32_t i = name->first_stat; i < plane->name_stats.count; i++)
+        if (plane->name_stats.at[i].stat == stat) {
+            plane->name_stats.at[i].value = *value;
+            return;
+        }
+    *VEC_PUSH(&plane->name_stats) = (struct xplane_name_stat){ stat, *value };
+    name->stat_count++;
+}
+
+/* Read the stats of a name that mean something: most say where in the program it comes from. */
+static void read_stats_of_name(struct xplane_plane *plane, struct xplane_event_name *name, struct wire in)
+{
     struct wire_field field;
     struct xplane_value value;
     enum xplane_stat stat;
+    name->first_stat = (uint32_t)plane->name_stats.count;
     while (wire_next(&in, &field)) {
         if (wire_is(&field, 5, WIRE_BYTES) && xplane_stat_read(plane, wire_in(&field), &stat, &value))
-            return;
-        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
-            break;
-    }
-    name->stats = wire_over(NULL, 0);
-}
-
-void xplane_names_read(struct xplane_plane *plane)
-{
-    struct wire in = plane->fields;
-    struct wire_field field;
-    while (wire_next(&in, &field)) {
-        if (wire_is(&field, 4, WIRE_BYTES))
-            read_event_name(plane, &field);
-        else if (wire_is(&field, 5, WIRE_BYTES))
-            read_stat_name(plane, &field);
-        else if (wire_is(&field, 6, WIRE_BYTES))
-            *VEC_PUSH(&plane->stats) = wire_in(&field);
+            set_name_stat(plane, name, stat, &value);
         else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
             break;
     }
+}
+
+void xplane_names_read(struct whole *whole, struct xplane_plane *plane)
+{
+    struct wire in = plane->fields;
+    struct wire_field field;
+    while (whole_next(whole, &in, &field)) {
+        bool is_event_name = wire_is(&field, 4, WIRE_BYTES) && plane->has_lines;
+        bool is_stat_name = wire_is(&field, 5, WIRE_BYTES), is_stat = wire_is(&field, 6, WIRE_BYTES);
+        if (is_event_name || is_stat_name || is_stat)
+            whole_keep(whole, field.bytes, (size_t)field.value);
+        if (is_event_name)
+            read_event_name(plane, &field);
+        else if (is_stat_name)
+            read_stat_name(plane, &field);
+        else if (is_stat)
+            *VEC_PUSH(&plane->stats) = wire_in(&field);
+        else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
+            break;
+    }
     for (size_t i = 0; i < plane->event_names.count; i++)
-        look_at_stats(plane, &plane->event_names.at[i]);
+        read_stats_of_name(plane, &plane->event_names.at[i], plane->name_fields.at[i]);
+    VEC_FREE(&plane->name_fields);
 }
 
 void xplane_names_release(struct xplane_plane *plane)
@@ -147,6 +165,7 @@ void xplane_names_release(struct xplane_plane *plane)
     id_table_release(&plane->event_ids);
     VEC_FREE(&plane->stat_names);
     VEC_FREE(&plane->event_names);
+    VEC_FREE(&plane->name_stats);
     VEC_FREE(&plane->stats);
     VEC_FREE(&plane->programs);
 }
@@ -158,37 +177,46 @@ static void set_number(struct xplane_value *value, int64_t number)
     *value = (struct xplane_value){ .is_number = true, .number = number };
 }
 
-/* Read the value of the stat; *NAME is its name's place, UINT32_MAX when it is unknown. */
+/* FIELD of a stat, which is not its id, is *VALUE if it is one. */
+static void take_value(const struct xplane_plane *plane, const struct wire_field *field,
+                       struct xplane_value *value)
+{
+    switch (field->number << 3 | field->type) {
+    case 2 << 3 | WIRE_FIXED64: {
+        double number = wire_double(field->value);
+        if (fabs(number) < 0x1p62 && number == floor(number))
+            set_number(value, (int64_t)number);
+        break;
+    }
+    case 3 << 3 | WIRE_VARINT:
+    case 4 << 3 | WIRE_VARINT: set_number(value, (int64_t)field->value); break;
+    case 5 << 3 | WIRE_BYTES:
+    case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = xplane_text_of(field) }; break;
+    case 7 << 3 | WIRE_VARINT: {
+        uint32_t text = id_table_find(&plane->stat_ids, field->value);
+        *value = (struct xplane_value){ 0 };
+        if (text != ID_TABLE_NONE)
+            value->text = plane->stat_names.at[text].text;
+        break;
+    }
+    default: break;
+    }
+}
+
+/* Read the value of the stat; *NAME is its name's place, ID_TABLE_NONE when it is unknown. */
 static bool read_value(const struct xplane_plane *plane, struct wire in, uint32_t *name,
                        struct xplane_value *value)
 {
     struct wire_field field;
     uint64_t id = 0;
-    uint32_t text;
     *value = (struct xplane_value){ 0 };
     while (wire_next(&in, &field)) {
-        switch (field.number << 3 | field.type) {
-        case 1 << 3 | WIRE_VARINT: id = field.value; break;
-        case 2 << 3 | WIRE_FIXED64: {
-            double number = wire_double(field.value);
-            if (fabs(number) < 0x1p62 && number == floor(number))
-                set_number(value, (int64_t)number);
-            break;
-        }
-        case 3 << 3 | WIRE_VARINT:
-        case 4 << 3 | WIRE_VARINT: set_number(value, (int64_t)field.value); break;
-        case 5 << 3 | WIRE_BYTES:
-        case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = xplane_text_of(&field) }; break;
-        case 7 << 3 | WIRE_VARINT:
-            text = id_table_find(&plane->stat_ids, field.value);
-            *value = (struct xplane_value){ 0 };
-            if (text != UINT32_MAX)
-                value->text = plane->stat_names.at[text].text;
-            break;
-        default:
-            if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
-                return false;
-        }
+        if (wire_is(&field, 1, WIRE_VARINT))
+            id = field.value;
+        else
+            take_value(plane, &field, value);
+        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            return false;
     }
     *name = id_table_find(&plane->stat_ids, id);
     return !in.damaged;
@@ -198,10 +226,60 @@ bool xplane_stat_read(const struct xplane_plane *plane, struct wire in, enum xpl
                       struct xplane_value *value)
 {
     uint32_t name;
-    if (!read_value(plane, in, &name, value) || name == UINT32_MAX)
+    if (!read_value(plane, in, &name, value) || name == ID_TABLE_NONE)
         return false;
     *stat = (enum xplane_stat)plane->stat_names.at[name].meaning;
     return *stat != STAT_UNKNOWN;
+}
+
+/*
+ * The only field of the LEN bytes at AT, of which and of what follows up to END can be read. False: there is none, or several, or it
+ * is an id, or long, or damaged.
+ */
+static bool only_field(const uint8_t *at, size_t len, const uint8_t *end, struct wire_field *field)
+{
+    const uint8_t *behind = at + 1;
+    if (len < 2 || end - at < 9 || *at < 2 << 3 || *at >= 0x80)
+        return false;
+    *field = (struct wire_field){ .number = *at >> 3, .type = *at & 7 };
+    switch (field->type) {
+    case WIRE_VARINT: return wire_quick_varint(&behind, &field->value) && behind == at + len;
+    case WIRE_FIXED64:
+        memcpy(&field->value, behind, sizeof field->value);
+        field->value = le64toh(field->value);
+        return len == 9;
+    case WIRE_BYTES:
+        field->value = at[1];
+        field->bytes = at + 2;
+        return at[1] < 0x80 && (size_t)at[1] + 2 == len;
+    default: return false;
+    }
+}
+
+/*
+ * Nearly all stats are an id and a value behind it, and most say nothing to us: these are not looked at any further.
+ * What is written in another way is read field by field.
+ */
+void xplane_stat_take(const struct xplane_plane *plane, const uint8_t *at, size_t len, const uint8_t *end,
+                      struct xplane_stats *stats)
+{
+    struct xplane_value value = { 0 };
+    struct wire_field field;
+    enum xplane_stat stat = STAT_UNKNOWN;
+    const uint8_t *behind = at + 1;
+    uint64_t id;
+    if (len > 2 && end - at >= 9 && at[0] == (1 << 3 | WIRE_VARINT) && wire_quick_varint(&behind, &id) &&
+        behind < at + len && only_field(behind, (size_t)(at + len - behind), end, &field)) {
+        uint32_t name = id_table_find(&plane->stat_ids, id);
+        if (name == ID_TABLE_NONE || plane->stat_names.at[name].meaning == STAT_UNKNOWN)
+            return;
+        stat = (enum xplane_stat)plane->stat_names.at[name].meaning;
+        take_value(plane, &field, &value);
+    } else if (!xplane_stat_read(plane, wire_over(at, len), &stat, &value)) {
+        return;
+    }
+    stats->present |= UINT32_C(1) << stat;
+    stats->at[stat] = value;
 }
 
 bool xplane_number(const struct xplane_stats *stats, enum xplane_stat stat, int64_t *number)
@@ -219,7 +297,7 @@ bool xplane_plane_stat(const struct xplane_plane *plane, const char *name, struc
 {
     uint32_t place;
     for (size_t i = 0; i < plane->stats.count; i++)
-        if (read_value(plane, plane->stats.at[i], &place, value) && place != UINT32_MAX &&
+        if (read_value(plane, plane->stats.at[i], &place, value) && place != ID_TABLE_NONE &&
             xplane_text_is(plane->stat_names.at[place].text, name))
             return true;
     return false;

@@ -100,15 +100,22 @@ struct xplane_stat_name {
 };
 
 struct xplane_event_name {
-    struct xplane_text name, display;
-    struct wire stats;  /* the whole metadata entry, when some of its stats mean something; else empty */
-    name_id id;         /* the chunk's, valid in SERIAL */
-    uint32_t serial;    /* of the reader; 0: none yet */
-    bool is_twin;       /* "end: ...", see event.c */
-    bool is_allocation; /* an allocator's event, */
-    bool is_free;       /* which frees */
-    bool is_context;    /* TensorFlow's "TraceContext" */
+    name_id id, long_id; /* the chunk's, valid in SERIAL; LONG_ID: of the text NAME, NAME_NONE: none yet */
+    uint32_t serial;     /* of the reader; 0: none yet */
+    uint32_t first_stat,
+        stat_count;             /* of the plane's NAME_STATS: what is the same for all events of this name */
+    bool is_twin;               /* "end: ...", see event.c */
+    bool is_allocation;         /* an allocator's event, */
+    bool is_free;               /* which frees */
+    bool is_context;            /* TensorFlow's "TraceContext" */
     bool is_jax, is_tensorflow; /* who has events of this name */
+    struct xplane_text name, display;
+};
+
+/* A stat of a name that means something. */
+struct xplane_name_stat {
+    enum xplane_stat stat;
+    struct xplane_value value;
 };
 
 enum xplane_plane_kind {
@@ -129,20 +136,28 @@ struct xplane_plane {
     struct id_table stat_ids, event_ids;
     VEC_OF(struct xplane_stat_name) stat_names;
     VEC_OF(struct xplane_event_name) event_names;
+    VEC_OF(struct wire) name_fields; /* by event name: its entry */
+    VEC_OF(struct xplane_name_stat) name_stats;
     VEC_OF(struct wire) stats; /* its own */
     /* The programs that ran on a TPU, by start: their operators belong to their launch. */
     VEC_OF(struct xplane_program) programs;
+    size_t last_program; /* where the last look-up ended */
+    bool has_lines;
     bool lines_come_first; /* all that they need stands behind them: what was read of them can go */
     bool is_cut;           /* the file ends in its middle */
 };
 
-/* Read the two tables of PLANE, whose fields are known. Free them with xplane_names_release. */
-void xplane_names_read(struct xplane_plane *plane);
+/* Read the two tables of PLANE, whose fields are known, and keep what they point to. Free them with xplane_names_release. */
+void xplane_names_read(struct whole *whole, struct xplane_plane *plane);
 void xplane_names_release(struct xplane_plane *plane);
 
 /* Read the XStat at IN. False: it means nothing to us. */
 bool xplane_stat_read(const struct xplane_plane *plane, struct wire in, enum xplane_stat *stat,
                       struct xplane_value *value);
+
+/* Read the XStat of LEN bytes at AT, the same; it may be more than one field of an event, of which the last counts. */
+void xplane_stat_take(const struct xplane_plane *plane, const uint8_t *at, size_t len, const uint8_t *end,
+                      struct xplane_stats *stats);
 
 /* Text of the stat of PLANE itself called NAME: numbers in *VALUE, texts, too. False when it has none. */
 bool xplane_plane_stat(const struct xplane_plane *plane, const char *name, struct xplane_value *value);
@@ -184,9 +199,10 @@ struct xplane_reader {
     struct trace_chunk *chunk;
     const struct ingest_options *options;
     struct tpa_error *err;
-    const uint8_t *first; /* byte of the file */
-    struct buffer text;   /* a name in the making */
-    uint32_t serial;      /* counts how often the chunk was emptied, from 1 */
+    struct whole whole;
+    struct buffer text;                    /* a name in the making */
+    struct buffer line_name, line_display; /* of the line that is read */
+    uint32_t serial;                       /* counts how often the chunk was emptied, from 1 */
     bool is_jax, is_tensorflow, is_amd;
     uint64_t host_steps;
     uint16_t no_category, kernel, copy, memset, annotation, grouping, operation, runtime, driver, tpu_runtime,
@@ -219,7 +235,7 @@ struct xplane_line {
 /* Offset in the file, for notices. */
 static inline int64_t xplane_offset(const struct xplane_reader *reader, const uint8_t *at)
 {
-    return at - reader->first;
+    return at - reader->whole.at;
 }
 
 /* Set the categories of events. */
@@ -232,14 +248,16 @@ void xplane_event_init(struct xplane_reader *reader);
 bool xplane_span(const struct xplane_line *line, int64_t offset_ps, int64_t duration_ps, int64_t *start_ns,
                  int64_t *end_ns);
 
-/* The parts of an XEvent that are not stats. False: it is damaged. */
+/* The parts of an XEvent. */
 struct xplane_event {
     uint64_t metadata_id;
     int64_t offset_ps, duration_ps;
     bool is_sum; /* it tells how often something happened, and not when */
     struct xplane_stats stats;
 };
-bool xplane_event_read(const struct xplane_plane *plane, struct wire in, struct xplane_event *event);
+/* Read the XEvent that FIELD holds, which was read last of LINE, a message in WHOLE. False: it is damaged. */
+bool xplane_event_read(struct whole *whole, const struct xplane_plane *plane, const struct wire *line,
+                       const struct wire_field *field, struct xplane_event *event);
 
 /* Add EVENT, which was read from AT on, to the chunk. */
 void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,

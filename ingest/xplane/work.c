@@ -108,25 +108,27 @@ bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stat
 
 static void scan_line(struct xplane_reader *reader, const struct xplane_plane *plane, struct wire in)
 {
+    struct whole *whole = &reader->whole;
     struct wire_field field;
     struct xplane_event event;
-    while (wire_next(&in, &field)) {
-        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event))
+    while (whole_next(whole, &in, &field)) {
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(whole, plane, &in, &field, &event))
             xplane_work_note(reader, &event.stats);
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+        else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
             return;
     }
 }
 
 void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane)
 {
+    struct whole *whole = &reader->whole;
     struct wire in = plane->fields;
     struct wire_field field;
-    xplane_names_read(plane);
-    while (wire_next(&in, &field)) {
+    xplane_names_read(whole, plane);
+    while (whole_next(whole, &in, &field)) {
         if (wire_is(&field, 3, WIRE_BYTES))
             scan_line(reader, plane, wire_in(&field));
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+        else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
             break;
     }
     xplane_names_release(plane);

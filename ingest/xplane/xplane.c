@@ -45,18 +45,38 @@ static bool is_derived(int64_t id)
     return (uint32_t)id - UINT32_C(0xdeadbeef) < 400;
 }
 
-/* The fields of a line that are not events: they may come after these. */
-static bool read_line_fields(struct wire in, struct xplane_line *line)
+static void skip_short_events(const struct whole *whole, struct wire *in)
 {
+    const uint8_t *at = in->at, *end = in->end < whole->ready_end ? in->end : whole->ready_end;
+    if (at < whole->ready)
+        return;
+    while (end - at >= 2 && at[0] == (4 << 3 | WIRE_BYTES) && at[1] < 0x80 && at[1] <= end - at - 2)
+        at += 2 + at[1];
+    in->at = at;
+}
+
+/* The text of FIELD, copied to COPY: what is read next may take its place in memory. */
+static struct xplane_text copy_text(struct whole *whole, const struct wire_field *field, struct buffer *copy)
+{
+    whole_need(whole, field->bytes, (size_t)field->value);
+    buffer_clear(copy);
+    buffer_add(copy, (const char *)field->bytes, (size_t)field->value);
+    return (struct xplane_text){ copy->at, copy->count };
+}
+
+/* The fields of a line that are not events: they may come after these. */
+static bool read_line_fields(struct xplane_reader *reader, struct wire in, struct xplane_line *line)
+{
+    struct whole *whole = &reader->whole;
     struct wire_field field;
-    while (wire_next(&in, &field)) {
+    while (skip_short_events(whole, &in), whole_next(whole, &in, &field)) {
         switch (field.number << 3 | field.type) {
         case 1 << 3 | WIRE_VARINT: line->id = (int64_t)field.value; break;
-        case 2 << 3 | WIRE_BYTES: line->name = xplane_text_of(&field); break;
+        case 2 << 3 | WIRE_BYTES: line->name = copy_text(whole, &field, &reader->line_name); break;
         case 3 << 3 | WIRE_VARINT: line->timestamp_ns = (int64_t)field.value; break;
-        case 11 << 3 | WIRE_BYTES: line->display = xplane_text_of(&field); break;
+        case 11 << 3 | WIRE_BYTES: line->display = copy_text(whole, &field, &reader->line_display); break;
         default:
-            if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
                 return false;
         }
     }
@@ -75,7 +95,7 @@ static struct xplane_line open_line(struct xplane_reader *reader, const struct x
 {
     struct xplane_line line = { .track = TRACK_NONE };
     bool is_cut = plane->is_cut && in.end == plane->fields.end; /* which was said */
-    if (!read_line_fields(in, &line) && !is_cut)
+    if (!read_line_fields(reader, in, &line) && !is_cut)
         tell_damage(reader, in.at);
     line.is_derived = is_derived(line.id);
     if (plane->kind == PLANE_HOST)
@@ -87,15 +107,16 @@ static struct xplane_line open_line(struct xplane_reader *reader, const struct x
 }
 
 static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, struct wire in,
-                      uint64_t order, struct whole *whole)
+                      uint64_t order)
 {
+    struct whole *whole = &reader->whole;
     struct xplane_line line = open_line(reader, plane, in);
     struct xplane_event event;
     struct wire_field field;
     line.order = order;
-    while (wire_next(&in, &field)) {
+    while (whole_next(whole, &in, &field)) {
         if (wire_is(&field, 4, WIRE_BYTES)) {
-            if (xplane_event_read(plane, wire_in(&field), &event))
+            if (xplane_event_read(whole, plane, &in, &field, &event))
                 xplane_event_add(reader, plane, &line, &event, field.bytes);
             else
                 tell_damage(reader, field.bytes);
@@ -105,7 +126,7 @@ static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, 
                 if (plane->lines_come_first)
                     whole_done(whole, (size_t)(field.bytes - whole->at));
             }
-        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+        } else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number)) {
             break;
         }
     }
@@ -121,38 +142,38 @@ static bool begins_later(const void *context, const void *left, const void *righ
     return a->start_ns > b->start_ns;
 }
 
-static void read_programs(const struct xplane_reader *reader, struct xplane_plane *plane, struct wire in)
+static void read_programs(struct xplane_reader *reader, struct xplane_plane *plane, struct wire in)
 {
+    struct whole *whole = &reader->whole;
     struct xplane_line line = { 0 };
     struct wire_field field;
     struct xplane_event event;
-    (void)reader;
-    read_line_fields(in, &line);
+    read_line_fields(reader, in, &line);
     if (!xplane_text_is(line.name, "XLA Modules"))
         return;
-    while (wire_next(&in, &field)) {
+    while (whole_next(whole, &in, &field)) {
         struct xplane_program program = { .correlation = -1 };
         int64_t run;
-        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(plane, wire_in(&field), &event) &&
+        if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(whole, plane, &in, &field, &event) &&
             event.duration_ps >= 0 &&
             xplane_span(&line, event.offset_ps, event.duration_ps, &program.start_ns, &program.end_ns)) {
             if (xplane_number(&event.stats, STAT_RUN_ID, &run))
                 program.correlation = xplane_launch_number(plane->number, run);
             *VEC_PUSH(&plane->programs) = program;
-        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+        } else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number)) {
             break;
         }
     }
 }
 
-static void find_programs(const struct xplane_reader *reader, struct xplane_plane *plane)
+static void find_programs(struct xplane_reader *reader, struct xplane_plane *plane)
 {
     struct wire in = plane->fields;
     struct wire_field field;
-    while (wire_next(&in, &field)) {
+    while (whole_next(&reader->whole, &in, &field)) {
         if (wire_is(&field, 3, WIRE_BYTES))
             read_programs(reader, plane, wire_in(&field));
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+        else if (field.type == WIRE_GROUP && !whole_skip_group(&reader->whole, &in, field.number))
             break;
     }
     if (plane->programs.count)
@@ -195,29 +216,31 @@ static void place_plane(struct xplane_plane *plane, size_t index)
 }
 
 /* The next field of PLANE; where the file ends in the middle of the plane, at last the line that it ends in. */
-static bool next_of_plane(const struct xplane_plane *plane, struct wire *in, struct wire_field *field)
+static bool next_of_plane(struct whole *whole, const struct xplane_plane *plane, struct wire *in,
+                          struct wire_field *field)
 {
     uint64_t len;
-    return wire_next(in, field) || (plane->is_cut && wire_cut(in, field, &len) && field->number == 3);
+    return whole_next(whole, in, field) || (plane->is_cut && wire_cut(in, field, &len) && field->number == 3);
 }
 
-static bool read_plane_fields(struct wire in, struct xplane_plane *plane, uint64_t *lines)
+static bool read_plane_fields(struct whole *whole, struct wire in, struct xplane_plane *plane)
 {
     struct wire_field field;
     bool has_names = false;
     plane->fields = in;
     plane->name = (struct xplane_text){ "", 0 };
     plane->lines_come_first = true;
-    *lines = 0;
-    while (next_of_plane(plane, &in, &field)) {
+    plane->has_lines = false;
+    while (next_of_plane(whole, plane, &in, &field)) {
         has_names |= field.number == 4 || field.number == 5;
         plane->lines_come_first &= !(has_names && field.number == 3);
-        if (wire_is(&field, 2, WIRE_BYTES))
+        plane->has_lines |= wire_is(&field, 3, WIRE_BYTES);
+        if (wire_is(&field, 2, WIRE_BYTES)) {
             plane->name = xplane_text_of(&field);
-        else if (wire_is(&field, 3, WIRE_BYTES))
-            ++*lines;
-        else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+            whole_keep(whole, field.bytes, (size_t)field.value);
+        } else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number)) {
             return false;
+        }
     }
     return !in.damaged || plane->is_cut;
 }
@@ -277,16 +300,16 @@ static void read_device(struct xplane_reader *reader, const struct xplane_plane 
         *VEC_PUSH(&file->devices) = device;
 }
 
-static bool read_lines(struct xplane_reader *reader, struct xplane_plane *plane, struct whole *whole)
+static bool read_lines(struct xplane_reader *reader, struct xplane_plane *plane)
 {
     struct wire in = plane->fields;
     struct wire_field field;
     uint64_t order = 0;
-    while (next_of_plane(plane, &in, &field)) {
+    while (next_of_plane(&reader->whole, plane, &in, &field)) {
         if (wire_is(&field, 3, WIRE_BYTES)) {
-            if (!read_line(reader, plane, wire_in(&field), ++order, whole))
+            if (!read_line(reader, plane, wire_in(&field), ++order))
                 return false;
-        } else if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number)) {
+        } else if (field.type == WIRE_GROUP && !whole_skip_group(&reader->whole, &in, field.number)) {
             break;
         }
     }
@@ -332,30 +355,29 @@ static void tell_cut(struct xplane_reader *reader, const struct xplane_plane *pl
 }
 
 /* Read plane IN; CUT_LEN is what it would have if the file did not end in its middle, else 0. */
-static bool read_plane(struct xplane_reader *reader, struct wire in, uint64_t cut_len, struct planes_met *met,
-                       struct whole *whole)
+static bool read_plane(struct xplane_reader *reader, struct wire in, uint64_t cut_len, struct planes_met *met)
 {
     struct xplane_plane plane = { .is_cut = cut_len > 0 };
-    uint64_t lines;
     bool ok = true;
     if (in.at == in.end)
         return true;
-    if (!read_plane_fields(in, &plane, &lines))
+    if (!read_plane_fields(&reader->whole, in, &plane))
         tell_damage(reader, in.at);
     if (plane.is_cut)
         tell_cut(reader, &plane, cut_len);
     place_plane(&plane, met->count++);
-    xplane_names_read(&plane);
+    xplane_names_read(&reader->whole, &plane);
     read_environment(reader, &plane);
     if (plane.kind != PLANE_HOST)
         read_device(reader, &plane);
-    if (lines > 0) {
+    if (plane.has_lines) {
         keep_apart(reader, &plane, met);
         if (plane.kind == PLANE_TPU)
             find_programs(reader, &plane);
-        ok = read_lines(reader, &plane, whole);
+        ok = read_lines(reader, &plane);
     }
     xplane_names_release(&plane);
+    whole_let_go(&reader->whole);
     return ok;
 }
 
@@ -407,21 +429,22 @@ static void tell_message(struct xplane_reader *reader, const struct wire_field *
                          xplane_offset(reader, field->bytes));
 }
 
-static bool read_field(struct xplane_reader *reader, const struct wire_field *field, struct planes_met *met,
-                       struct whole *whole)
+static bool read_field(struct xplane_reader *reader, const struct wire_field *field, struct planes_met *met)
 {
     struct trace_file *file = trace_builder_current_file(reader->builder);
+    struct whole *whole = &reader->whole;
     if (field->type != WIRE_BYTES)
         return true;
     switch (field->number) {
     case 1: {
-        bool ok = read_plane(reader, wire_in(field), 0, met, whole);
+        bool ok = read_plane(reader, wire_in(field), 0, met);
         whole_done(whole, (size_t)(field->bytes + field->value - whole->at));
         return ok;
     }
     case 2:
     case 3: tell_message(reader, field); return true;
     case 4:
+        whole_need(whole, field->bytes, (size_t)field->value);
         if (!file->host_name && field->value)
             file->host_name =
                 trace_builder_strndup(reader->builder, (const char *)field->bytes, (size_t)field->value);
@@ -431,41 +454,45 @@ static bool read_field(struct xplane_reader *reader, const struct wire_field *fi
 }
 
 /* Calls are read with what their work names: where the host comes before a GPU, look through the GPUs first. */
-static void look_ahead(struct xplane_reader *reader, const struct whole *whole)
+static void look_ahead(struct xplane_reader *reader)
 {
+    struct whole *whole = &reader->whole;
     struct wire in = wire_over(whole->at, whole->size);
     struct wire_field field;
     bool host_was_there = false;
-    while (wire_next(&in, &field)) {
+    while (whole_next(whole, &in, &field)) {
         struct xplane_plane plane = { 0 };
-        uint64_t lines;
-        if (field.type == WIRE_GROUP && !wire_skip_group(&in, field.number))
+        if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
             return;
-        if (!wire_is(&field, 1, WIRE_BYTES) || !read_plane_fields(wire_in(&field), &plane, &lines) || !lines)
+        if (!wire_is(&field, 1, WIRE_BYTES))
             continue;
-        place_plane(&plane, 0);
-        host_was_there |= plane.kind == PLANE_HOST;
-        if (plane.kind == PLANE_GPU && host_was_there)
-            xplane_work_scan(reader, &plane);
+        if (read_plane_fields(whole, wire_in(&field), &plane) && plane.has_lines) {
+            place_plane(&plane, 0);
+            host_was_there |= plane.kind == PLANE_HOST;
+            if (plane.kind == PLANE_GPU && host_was_there)
+                xplane_work_scan(reader, &plane);
+        }
+        whole_let_go(whole);
     }
 }
 
-static bool read_space(struct xplane_reader *reader, struct whole *whole)
+static bool read_space(struct xplane_reader *reader)
 {
+    struct whole *whole = &reader->whole;
     struct wire in = wire_over(whole->at, whole->size);
     struct wire_field field;
     struct planes_met met = { .names = names_open() };
     bool ok = true;
-    while (ok && wire_next(&in, &field)) {
+    while (ok && whole_next(whole, &in, &field)) {
         if (field.type == WIRE_GROUP)
-            wire_skip_group(&in, field.number);
+            whole_skip_group(whole, &in, field.number);
         else
-            ok = read_field(reader, &field, &met, whole);
+            ok = read_field(reader, &field, &met);
     }
     uint64_t len;
     const uint8_t *end = in.at;
     if (ok && wire_cut(&in, &field, &len) && field.number == 1)
-        ok = read_plane(reader, wire_in(&field), len, &met, whole);
+        ok = read_plane(reader, wire_in(&field), len, &met);
     else if (in.damaged)
         trace_chunk_notice(reader->chunk, "cut_short",
                            "the file is cut or damaged here; what comes after was not read",
@@ -478,7 +505,6 @@ static bool read_space(struct xplane_reader *reader, struct whole *whole)
 static bool read_xplane(struct source *source, struct trace_builder *builder,
                         const struct ingest_options *options, struct tpa_error *err)
 {
-    struct whole whole = { 0 };
     struct xplane_reader reader = {
         .builder = builder,
         .chunk = trace_chunk_open(builder),
@@ -486,24 +512,25 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
         .err = err,
         .serial = 1,
     };
-    bool ok = whole_read(&whole, source, options, err);
-    whole_tell(&whole, source, builder);
+    bool ok = whole_open(&reader.whole, source, options, err);
+    whole_tell(&reader.whole, source, builder);
     if (ok) {
-        reader.first = whole.at;
         xplane_event_init(&reader);
-        look_ahead(&reader, &whole);
-        ok = read_space(&reader, &whole);
+        look_ahead(&reader);
+        ok = read_space(&reader);
         add_device_steps(&reader);
         trace_builder_current_file(builder)->producer =
             reader.is_tensorflow && !reader.is_jax ? PRODUCER_TENSORFLOW : PRODUCER_JAX;
-        ok = ok && hand_over(&reader);
+        ok = ok && hand_over(&reader) && whole_close(&reader.whole, builder, err);
     }
     VEC_FREE(&reader.device_steps);
     VEC_FREE(&reader.allocators);
     xplane_work_release(&reader);
     buffer_release(&reader.text);
+    buffer_release(&reader.line_name);
+    buffer_release(&reader.line_display);
     trace_chunk_free(reader.chunk);
-    whole_free(&whole);
+    whole_free(&reader.whole);
     return ok;
 }
 

@@ -214,7 +214,20 @@ class Recording {
             for (const row of lane)
                 if (row)
                     this.sortRow(row);
+        if (this.data.alive)
+            this.sortRows(rows);
         return rows;
+    }
+
+    /* Rows with the largest blocks come first, wherever they were put when there was room. */
+    sortRows(rows) {
+        for (const lane of rows)
+            lane.sort((a, b) => Math.max(...b.map((i) => this.bytesOf(i))) - Math.max(...a.map((i) => this.bytesOf(i))));
+    }
+
+    /* "Bytes: 512" of an event's details. */
+    bytesOf(i) {
+        return Number((this.data.details[this.spans.detail[i]].match(/Bytes: (\d+)/) || [0, 0])[1]);
     }
 
     sortRow(row) {

@@ -1,46 +1,114 @@
 /* ---- from rows of tables to the timeline and back; addresses that can be sent to a colleague ---- */
 
-/* #e=12: event 12 of the first timeline; #t=1000,500: 500 ns from 1000 ns on; #find=NAME: the longest of this name. */
+/*
+ * #e=12: event 12 of the first timeline; #t=1000,500: 500 ns from 1000 ns on; #m=1000: what was in use then; #find=NAME,3,0: the
+ * longest of this name, where they are given only on rank 3 and its device 0. Of the second timeline: #2.e=12. Where there is
+ * none, #call=NAME: the longest call of this name in the first call tree.
+ */
 let timelines = [];
 
+/* ADDRESS, "#e=12", as one of VIEW. */
+function addressIn(view, address) {
+    const number = timelines.indexOf(view);
+    return number > 0 ? address.replace("#", `#${number + 1}.`) : address;
+}
+
 function setHash(view, words) {
-    if (view !== timelines[0])
+    if (!timelines.includes(view))
         return;
     try {
-        history.replaceState(null, "", `#${words}`);
+        history.replaceState(null, "", addressIn(view, `#${words}`));
     } catch {
         /* a page that is shown within another may not */
     }
 }
 
 function followHash() {
-    const view = timelines[0], words = location.hash.slice(1);
-    if (!view || !/^(e|t|find)=/.test(words))
+    follow(location.hash.slice(1));
+}
+
+function follow(address) {
+    if (address.startsWith("call=") && flames.length)
+        chooseCall(flames[0], decodeURIComponent(address.slice(5)));
+    const [, number, words] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find)=.*)$/) || [];
+    const view = timelines[(number || 1) - 1];
+    if (!view || !words)
         return;
-    const value = decodeURIComponent(words.slice(words.indexOf("=") + 1));
+    const [value, ...more] = words.slice(words.indexOf("=") + 1).split(",").map(decodeURIComponent);
     if (words.startsWith("e=") && Number(value) < view.recording.spans.count)
         view.choose(Number(value), true);
     if (words.startsWith("t=")) {
-        const [from, length] = value.split(",").map(Number);
+        const [from, length] = [value, more[0]].map(Number);
         view.show(from - length * 0.1, length * 1.2);
         view.choseRange(from, from + length);
     }
+    if (words.startsWith("m="))
+        openMoment(view, Number(value));
     if (words.startsWith("find="))
-        chooseNamed(view, value);
+        chooseNamed(view, value, ...more);
     view.root.scrollIntoView({ behavior: "instant" });
 }
 
-/* All of NAME are matches; the longest is chosen. */
-function chooseNamed(view, name) {
-    const { recording } = view, { spans } = recording;
+/* All of NAME, on RANK and DEVICE unless they are "", are matches; the longest is chosen. */
+function chooseNamed(view, name, rank = "", device = "") {
+    const { recording } = view;
     view.matches = [];
-    view.takeMatches((i) => recording.nameOf(i) === name);
+    view.takeMatches((i) => recording.nameOf(i) === name && isAt(recording, i, rank, device));
     view.root.querySelector("input[type=search]").value = name;
     view.told.textContent = `${view.matches.length} found`;
-    const longest = view.matches.reduce((best, i) => best < 0 || spans.length[i] > spans.length[best] ? i : best, -1);
+    const longest = longestOf(recording, view.matches);
     if (longest >= 0)
         view.choose(longest, true);
     view.draw();
+}
+
+function chooseCall(view, name) {
+    const best = longestCall(view).get(name);
+    if (best === undefined)
+        return;
+    view.choose(best);
+    view.root.scrollIntoView({ behavior: "instant", block: "center" });
+}
+
+/* Of each name of a call tree, the longest box. */
+function longestCall(view) {
+    const { model } = view, found = new Map();
+    for (let i = 0; i < model.count; i++) {
+        const box = model.box(i);
+        if (box && (!found.has(box.name) || box.length > model.box(found.get(box.name)).length))
+            found.set(box.name, i);
+    }
+    return found;
+}
+
+/* ---- where events are ---- */
+
+/* Is event I on RANK, and on DEVICE or a thread? "": it may be on any. */
+function isAt(recording, i, rank, device) {
+    return isLaneAt(recording.lanes[recording.spans.lane[i]], rank, device);
+}
+
+function isLaneAt(lane, rank, device) {
+    return (!rank || !lane.group || lane.group === `rank ${rank}`) && (!device || lane.place !== 0 || lane.title.startsWith(`device ${device},`));
+}
+
+/* Of the events of LIST the longest, and on the critical path only if there is no other; -1 if there is none. */
+function longestOf(recording, list) {
+    const { length, lane } = recording.spans, isMark = (i) => recording.lanes[lane[i]].place === 1;
+    return list.reduce((best, i) => best < 0 || isMark(i) < isMark(best) || (isMark(i) === isMark(best) && length[i] > length[best]) ? i : best, -1);
+}
+
+/* ",3,0" of an address: rank and device, where there are several. */
+function siteText(recording, rank, device) {
+    const parts = [recording.files.length > 1 ? rank : "", recording.strips.length > 1 ? device : ""];
+    return parts.join("") === "" ? "" : `,${parts.join(",")}`.replace(/,$/, "");
+}
+
+/* The address that finds event I by its name. */
+function addressOfSpan(recording, i) {
+    const lane = recording.lanes[recording.spans.lane[i]];
+    const [rank, device] = [lane.group.match(/^rank (\d+)/), lane.title.match(/^device (\d+),/)].map((found) => found ? found[1] : "");
+    return `#find=${encodeURIComponent(recording.nameOf(i))}${siteText(recording, rank, device)}`;
 }
 
 /* ---- tables ---- */
@@ -67,20 +135,24 @@ function nameOfCell(cell) {
     return cell.dataset.name !== undefined ? cell.dataset.name : textOf(cell);
 }
 
-/* In PANEL, links to the rows that have one of KEYS, a name or a place. */
-function addRows(panel, ...keys) {
+/* In PANEL, a link to a row of each table that has one of KEYS, names and places: to the first that has the first of them. */
+function addRows(view, panel, ...keys) {
     if (!rowsByKey)
         findRows();
-    const rows = [...new Set(keys.flatMap((key) => rowsByKey.get(key) || []))].slice(0, 8);
-    if (!rows.length)
+    const firsts = new Map();
+    for (const row of keys.flatMap((key) => rowsByKey.get(key.startsWith("#") ? addressIn(view, key) : key) || [])) {
+        const table = row.closest(".table") || row;
+        firsts.set(table, firsts.get(table) || row);
+    }
+    if (!firsts.size)
         return;
     const titleOf = (row) => {
-        const section = row.closest("section");
-        const title = section && section.querySelector("h2, h3");
+        const table = row.closest(".table"), section = row.closest("section");
+        const title = (table && table.querySelector("h3")) || (section && section.querySelector("h2, h3"));
         return title ? title.textContent : row.id;
     };
     panel.append(element("h4", "In tables"),
-                 element("ul", "", rows.map((row) => element("li", "", [link(titleOf(row), `#${row.id}`)]))));
+                 element("ul", "", [...firsts.values()].slice(0, 12).map((row) => element("li", "", [link(titleOf(row), `#${row.id}`)]))));
 }
 
 /* A link behind the text of AT, in front of its lines. */
@@ -97,14 +169,19 @@ function addPlace(cell, hash, label) {
     addLink(cell, hash, label);
 }
 
-/* Where a row's moment lies on the timeline: moments count from the origin of the row's file. */
+/* Where a row's moment lies on the timeline: moments count from the origin of the row's file; of a snapshot, from that of all. */
 function placeOfRow(view, row, columns) {
-    const figure = (column) => column < 0 || row.cells[column].dataset.v === undefined ? NaN : Number(row.cells[column].dataset.v);
-    const start = figure(columns.moment), length = figure(columns.length), rank = figure(columns.rank);
+    const start = figureOf(row, columns.moment), length = figureOf(row, columns.length), rank = figureOf(row, columns.rank);
     const file = view.recording.files.find((of) => of.rank === rank) || view.recording.files[0];
-    if (Number.isNaN(start) || !file)
+    if (Number.isNaN(start))
         return null;
-    return `#t=${Math.round(start + file.at)},${Number.isNaN(length) ? 1000 : Math.max(1, Math.round(length))}`;
+    if (view.recording.data.alive)
+        return `#m=${start}`;
+    return file ? placeOf(Math.round(start + file.at), Number.isNaN(length) ? 1000 : Math.max(1, Math.round(length))) : null;
+}
+
+function figureOf(row, column) {
+    return column < 0 || row.cells[column].dataset.v === undefined ? NaN : Number(row.cells[column].dataset.v);
 }
 
 /* The longest of NAMES that TEXT begins with; "" if there is none. */
@@ -116,11 +193,12 @@ function nameIn(names, text) {
     return found;
 }
 
-/* Where idle time of the cause TITLE is most of what a device does: the longest run of bins; "" if it is nowhere. */
-function stretchOf(recording, title) {
+/* Where idle time of the cause TITLE is most of what a device of the site does: the longest run of bins; "" if it is nowhere. */
+function stretchOf(recording, title, rank, device) {
     const { bins } = recording.data, kind = recording.kinds.findIndex((of) => of.group === "idle" && of.title === title);
+    const strips = new Set(recording.lanes.filter((lane) => lane.place === 0 && isLaneAt(lane, rank, device)).map((lane) => lane.strip));
     let best = [0, 0];
-    for (const strip of recording.strips.filter((of) => of.kinds.includes(kind))) {
+    for (const strip of recording.strips.filter((of, k) => strips.has(k) && of.kinds.includes(kind))) {
         const shares = strip.shares.slice(strip.kinds.indexOf(kind) * bins, (strip.kinds.indexOf(kind) + 1) * bins);
         const enough = Math.max(...shares) / 2;
         for (let bin = 0, first = 0; enough > 0 && bin < bins; bin++) {
@@ -133,75 +211,152 @@ function stretchOf(recording, title) {
     return best[1] ? placeOf(...best.map((bin) => Math.round(bin / bins * recording.length))) : "";
 }
 
+/* Names of events, and which events have them; of a snapshot, the first of each line of code; the longest work of each lane. */
+function indexNames(recording) {
+    const { spans } = recording, names = new Map(), lines = new Map(), longest = recording.lanes.map(() => -1);
+    for (let i = 0; i < spans.count; i++) {
+        const name = recording.nameOf(i), list = names.get(name);
+        if (list)
+            list.push(i);
+        else
+            names.set(name, [i]);
+        if (recording.isWork(i) && !(spans.length[i] <= spans.length[longest[spans.lane[i]]]))
+            longest[spans.lane[i]] = i;
+    }
+    for (const name of recording.data.alive ? names.keys() : []) { /* "28.12 MB train.py:12:main": its line of code */
+        const line = name.replace(/^\S+ \S+ /, "");
+        lines.set(line, lines.get(line) || name);
+    }
+    return { names, lines, longest };
+}
+
 /* The address in the timeline of what is called NAME: an event, idle time of a cause, a module, steps; "" if there is none. */
-function addressOf(recording, names, name) {
-    for (const called of [name, `nn.Module: ${name}`])
-        if (called && names.has(called))
-            return `#find=${encodeURIComponent(called)}`;
+function addressOf(recording, index, name, rank = "", device = "") {
+    for (const called of [name, `nn.Module: ${name}`, recording.data.alive ? index.lines.get(name) : ""])
+        if ((index.names.get(called) || []).some((i) => isAt(recording, i, rank, device)))
+            return `#find=${encodeURIComponent(called)}${siteText(recording, rank, device)}`;
     if (name.startsWith("idle: "))
-        return stretchOf(recording, name.slice(6));
+        return stretchOf(recording, name.slice(6), rank, device);
     if (name.startsWith("ProfilerStep") && recording.steps.length) {
-        const slowest = recording.steps.reduce((most, step) => step.length > most.length ? step : most);
+        const number = Number((name.match(/#(\d+)/) || [])[1]), own = recording.steps.filter((step) => step.number === number);
+        const slowest = (own.length ? own : recording.steps).reduce((most, step) => step.length > most.length ? step : most);
         return placeOf(slowest.at, slowest.length);
     }
     return "";
 }
 
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
-function linkFindings(recording, names) {
+function linkFindings(view, index) {
+    const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
-        const where = card.querySelector(".where");
-        card.dataset.place = card.dataset.place || (where ? nameIn(names, where.textContent) : "");
-        const address = addressOf(recording, names, card.dataset.place);
+        const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
+        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(.*)$/s);
+        card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
+        const address = addressOf(recording, index, card.dataset.place, rank);
         if (address)
-            addLink(card.querySelector(".saves") || card.querySelector("h3"), address, "in the timeline");
+            addLink(card.querySelector(".saves") || card.querySelector("h3"), addressIn(view, address), "in the timeline");
     }
 }
 
 /* What the row of a finding is called in the timeline. */
 function nameOfFinding(row, names) {
     const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").firstChild.textContent === textOf(row.cells[0]));
-    return card && card.dataset.place ? card.dataset.place : [...row.cells].map((cell) => nameIn(names, textOf(cell))).find(Boolean) || "";
+    return card && card.dataset.place ? card.dataset.place : [...row.cells].map((cell) => nameIn(names.keys(), textOf(cell))).find(Boolean) || "";
 }
 
 /* The longest collective of ROW: the first communication that took as long as its column MAX says; "" if it is not here. */
 function collectiveOf(recording, row, max) {
-    const { spans, kinds } = recording, longest = max < 0 ? NaN : Number(row.cells[max].dataset.v);
+    const { spans, kinds } = recording, longest = max < 0 || !kinds.length ? NaN : Number(row.cells[max].dataset.v);
     for (let i = 0; i < spans.count; i++)
         if (spans.length[i] === longest && kinds[spans.kind[i]].title === "communication")
             return placeOf(spans.start[i], longest);
     return "";
 }
 
-function linkTable(view, box, names) {
-    const heads = [...box.querySelectorAll("th")];
-    const column = (kind) => heads.findIndex((head) => head.dataset.kind === kind);
-    const columns = { moment: column("moment"), length: column("ns"), rank: heads.findIndex((head) => head.dataset.key === "rank"),
-                      step: heads.findIndex((head) => head.dataset.key === "step") };
+function namingCell(row) {
+    return row.querySelector(".name:not(.o)") || row.cells[0];
+}
+
+/* What ROW may be called in the timeline, the most telling first: of a launch the kernel, of a chain its first, of copies all of their kind. */
+function namesOfRow(box, row, cellOf, index) {
+    const text = (key) => cellOf(key) ? textOf(cellOf(key)) : "";
+    const own = textOf(namingCell(row));
+    if (box.dataset.key === "findings")
+        return [nameOfFinding(row, index.names)];
+    if (cellOf("part") && cellOf("slowest"))
+        return ["ProfilerStep"];
+    if (box.dataset.key === "remarks")
+        return [nameIn(index.names.keys(), own.replace(/^.*?: /, "")) || own.replace(/^.*?: /, "")];
+    if (box.dataset.key === "causes")
+        return [`idle: ${own}`];
+    const copies = cellOf("direction") ? [...index.names.keys()].filter((name) => name.startsWith(`Memcpy ${text("direction")}`)) : [];
+    const memory = copies.find((name) => name.toLowerCase().includes(text("memory")));
+    return [text("kernel"), own, memory || copies[0] || "", text("names").split("|")[0].trim()].filter(Boolean);
+}
+
+/* The rank, device or stream in a cell; "": it is not one number. */
+function siteOf(cell) {
+    return cell && /^\d+$/.test(cell.dataset.v || cell.textContent) ? cell.dataset.v || cell.textContent : "";
+}
+
+/* The longest of what ran on the stream, the device or the rank that ROW is of; "" where it is of none. */
+function laneOfRow(recording, index, cellOf) {
+    const [rank, device, stream] = ["rank", "device", "stream"].map((key) => siteOf(cellOf(key) || (key === "rank" && cellOf("steps") && cellOf("ranks"))));
+    const title = device && `device ${device},${stream && ` stream ${stream}`}`;
+    const fits = (lane) => isLaneAt(lane, rank, device) && (!stream || lane.title === title);
+    const longest = rank || device ? longestOf(recording, recording.lanes.filter(fits).map((lane) => index.longest[lane.number]).filter((i) => i >= 0)) : -1;
+    return longest < 0 ? "" : `#e=${longest}`;
+}
+
+/* The step that ROW, the COUNTth of its number, is of; -1: none. */
+function stepOfRow(recording, number, rank, count) {
+    const fits = (step) => step.number === number && (Number.isNaN(rank) || recording.files[step.file].rank === rank);
+    return recording.steps.findIndex((step) => fits(step) && (!Number.isNaN(rank) || --count < 0));
+}
+
+function linkTable(view, box, index) {
+    const { recording } = view, heads = [...box.querySelectorAll("th")], counts = new Map();
+    const own = recording.data.alive ? (view.root.querySelector("h3").textContent.match(/device (\d+)/) || [])[1] : undefined;
+    const at = (key) => heads.findIndex((head) => head.dataset.key === key), kind = (of) => heads.findIndex((head) => head.dataset.kind === of);
+    const lengths = ["duration", "length", "idle", "transfer"].map(at).filter((column) => column >= 0 && heads[column].dataset.kind === "ns");
+    const columns = { moment: kind("moment"), length: lengths.length ? lengths[0] : kind("ns"), rank: at("rank"), step: at("step") };
     [...box.querySelectorAll("tbody tr")].forEach((row, number) => {
-        const section = row.closest("section");
+        const section = row.closest("section"), cellOf = (key) => at(key) < 0 ? null : row.cells[at(key)];
         row.id = row.id || `${section ? section.id : "row"}.${box.dataset.key}-${number + 1}`;
-        const place = box.dataset.key === "collectives"
-            ? collectiveOf(view.recording, row, heads.findIndex((head) => head.dataset.key === "max")) : placeOfRow(view, row, columns);
-        const cell = [...row.cells].find((of) => of.classList.contains("name")) || row.cells[0];
-        const name = box.dataset.key === "findings" ? nameOfFinding(row, names)
-            : (box.dataset.key === "causes" ? "idle: " : "") + textOf(cell);
-        const address = addressOf(view.recording, names, name);
-        const step = columns.step < 0 ? -1 : view.recording.steps.findIndex((of) => of.number === Number(row.cells[columns.step].dataset.v));
-        if (place)
-            addPlace(cell, place, "its place in the timeline");
-        else if (address)
-            addPlace(cell, address, "in the timeline");
-        else if (step >= 0)
-            addPlace(row.cells[columns.step], `#t=${view.recording.steps[step].at},${view.recording.steps[step].length}`, "this step in the timeline");
+        const cell = namingCell(row);
+        const site = [cellOf("rank"), cellOf("device")].map(siteOf);
+        if (own !== undefined && site[1] !== own)
+            return; /* it is of another device, which has a timeline of its own */
+        const step = figureOf(row, columns.step);
+        const place = box.dataset.key === "collectives" ? collectiveOf(recording, row, at("max")) : placeOfRow(view, row, columns);
+        const address = place || namesOfRow(box, row, cellOf, index).map((name) => addressOf(recording, index, name, ...site)).find(Boolean);
+        counts.set(step, (counts.get(step) || 0) + 1);
+        const found = stepOfRow(recording, step, figureOf(row, columns.rank), counts.get(step) - 1);
+        if (address)
+            addPlace(cell, addressIn(view, address), place ? "its place in the timeline" : "in the timeline");
+        else if (found >= 0)
+            addPlace(row.cells[columns.step], placeOf(recording.steps[found].at, recording.steps[found].length), "this step in the timeline");
+        else if (laneOfRow(recording, index, cellOf))
+            addPlace(cell, laneOfRow(recording, index, cellOf), "the longest of what ran there");
     });
 }
 
-function linkTables(view) {
-    if (!view || !view.recording.kinds.length)
-        return;
-    const names = new Set(view.recording.names);
-    linkFindings(view.recording, names);
-    for (const box of document.querySelectorAll(".table"))
-        linkTable(view, box, names);
+/* Rows of functions lead to the call tree where there is no timeline. */
+function linkCalls(view) {
+    const calls = longestCall(view);
+    for (const cell of document.querySelectorAll(".table td.name:first-child"))
+        if (calls.has(textOf(cell)))
+            addPlace(cell, `#call=${encodeURIComponent(textOf(cell))}`, "in the call tree");
+}
+
+function linkTables() {
+    if (!timelines.length && flames.length)
+        linkCalls(flames[0]);
+    for (const view of timelines.filter((of, number) => number === 0 || of.recording.data.alive)) {
+        const index = indexNames(view.recording);
+        if (view === timelines[0])
+            linkFindings(view, index);
+        for (const box of document.querySelectorAll(".table"))
+            linkTable(view, box, index);
+    }
 }

@@ -110,7 +110,8 @@ function showSpan(view, panel, i) {
         panel.append(element("h4", "Called from, the innermost first"), element("ul", "", callers.map((k) => lineOf(view, k, recording.nameOf(k)))));
     if (recording.lanes[spans.lane[i]].place === 2 && recording.kinds.length)
         addGroups(view, panel, "GPU work it launched", groupByName(recording, recording.workOf(i)));
-    addRows(panel, recording.nameOf(i), placeOf(spans.start[i], spans.length[i]));
+    const name = recording.nameOf(i);
+    addRows(view, panel, `#e=${i}`, placeOf(spans.start[i], spans.length[i]), addressOfSpan(recording, i), `#find=${encodeURIComponent(name)}`, name);
 }
 
 const LINES_LISTED = 100;
@@ -130,12 +131,11 @@ function addListed(panel, title, items) {
 function showAlive(view, panel, moment) {
     const { recording } = view, { spans } = recording, { every } = recording.data;
     const at = Math.floor(moment / every) * every;
-    const size = (i) => Number((recording.data.details[spans.detail[i]].match(/Bytes: (\d+)/) || [0, 0])[1]);
     const drawn = [], lines = recording.inUse(at);
     for (let i = 0; i < spans.count; i++)
         if (spans.start[i] <= at && (at < spans.start[i] + spans.length[i] || spans.start[i] + spans.length[i] >= recording.length))
             drawn.push(i);
-    drawn.sort((a, b) => size(b) - size(a));
+    drawn.sort((a, b) => recording.bytesOf(b) - recording.bytesOf(a));
     const sum = (key) => lines.reduce((total, line) => total + line[key], 0);
     panel.append(element("h4", `In use at ${timeText(at)}`),
                  element("p", `${bytesText(sum("bytes"))} in ${blocksText(sum("blocks"))}, of which ${drawn.length.toLocaleString("en")} ${drawn.length === 1 ? "is" : "are"} drawn.`));
@@ -144,6 +144,7 @@ function showAlive(view, panel, moment) {
     addListed(panel, "By line of code", lines.map((line) => element("li", `${bytesText(line.bytes)} in ${blocksText(line.blocks)}: ${line.name}`)));
     if (drawn.length)
         addListed(panel, "Drawn", drawn.map((i) => lineOf(view, i, recording.nameOf(i))));
+    addRows(view, panel, `#m=${moment}`);
 }
 
 function share(part, whole) {
@@ -164,7 +165,7 @@ function showRange(view, panel, [from, to]) {
             ...(rest > length * 0.0005 ? [["Not on this page", share(rest, length)]] : [])]));
         addGroups(view, panel, "Most time", [...sums.names.values()].sort((a, b) => b.time - a.time));
     });
-    addRows(panel, placeOf(Math.round(from), Math.round(length)));
+    addRows(view, panel, placeOf(Math.round(from), Math.round(length)));
     if (recording.data.command) {
         const origin = recording.files.length ? recording.files[0].at : 0;
         panel.append(element("p", "All its events, for Perfetto:"),

@@ -258,11 +258,11 @@ function toggleLane(view) {
     view.draw(true);
 }
 
-/* What was in use in the middle of what is in sight. */
-function openMoment(view) {
+/* What was in use AT, or in the middle of what is in sight. */
+function openMoment(view, at = view.from + view.span / 2) {
     if (!view.recording.data.alive)
         return;
-    view.moment = view.from + view.span / 2;
+    view.moment = at;
     view.range = null;
     view.choose(-1);
 }
@@ -326,6 +326,6 @@ function setUpTimeline(view) {
 }
 
 timelines = [...document.querySelectorAll(".timeline")].map((root) => new Timeline(root, readData(root.dataset.timeline)));
-linkTables(timelines[0]);
+linkTables();
 followHash();
 addEventListener("hashchange", followHash);

@@ -56,14 +56,14 @@ case_hardware_times()
         has "line, $line" "$(cat err)" "--hardware-times is refused: $pattern; kernels have the times of CUPTI's own code"
         has "note, $line" "$(notes)" 'WORD="no_hardware_times"'
     done << END
-FAKE_CUPTI_VERSION=130300|CUPTI has version 130300, and it takes 130400 \\(CUDA 13.4\\)
-FAKE_CUDA_CAPABILITY=90|device 0 has compute capability 9.0, and it takes 10.0 \\(Blackwell\\)
+FAKE_CUPTI_VERSION=130300|CUPTI has version 130300, but 130400 \\(CUDA 13.4\\) is required
+FAKE_CUDA_CAPABILITY=90|device 0 has compute capability 9.0, but 10.0 \\(Blackwell\\) is required
 FAKE_CUDA_MPS=1|device 0 is shared by MPS
 FAKE_CUPTI_HARDWARE=27|cuptiActivityEnableHWTrace gave CUPTI_ERROR_NOT_SUPPORTED
 END
     FAKE_CUDA_SILENT=1 capture --hardware-times -- cuda kernel a hardware
     is kernels "$(kernels)" "a:1"
-    has line "$(cat err)" 'CUPTI never said that the driver was initialised'
+    has line "$(cat err)" 'CUPTI never reported that the driver was initialised'
 }
 # capture_with VARIABLE=VALUE ARGUMENTS...
 capture_with()
@@ -209,7 +209,7 @@ case_ring()
     if [ -z "$sanitizer" ]; then # with which it takes long
         capture --ring 16M --sample 1/2 -- clock cuda steps 32800 1 0 exit 0
         is "the last windows" "$("$dump" run.tpa WINDOW | wc -l)" 16384
-        has "more of them" "$(ours)" 'recording was switched on more than 16384 times between two writes of the log, which lacks the first'
+        has "more of them" "$(ours)" 'recording was switched on more than 16384 times between two writes of the log; the log lacks the first'
     fi
     # At the signal, twice; then it is killed. Nothing else is lost than what came after the second.
     ulimit -c 0

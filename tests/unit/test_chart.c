@@ -408,6 +408,33 @@ static void bars_end_at_eighths(void **state)
     picture_free(picture);
 }
 
+/* Two kernels differ in their functor only, which is what every renderer shows of them. */
+static void labels_of_lying_bars_differ(void **state)
+{
+    (void)state;
+    begin(TABLE_NAME, TABLE_NS);
+    add_bar(
+        "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, Array<char*, 3> >(int)",
+        40000, 0);
+    add_bar(
+        "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>, Array<char*, 3> >(int)",
+        10000, 0);
+    add_series(CHART_BAR, 1, NULL);
+    chart->horizontal = true;
+    struct buffer shown[3] = { 0 };
+    chart_text_add(&shown[0], picture, &(struct chart_text_options){ .width = 60 });
+    svg_add_chart(&shown[1], picture, 0);
+    gnuplot_script(picture, &(struct gnuplot_options){ .terminal = GNUPLOT_SVG, .width = 500 }, &shown[2]);
+    for (size_t i = 0; i < 3; i++) {
+        buffer_putc(&shown[i], '\0');
+        assert_non_null(strstr(shown[i].at, "Add"));
+        assert_non_null(strstr(shown[i].at, "Mul"));
+        assert_true(i == 1 || !strstr(shown[i].at, "at::native"));
+        buffer_release(&shown[i]);
+    }
+    picture_free(picture);
+}
+
 /* main 0..10 calls a 0..6 and b 6..10; of 38 columns a has 23 and b 15. */
 static void boxes_hold_their_names(void **state)
 {
@@ -501,6 +528,7 @@ int main(void)
         cmocka_unit_test(a_script_is_thinned),
         cmocka_unit_test(odd_charts_are_scripts),
         cmocka_unit_test(bars_end_at_eighths),
+        cmocka_unit_test(labels_of_lying_bars_differ),
         cmocka_unit_test(boxes_hold_their_names),
         cmocka_unit_test(labels_thin_out),
         cmocka_unit_test(colors_are_seen_on_white),

@@ -171,7 +171,7 @@ static void gaps_are_split_by_what_the_host_did(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
     assert_int_equal(gaps->part_ns[GAP_SYNCHRONIZATION], 32);
     assert_int_equal(gaps->part_ns[GAP_HOST], 8);
     assert_int_equal(gaps->part_ns[GAP_LAUNCH_CALL], 10);
@@ -189,7 +189,7 @@ static void a_range_may_end_before_the_work_that_was_launched(void **state)
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
     ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
     assert_int_equal(gaps->idle_ns, 1002);
     gaps_free(gaps);
     const struct table *devices = table_called(result, "devices");

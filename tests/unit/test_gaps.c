@@ -10,7 +10,7 @@
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
-static struct gaps *gaps;
+static const struct gaps *gaps;
 
 /* What MEMBER, an event of a gap, is called; "" for EVENT_NONE. */
 #define NAME_OF(member) (gaps->at[0].member == EVENT_NONE ? "" : trace_name(trace, gaps->at[0].member))

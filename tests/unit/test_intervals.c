@@ -45,6 +45,11 @@ static void overlap_counts_shared_time_once(void **state)
     assert_int_equal(intervals_length(&set), 15);
     assert_int_equal(intervals_length_within(&set, 8, 16), 2 + 1);
     assert_int_equal(intervals_length_within(&set, 10, 15), 0);
+    size_t near = 7; /* beyond the set */
+    for (int64_t start_ns = 25; start_ns-- > 0;)
+        for (int64_t end_ns = start_ns; end_ns < 25; end_ns++)
+            assert_int_equal(intervals_length_near(&set, start_ns, end_ns, &near),
+                             intervals_length_within(&set, start_ns, end_ns));
     intervals_release(&set);
 }
 

@@ -60,7 +60,7 @@ static void streams(void **state)
     open_result();
     ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY);
     gaps_free(gaps);
     ask_analysis(&analysis_transfers, trace, selection, BY(STREAM), result);
@@ -93,10 +93,10 @@ static void steps_and_gaps(void **state)
     }
     struct tpa_error err = { 0 };
     open_result();
-    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
+    const struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
     assert_int_equal(steps->count, MANY);
     steps_free(steps);
-    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });
+    const struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY - 1);
     gaps_free(gaps);
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);

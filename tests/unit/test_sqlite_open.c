@@ -151,6 +151,44 @@ static void rows_come_once(void **state)
     sqlite3_free(bytes);
 }
 
+/* Each damaged table is named, and what is before the damage is read. */
+static void damaged_tables_are_named(void **state)
+{
+    (void)state;
+    enum { PAGE = 512, T = 1 * PAGE, U = 2 * PAGE };
+    sqlite3_int64 size;
+    unsigned char *bytes = make("PRAGMA page_size = 512; CREATE TABLE t (a, b); CREATE TABLE u (a, b);"
+                                "INSERT INTO t VALUES (1, 2), (3, 'four'); INSERT INTO u VALUES (5, 6)",
+                                &size);
+    unsigned char *cells = bytes + T + 8;
+    unsigned char *row =
+        bytes + T + (cells[2] << 8 | cells[3]); /* length, rowid, length of the header, types */
+    assert_int_equal(row[2], 3);
+    assert_int_equal(row[4], 13 + 2 * 4);
+    memcpy(row + 2, "\x06\x01\xff\xff\xff\xff", 6); /* the type of b has bytes that are those of the values */
+    bytes[U] = 0;                                   /* no type of page */
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct database *db = database_open(source, &err);
+    assert_non_null(db);
+    struct buffer rows = { 0 };
+    read_table(db, "t", a_and_b, 2, &rows);
+    read_table(db, "u", a_and_b, 2, &rows);
+    buffer_release(&rows);
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    trace_builder_file(builder, "test", "test");
+    database_tell(db, builder);
+    const struct trace_notice *notice = trace_builder_find_notice(builder, "damaged_table");
+    assert_non_null(notice);
+    assert_non_null(
+        strstr(notice->text, "the table t is damaged, and what follows its first 1 row is missing"));
+    assert_non_null(strstr(notice->text, "the table u is damaged, and all of it is missing"));
+    trace_builder_free(builder);
+    database_close(db);
+    source_free(source);
+    sqlite3_free(bytes);
+}
+
 /* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and its log is reported. */
 static void a_file_is_not_touched(void **state)
 {
@@ -215,7 +253,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_found_by_name), cmocka_unit_test(wrong_types_are_missing),
         cmocka_unit_test(code_is_not_run),           cmocka_unit_test(rows_come_once),
-        cmocka_unit_test(a_file_is_not_touched),     cmocka_unit_test(what_is_none_says_so),
+        cmocka_unit_test(damaged_tables_are_named),  cmocka_unit_test(a_file_is_not_touched),
+        cmocka_unit_test(what_is_none_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

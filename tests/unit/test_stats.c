@@ -74,6 +74,7 @@ static void the_median_is_that_of_the_sorted_values(void **state)
         assert_int_equal(stats.median, low + (high - low + 1) / 2);
         assert_int_equal(stats.least, sorted[0]);
         assert_int_equal(stats.greatest, sorted[count - 1]);
+        assert_int_equal(stats_value_at(values, count, count / 3), sorted[count / 3]);
     }
 }
 

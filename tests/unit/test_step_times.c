@@ -18,7 +18,7 @@ static bool analyze(struct selection_query query, const char *name, struct tpa_e
     struct selection *selection = selection_open(trace, &query, err);
     struct steps_options options = { .by = step_by, .name = name };
     result = result_open("tpa.steps/1");
-    struct steps *answer = steps_analyze(trace, selection, &options, err);
+    const struct steps *answer = steps_analyze(trace, selection, &options, err);
     bool good = answer != NULL;
     selection_free(selection);
     if (good) {

@@ -146,7 +146,7 @@ static void a_strip_spreads_time_evenly(void **state)
     timeline_free(timeline);
 }
 
-static void spans_are_cut_at_the_ends_and_the_heaviest_come_first(void **state)
+static void spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks(void **state)
 {
     (void)state;
     struct timeline *timeline = timeline_open("t", 100, 100, 1);
@@ -156,11 +156,48 @@ static void spans_are_cut_at_the_ends_and_the_heaviest_come_first(void **state)
     timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 190, .dur_ns = 60, .weight = 3 });
     timeline_rank(timeline);
     assert_int_equal(timeline->spans.count, 2);
-    assert_int_equal(timeline->spans.at[0].start_ns, 190);
+    assert_int_equal(timeline->spans.at[0].start_ns, 100);
     assert_int_equal(timeline->spans.at[0].dur_ns, 10);
-    assert_int_equal(timeline->spans.at[1].start_ns, 100);
+    assert_int_equal(timeline->spans.at[0].rank, 1);
+    assert_int_equal(timeline->spans.at[1].start_ns, 190);
     assert_int_equal(timeline->spans.at[1].dur_ns, 10);
+    assert_int_equal(timeline->spans.at[1].rank, 0);
     timeline_free(timeline);
+}
+
+/* Whatever is cut, and in however many turns, what is left is what a ranking of all would have first. */
+static void what_is_cut_is_what_a_ranking_has_last(void **state)
+{
+    (void)state;
+    enum { SPANS = 500, TURN = 70 };
+    uint32_t seed = 1;
+    for (size_t most = 1; most <= 400; most += 57) {
+        struct timeline *all = timeline_open("t", 0, 100000, 1), *cut = timeline_open("t", 0, 100000, 1);
+        for (uint32_t i = 0; i < SPANS; i++) {
+            seed = seed * 1103515245 + 12345;
+            struct timeline_span span = { .event = i, .start_ns = seed >> 16 & 7, .lane = seed >> 20 & 3 };
+            span.weight = i % 3 ? (int64_t)(seed >> 24 & 15) - 4 : INT64_C(1) << (seed >> 22 & 31);
+            timeline_add_span(all, &span);
+            timeline_add_span(cut, &span);
+            if (i % TURN == 0)
+                timeline_cut(cut, most);
+        }
+        int64_t least_weight = timeline_cut(cut, most);
+        timeline_rank(cut);
+        timeline_rank(all);
+        assert_int_equal(cut->spans.count, most);
+        for (size_t i = 0, k = 0; i < SPANS; i++) {
+            const struct timeline_span *span = &all->spans.at[i];
+            if (span->rank >= most)
+                continue;
+            assert_int_equal(cut->spans.at[k].event, span->event);
+            assert_int_equal(cut->spans.at[k++].rank, span->rank);
+            assert_true(span->rank + 1 < most || span->weight == least_weight);
+        }
+        assert_true(timeline_cut(cut, most) == INT64_MIN);
+        timeline_free(all);
+        timeline_free(cut);
+    }
 }
 
 static void a_series_keeps_the_most_of_each_bin(void **state)
@@ -195,7 +232,8 @@ int main(void)
         cmocka_unit_test(work_knows_its_kind_and_call_and_gaps_their_cause),
         cmocka_unit_test(a_strip_adds_up),
         cmocka_unit_test(a_strip_spreads_time_evenly),
-        cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_come_first),
+        cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_have_the_lowest_ranks),
+        cmocka_unit_test(what_is_cut_is_what_a_ranking_has_last),
         cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
         cmocka_unit_test(an_empty_trace_has_no_timeline),
     };

@@ -683,6 +683,40 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
     trace_free(trace);
 }
 
+/* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
+static void work_that_a_scaled_operator_launched_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t kept_ns;
+    } cases[] = { { "op:forward=0.5", 90 * MS },
+                  { "forward=0.5", 90 * MS },
+                  { "name:forward|gemm=0.5", 0 },
+                  { "kernel:gemm=0.5", 0 } };
+    struct trace *trace = draw_steps();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct edit edit;
+        struct tpa_error err = { 0 };
+        assert_true(edit_parse_scale(cases[i].text, &edit, &err));
+        struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+        assert_non_null(whatif);
+        assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
+        struct result *result = result_open("tpa.whatif/1");
+        whatif_add_tables(whatif, &edit, result);
+        size_t told = 0, assumed = 0;
+        for (size_t k = 0; k < result->notices.count; k++) {
+            told += strcmp(result->notices.at[k].kind, "kept_work") == 0;
+            assumed += strcmp(result->notices.at[k].kind, "assumption") == 0;
+        }
+        assert_int_equal(told, cases[i].kept_ns > 0);
+        assert_int_equal(assumed, 1);
+        result_free(result);
+        whatif_free(whatif);
+    }
+    trace_free(trace);
+}
+
 static void factors_are_parsed(void **state)
 {
     (void)state;
@@ -788,6 +822,7 @@ int main(void)
         cmocka_unit_test(neighbours_become_one),
         cmocka_unit_test(what_is_fused_is_not_launched),
         cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
+        cmocka_unit_test(work_that_a_scaled_operator_launched_is_told),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),
         cmocka_unit_test(the_first_sentence_is_true),

@@ -139,6 +139,71 @@ static void put_stat_names(struct buffer *out)
         put_entry(out, 5, (int64_t)i + 1, names[i], NULL);
 }
 
+/*
+ * Writers write fields by their number, and reading is quick for that. These are the same four events: as writers have
+ * it; backwards, and so is its stat; with numbers given twice, of which the last count; and with a long stat that says
+ * nothing to us. The name has a large id.
+ */
+static void an_event_is_the_same_however_it_is_written(void **state)
+{
+    (void)state;
+    enum { UNKNOWN_STAT = 999 };
+    const int64_t name = INT64_C(1) << 40;
+    static const char long_text[300] = "x";
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
+    size_t event = open_event(&text, name, 2000, 3000);
+    put_stat(&text, CORRELATION, 4, 77);
+    wire_close(&text, event);
+
+    event = wire_open(&text, 4);
+    size_t stat = wire_open(&text, 4);
+    wire_put_number(&text, 4, 77);
+    wire_put_number(&text, 1, CORRELATION);
+    wire_close(&text, stat);
+    wire_put_number(&text, 3, 3000);
+    wire_put_number(&text, 2, 2000);
+    wire_put_number(&text, 1, name);
+    wire_close(&text, event);
+
+    event = open_event(&text, 3, 9, 9);
+    wire_put_number(&text, 1, name);
+    wire_put_number(&text, 2, 2000);
+    wire_put_number(&text, 3, 3000);
+    stat = wire_open(&text, 4);
+    wire_put_number(&text, 1, UNKNOWN_STAT);
+    wire_put_number(&text, 1, CORRELATION);
+    wire_put_number(&text, 3, 77);
+    wire_close(&text, stat);
+    wire_close(&text, event);
+
+    event = open_event(&text, name, 2000, 3000);
+    put_stat(&text, UNKNOWN_STAT, 4, 5);
+    put_stat(&text, CORRELATION, 3, 77);
+    stat = wire_open(&text, 4);
+    wire_put_number(&text, 1, CORRELATION);
+    wire_put_text(&text, 9, long_text, sizeof long_text);
+    wire_put_number(&text, 3, 77);
+    wire_close(&text, stat);
+    wire_close(&text, event);
+
+    wire_close(&text, line);
+    put_entry(&text, 4, name, "cuLaunchKernel", NULL);
+    put_stat_names(&text);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    assert_int_equal(trace->event_count, 4);
+    for (event_id e = 0; e < 4; e++) {
+        assert_int_equal(trace_start_ns(trace, e), 7002);
+        assert_int_equal(trace_dur_ns(trace, e), 3);
+        assert_string_equal(trace_name(trace, e), "cuLaunchKernel");
+        assert_int_equal(trace_arg_or(trace, ARG_CORRELATION, e, -1), 77);
+        assert_int_equal(trace->kind[e], EVENT_DRIVER);
+    }
+    trace_free(trace);
+    buffer_release(&text);
+}
+
 static void put_operator(struct buffer *out)
 {
     put_stat(out, HLO_OP, 7, TEXT_OP);
@@ -446,6 +511,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picoseconds_are_rounded_down_at_both_ends),
+        cmocka_unit_test(an_event_is_the_same_however_it_is_written),
         cmocka_unit_test(kernels_find_their_call_and_operator),
         cmocka_unit_test(operators_come_from_tf_op_where_there_is_no_hlo),
         cmocka_unit_test(steps_come_from_step_num_and_twins_are_left_out),

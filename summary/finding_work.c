@@ -1,0 +1,136 @@
+/* finding_work.c - see finding_work.h. */
+#include "replay/slow_work.h"
+#include "summary/finding_work.h"
+
+#include "analyze/roofline.h"
+#include "facts/advice.h"
+#include "facts/features.h"
+#include "facts/gpu_names.h"
+#include "summary/finding_kit.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
+ * unknown. */
+static bool does_without_tensor_cores(const struct trace *trace, event_id e, uint8_t *known)
+{
+    uint8_t *use = &known[trace->name[e]];
+    if (*use > TENSOR_YES)
+        *use = (uint8_t)kernel_tensor_use(trace_name(trace, e));
+    return *use == TENSOR_NO;
+}
+
+/* The time of kernels; of those of operators; of matrix products of these, on devices that have tensor cores, without them. */
+struct matrix_times {
+    int64_t all_ns, of_operators_ns, without_ns;
+    int64_t *sums; /* the last by name; new */
+};
+
+static struct matrix_times matrix_times_of(const struct summary *summary)
+{
+    const struct trace *trace = summary->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct matrix_times times = { .sums = mem_zalloc(names_count(trace->names) + 1, sizeof *times.sums) };
+    uint8_t *known = mem_alloc(names_count(trace->names) + 1);
+    memset(known, 0xff, names_count(trace->names) + 1);
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (trace->kind[e] != EVENT_KERNEL)
+            continue;
+        times.all_ns += trace_dur_ns(trace, e);
+        if (gpu->op[i] == EVENT_NONE)
+            continue;
+        times.of_operators_ns += trace_dur_ns(trace, e);
+        if (summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
+            summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
+                                     trace->tracks[trace->track[e]].device) &&
+            does_without_tensor_cores(trace, e, known)) {
+            times.sums[trace->name[e]] += trace_dur_ns(trace, e);
+            times.without_ns += trace_dur_ns(trace, e);
+        }
+    }
+    free(known);
+    return times;
+}
+
+/* Does no file name the compute capability of a device? */
+static bool no_device_is_known(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        for (size_t d = 0; d < trace->files[f].devices.count; d++)
+            if (trace->files[f].devices.at[d].compute_major > 0)
+                return false;
+    return true;
+}
+
+/* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
+void finding_look_at_tensor_cores(struct pricing *pricing)
+{
+    enum { MOST = 8 };
+    const struct trace *trace = pricing->trace;
+    struct matrix_times times = matrix_times_of(pricing->summary);
+    struct buffer pattern = { 0 }, where = { 0 };
+    for (size_t n = 0; n < MOST && times.without_ns * 20 > times.all_ns;
+         n++) { /* 5 % or less is not looked at */
+        name_id most = 0;
+        for (name_id id = 1; id < names_count(trace->names); id++)
+            most = times.sums[id] > times.sums[most] ? id : most;
+        if (times.sums[most] == 0)
+            break;
+        const char *name = finding_pattern(pricing, as_text(names_text(trace->names, most)));
+        buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
+        if (where.count == 0)
+            buffer_puts(&where, names_text(trace->names, most));
+        times.sums[most] = 0;
+    }
+    free(times.sums);
+    struct text names = pricing_keep(pricing, &pattern);
+    bool has_operators =
+        pricing->summary->features & FEATURE_OPS; /* else that is said of all that lacks them */
+    if (names.at)
+        finding_add(pricing, FINDING_TENSOR_CORES,
+                    (struct priced_finding){
+                        .title = as_text("matrix products run without tensor cores (as if they took half)"),
+                        .where = pricing_keep(pricing, &where),
+                        .advice = as_text(trace_advice(trace, ADVICE_MATRIX_PRECISION)),
+                        .edit = { .kind = EDIT_SCALE,
+                                  .target = TARGET_KERNEL,
+                                  .pattern = names.at,
+                                  .pattern_len = names.len,
+                                  .factor = 0.5 } },
+                    "tensor cores");
+    else if (has_operators && times.of_operators_ns == 0)
+        finding_add_blind(pricing, "tensor cores",
+                          "of no kernel the operator is known: record its launch, too");
+    else if (has_operators && no_device_is_known(trace))
+        finding_add_blind(pricing, "tensor cores", "the trace does not tell what device it was");
+    else if (has_operators)
+        pricing_add_quiet(pricing, "tensor cores");
+}
+
+/* As if they reached ROOFLINE_SLOW of it. */
+void finding_look_at_slow_operators(struct pricing *pricing)
+{
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
+    const struct slow_work *slow = slow_work_of(pricing->trace);
+    if (slow->slow_ns * 20 <= slow->time_ns) { /* 5 % or less is not looked at */
+        if (slow->rated)
+            pricing_add_quiet(pricing, "operators below the peak");
+        else
+            finding_add_blind(pricing, "operators below the peak",
+                              "what the device can do at most is unknown: tpa roofline --peak");
+        return;
+    }
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title, "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                  100 * (double)slow->slow_ns / (double)slow->time_ns, 100 * ROOFLINE_SLOW);
+    buffer_puts(&where, slow->slowest);
+    finding_add(
+        pricing, FINDING_BELOW_PEAK,
+        (struct priced_finding){ .title = pricing_keep(pricing, &title),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_NEARER_TO_PEAK)),
+                                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
+        "operators below the peak");
+}

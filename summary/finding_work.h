@@ -1,0 +1,13 @@
+/*
+ * finding_work.h - rules of findings about how kernels do what they do: without tensor cores, far below what the device could.
+ */
+#ifndef TPA_SUMMARY_FINDING_WORK_H
+#define TPA_SUMMARY_FINDING_WORK_H
+
+#include "base/buffer.h"
+#include "summary/pricing.h"
+
+void finding_look_at_tensor_cores(struct pricing *pricing);
+void finding_look_at_slow_operators(struct pricing *pricing);
+
+#endif
