@@ -38,19 +38,24 @@ void buffer_pad(struct buffer *buffer, char c, size_t count)
     buffer->count += count;
 }
 
+/* Into the room that there is; only what does not fit is printed twice. */
 void buffer_printf(struct buffer *buffer, const char *fmt, ...)
 {
     va_list args;
+    VEC_RESERVE(buffer, 64);
+    size_t spare = buffer->capacity - buffer->count;
     va_start(args, fmt);
-    int len = vsnprintf(NULL, 0, fmt, args);
+    int len = vsnprintf(buffer->at + buffer->count, spare, fmt, args);
     va_end(args);
-    if (len < 0)
-        return;
-    char *at = room(buffer, (size_t)len);
-    va_start(args, fmt);
-    vsnprintf(at, (size_t)len + 1, fmt, args);
-    va_end(args);
-    buffer->count += (size_t)len;
+    if (len >= 0 && (size_t)len >= spare) {
+        char *at = room(buffer, (size_t)len);
+        va_start(args, fmt);
+        len = vsnprintf(at, (size_t)len + 1, fmt, args);
+        va_end(args);
+    }
+    if (len >= 0)
+        buffer->count += (size_t)len;
+    buffer->at[buffer->count] = '\0';
 }
 
 void buffer_clear(struct buffer *buffer)

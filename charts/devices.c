@@ -19,20 +19,27 @@
 
 enum state { STATE_FIRST, STATE_SECOND, STATE_THIRD, STATES };
 
-/* The moments of a device in each state, disjoint, and its span. */
+typedef VEC_OF(int64_t) moments;
+
+/* How long a device was in each state, in each part of its span. */
 struct device_states {
     struct interval span;
-    struct intervals in[STATES];
+    moments edges;              /* where the parts end */
+    int64_t (*part_ns)[STATES]; /* by part */
+    int64_t all_ns[STATES];     /* of all parts */
+    size_t at[STATES];          /* the part that was added to last */
 };
 
-/* What DEVICE did with its time, of the work that was requested; false when there is none that took time. */
 static const struct trace_wants device_wants = { .args = GPU_EVENTS_WANTS };
 
-static bool find_use(const struct chart_question *question, const struct gpu_events *gpu,
-                     const struct gpu_device *device, struct device_use *use, struct interval *span)
+/* The work of DEVICE that was requested, by start: positions in gpu->event, *COUNT of them; and its span. New; free(). */
+static uint32_t *find_work(const struct chart_question *question, const struct gpu_events *gpu,
+                           const struct gpu_device *device, size_t *count, struct interval *span)
 {
     const struct trace *trace = question->trace;
+    uint32_t *work = mem_alloc(mem_times(device->count + 1, sizeof *work));
     *span = (struct interval){ INT64_MAX, INT64_MIN };
+    *count = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = gpu->event[i];
         if (!selection_holds_work(question->selection, e, gpu->call[i]))
@@ -40,10 +47,9 @@ static bool find_use(const struct chart_question *question, const struct gpu_eve
         span->start_ns =
             trace_start_ns(trace, e) < span->start_ns ? trace_start_ns(trace, e) : span->start_ns;
         span->end_ns = trace_end_ns(trace, e) > span->end_ns ? trace_end_ns(trace, e) : span->end_ns;
-        device_use_add(use, gpu->work[i], trace_start_ns(trace, e), trace_end_ns(trace, e));
+        work[(*count)++] = (uint32_t)i;
     }
-    device_use_finish(use);
-    return span->start_ns < span->end_ns;
+    return work;
 }
 
 /* Computation; communication without it; copies without both. */
@@ -95,8 +101,6 @@ static int64_t cut_ns(int64_t start_ns, int64_t end_ns, size_t c, size_t columns
     return start_ns + span_ns / parts * part + span_ns % parts * part / parts;
 }
 
-typedef VEC_OF(int64_t) moments;
-
 static void add_edge(moments *edges, struct interval span, int64_t at_ns)
 {
     if (at_ns > span.start_ns && at_ns < span.end_ns &&
@@ -142,19 +146,51 @@ static moments find_edges(const struct trace *trace, uint32_t file, struct inter
     return edges;
 }
 
-/* A row for each part of SPAN, which end at EDGES, and a last one where it ends. */
-static void cut_time(struct table *table, struct interval span, const struct intervals states[STATES],
-                     int64_t origin_ns, const moments *edges)
+/* Add the moments of SET, which begin no earlier than those added before, to state S of the parts that they lie in. */
+static void add_moments(struct device_states *states, size_t s, const struct intervals *set)
 {
-    int64_t from_ns = span.start_ns;
-    for (size_t c = 0; c <= edges->count; c++) {
-        int64_t to_ns = c < edges->count ? edges->at[c] : span.end_ns;
+    const moments *edges = &states->edges;
+    size_t *at = &states->at[s];
+    for (size_t i = 0; i < set->count; i++)
+        for (int64_t from_ns = set->at[i].start_ns, to_ns; from_ns < set->at[i].end_ns; from_ns = to_ns) {
+            while (*at + 1 < edges->count && edges->at[*at] <= from_ns)
+                ++*at;
+            to_ns = set->at[i].end_ns;
+            if (*at + 1 < edges->count && edges->at[*at] < to_ns)
+                to_ns = edges->at[*at];
+            states->part_ns[*at][s] += to_ns - from_ns;
+            states->all_ns[s] += to_ns - from_ns;
+        }
+}
+
+/* What the device did with the time of its COUNT pieces of WORK. */
+static void find_states(const struct gpu_events *gpu, const uint32_t *work, size_t count,
+                        const struct kind *kind, struct device_states *states)
+{
+    struct device_use use = { 0 };
+    struct intervals in[STATES] = { 0 };
+    struct device_use_walk walk = { .gpu = gpu, .at = work, .count = count };
+    states->part_ns = mem_zalloc(states->edges.count + 1, sizeof *states->part_ns);
+    while (device_use_next(&walk, &use)) {
+        kind->find(&use, in);
+        for (size_t s = 0; s < STATES; s++)
+            add_moments(states, s, &in[s]);
+    }
+    for (size_t s = 0; s < STATES; s++)
+        intervals_release(&in[s]);
+    device_use_release(&use);
+}
+
+/* A row for each part of the span, and a last one where it ends. */
+static void cut_time(struct table *table, const struct device_states *states, int64_t origin_ns)
+{
+    int64_t from_ns = states->span.start_ns;
+    for (size_t c = 0; c <= states->edges.count; c++) {
+        int64_t to_ns = c < states->edges.count ? states->edges.at[c] : states->span.end_ns;
         size_t row = table_add_row(table);
         table_set_int(table, row, 0, from_ns - origin_ns);
-        for (size_t s = 0; s < STATES && c < edges->count; s++)
-            table_set_number(table, row, s + 1,
-                             (double)intervals_length_within(&states[s], from_ns, to_ns) /
-                                 (double)(to_ns - from_ns));
+        for (size_t s = 0; s < STATES && c < states->edges.count; s++)
+            table_set_number(table, row, s + 1, (double)states->part_ns[c][s] / (double)(to_ns - from_ns));
         from_ns = to_ns;
     }
 }
@@ -164,7 +200,7 @@ static void tell_shares(struct chart *chart, const struct kind *kind, const stru
 {
     double span_ns = (double)(states->span.end_ns - states->span.start_ns), length_ns[STATES];
     for (size_t s = 0; s < STATES; s++)
-        length_ns[s] = (double)intervals_length(&states->in[s]);
+        length_ns[s] = (double)states->all_ns[s];
     if (kind == &overlap) {
         chart->note = arena_printf(&chart->arena, "%.1f %% of the communication runs beside computation",
                                    quantity_percent(length_ns[1] / (length_ns[1] + length_ns[2])));
@@ -199,12 +235,9 @@ static void add_device(const struct chart_question *question, struct picture *pi
     chart->y =
         (struct chart_axis){ .title = "Share of the time", .kind = TABLE_SHARE, .has_most = true, .most = 1 };
     struct table *table = chart_add_table(chart, table_open(kind->key, NULL, columns, STATES + 1));
-    moments edges = find_edges(question->trace, device->file, states->span, question->columns);
-    cut_time(table, states->span, states->in, trace_file_span(question->trace, device->file).start_ns,
-             &edges);
-    VEC_FREE(&edges);
+    cut_time(table, states, trace_file_span(question->trace, device->file).start_ns);
     for (size_t s = 0; s < STATES; s++)
-        if (states->in[s].count > 0)
+        if (states->all_ns[s] > 0)
             chart_add_series(chart, (struct chart_series){ .title = kind->titles[s],
                                                            .mark = CHART_AREA,
                                                            .color = kind->colors[s],
@@ -223,17 +256,19 @@ static void draw_devices(const struct chart_question *question, struct picture *
         if (question->selection->files && !question->selection->files[device->file])
             continue;
         struct device_states states = { 0 };
-        struct device_use use = { 0 };
-        bool any = find_use(question, gpu, device, &use, &states.span);
-        bool shown = any && (kind != &overlap || use.of[USE_COMMUNICATION].count > 0);
-        found += shown;
-        if (shown && found <= CHART_MOST_PANELS) {
-            kind->find(&use, states.in);
-            add_device(question, picture, kind, device, &states);
+        size_t count;
+        uint32_t *work = find_work(question, gpu, device, &count, &states.span);
+        if (states.span.start_ns < states.span.end_ns) {
+            states.edges = find_edges(question->trace, device->file, states.span, question->columns);
+            find_states(gpu, work, count, kind, &states);
+            bool shown = kind != &overlap || states.all_ns[1] > 0 || states.all_ns[2] > 0;
+            found += shown;
+            if (shown && found <= CHART_MOST_PANELS)
+                add_device(question, picture, kind, device, &states);
         }
-        device_use_release(&use);
-        for (size_t i = 0; i < STATES; i++)
-            intervals_release(&states.in[i]);
+        free(work);
+        VEC_FREE(&states.edges);
+        free(states.part_ns);
     }
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
 }

@@ -158,34 +158,61 @@ void timeline_take(struct timeline_making *making, uint32_t file, struct timelin
         drop_light(making);
 }
 
-static void add_detail(struct buffer *out, const char *key, const char *value)
+/* What is told of a span. Few differ, so that each text is put together once. */
+struct detail {
+    name_id shapes, stack, operation, operation_shapes, grid, block; /* NAME_NONE: not known */
+    int64_t bytes;                                                   /* TABLE_INT_MISSING: not known */
+};
+
+static void add_detail(struct buffer *out, const char *key, const struct names *names, name_id value)
 {
-    if (!value)
+    if (value == NAME_NONE)
         return;
     buffer_puts(out, out->count ? "\n" : "");
     buffer_puts(out, key);
     buffer_puts(out, ": ");
-    buffer_puts(out, value);
+    buffer_puts(out, names_text(names, value));
+}
+
+static void add_details(struct buffer *out, const struct trace *trace, const struct detail *detail)
+{
+    add_detail(out, "Shapes", trace->texts, detail->shapes);
+    add_detail(out, "Call stack", trace->texts, detail->stack);
+    add_detail(out, "Operator", trace->names, detail->operation);
+    add_detail(out, "Operator's shapes", trace->texts, detail->operation_shapes);
+    add_detail(out, "Grid", trace->texts, detail->grid);
+    add_detail(out, "Block", trace->texts, detail->block);
+    if (detail->bytes != TABLE_INT_MISSING)
+        buffer_printf(out, "%sBytes: %" PRId64, out->count ? "\n" : "", detail->bytes);
 }
 
 /* Shapes and stack of an operator; grid, block and operator of work; bytes of a copy. */
 static void describe(struct timeline_making *making, struct timeline_span *span, event_id op)
 {
     const struct trace *trace = making->trace;
-    struct buffer *out = &making->text;
-    int64_t bytes;
-    buffer_clear(out);
-    add_detail(out, "Shapes", trace_arg_text(trace, ARG_INPUT_DIMS, span->event));
-    add_detail(out, "Call stack", trace_arg_text(trace, ARG_CALL_STACK, span->event));
-    add_detail(out, "Operator", op == EVENT_NONE ? NULL : trace_name(trace, op));
-    add_detail(out, "Operator's shapes", op == EVENT_NONE ? NULL : trace_arg_text(trace, ARG_INPUT_DIMS, op));
-    add_detail(out, "Grid", trace_arg_text(trace, ARG_GRID, span->event));
-    add_detail(out, "Block", trace_arg_text(trace, ARG_BLOCK, span->event));
-    if (trace->kind[span->event] == EVENT_MEMCPY && trace_arg(trace, ARG_BYTES, span->event, &bytes))
-        buffer_printf(out, "%sBytes: %" PRId64, out->count ? "\n" : "", bytes);
-    span->detail = out->count ? names_add(making->timeline->details, out->at, out->count) : 0;
-    if (event_is_call(trace->kind[span->event]) || event_on_device(trace->kind[span->event]))
-        span->correlation = trace_arg_or(trace, ARG_CORRELATION, span->event, 0);
+    event_id e = span->event;
+    struct detail detail = {
+        .shapes = (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, e, NAME_NONE),
+        .stack = (name_id)trace_arg_or(trace, ARG_CALL_STACK, e, NAME_NONE),
+        .operation = op == EVENT_NONE ? NAME_NONE : trace->name[op],
+        .operation_shapes =
+            op == EVENT_NONE ? NAME_NONE : (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, op, NAME_NONE),
+        .grid = (name_id)trace_arg_or(trace, ARG_GRID, e, NAME_NONE),
+        .block = (name_id)trace_arg_or(trace, ARG_BLOCK, e, NAME_NONE),
+        .bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, TABLE_INT_MISSING)
+                                                : TABLE_INT_MISSING,
+    };
+    name_id id = names_add(making->details, (const char *)&detail, sizeof detail);
+    if (id == making->detail_of.count) {
+        buffer_clear(&making->text);
+        add_details(&making->text, trace, &detail);
+        *VEC_PUSH(&making->detail_of) =
+            making->text.count ? names_add(making->timeline->details, making->text.at, making->text.count)
+                               : 0;
+    }
+    span->detail = making->detail_of.at[id];
+    if (event_is_call(trace->kind[e]) || event_on_device(trace->kind[e]))
+        span->correlation = trace_arg_or(trace, ARG_CORRELATION, e, 0);
 }
 
 /* The names and details of the spans that were kept; what has a name already (a gap) keeps it. */
@@ -415,6 +442,7 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
         .selection = selection_is_all(selection) ? NULL : selection,
         .gpu = gpu_events_of(trace),
         .graph = replay_graph_of(trace),
+        .details = names_open(),
     };
     making.shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making.shift_ns);
     for (size_t file = 0; file < trace->file_count && making.graph->shift_ns; file++)
@@ -429,6 +457,8 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
     free(making.kind_of_name);
     free(making.launched_ns);
     free(making.waits);
+    names_free(making.details);
+    VEC_FREE(&making.detail_of);
     buffer_release(&making.text);
     return making.timeline;
 }

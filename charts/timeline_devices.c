@@ -7,6 +7,7 @@
 #include "trace/calltree.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
 enum { WEIGHT_OF_WORK = 4 };
@@ -72,16 +73,27 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
 
 /* ---- gaps ---- */
 
-static name_id gap_detail(struct timeline_making *making, const struct gap *gap)
+/* What the gaps of a cause are called. */
+static name_id name_gap(struct timeline_making *making, enum gap_cause cause)
+{
+    buffer_clear(&making->text);
+    buffer_puts(&making->text, "idle: ");
+    buffer_puts(&making->text, gap_causes[cause].name);
+    return names_add(making->timeline->names, making->text.at, making->text.count);
+}
+
+/* What ended a gap: there are far more gaps than names of work. */
+static name_id describe_gap(struct timeline_making *making, const struct gap *gap)
 {
     const struct trace *trace = making->trace;
-    struct buffer *out = &making->text;
-    buffer_clear(out);
-    if (gap->meanwhile != EVENT_NONE)
-        buffer_printf(out, "The host was in: %s\n", trace_name(trace, gap->meanwhile));
-    if (gap->after != EVENT_NONE)
-        buffer_printf(out, "Ended by: %s", trace_name(trace, gap->after));
-    return names_add(making->timeline->details, out->count ? out->at : "", out->count);
+    name_id name = trace->name[gap->after];
+    if (making->ended_by[name] == NAME_NONE) {
+        buffer_clear(&making->text);
+        buffer_puts(&making->text, "Ended by: ");
+        buffer_add(&making->text, names_text(trace->names, name), names_length(trace->names, name));
+        making->ended_by[name] = names_add(making->timeline->details, making->text.at, making->text.count);
+    }
+    return making->ended_by[name];
 }
 
 static void take_gap(struct timeline_making *making, const struct gap *gap, uint32_t lane)
@@ -99,10 +111,8 @@ static void take_gap(struct timeline_making *making, const struct gap *gap, uint
         making->timeline->left_out++;
         return;
     }
-    buffer_clear(&making->text);
-    buffer_printf(&making->text, "idle: %s", gap_causes[gap->cause].name);
-    span.name = names_add(making->timeline->names, making->text.at, making->text.count);
-    span.detail = gap_detail(making, gap);
+    span.name = making->gap_name[gap->cause];
+    span.detail = describe_gap(making, gap);
     timeline_take(making, making->gpu->devices[gap->device].file, span);
 }
 
@@ -279,6 +289,11 @@ void timeline_add_devices(struct timeline_making *making)
     const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
     color_causes(making->timeline, causes);
     gaps_free(causes);
+    size_t names = names_count(making->trace->names) + 1;
+    making->ended_by = mem_alloc(mem_times(names, sizeof *making->ended_by));
+    memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
+    for (int cause = 0; cause < GAP_CAUSES; cause++)
+        making->gap_name[cause] = name_gap(making, (enum gap_cause)cause);
     const struct gaps *gaps = gaps_analyze(making->trace, selection, BY(DEVICE), &only_listed);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
@@ -295,4 +310,5 @@ void timeline_add_devices(struct timeline_making *making)
     }
     gpu_streams_free(streams);
     gaps_free(gaps);
+    free(making->ended_by);
 }

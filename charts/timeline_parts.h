@@ -42,8 +42,12 @@ struct timeline_making {
     uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
     float *
         launched_ns; /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
-    uint8_t *waits;       /* by event: a bit for the calls that wait */
-    int64_t least_weight; /* lighter spans are left out */
+    name_id gap_name[GAP_CAUSES]; /* in timeline->names */
+    name_id *ended_by;         /* by name of the work after a gap: in timeline->details; NAME_NONE: not yet */
+    uint8_t *waits;            /* by event: a bit for the calls that wait */
+    int64_t least_weight;      /* lighter spans are left out */
+    struct names *details;     /* what is told of spans; by these ids: */
+    VEC_OF(name_id) detail_of; /* in timeline->details */
     struct buffer text;
 };
 

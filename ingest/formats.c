@@ -402,9 +402,8 @@ static bool leave_unread(struct reading *reading, size_t traces, const char *pat
 
 static struct trace *finish_trace(struct reading *reading)
 {
-    struct trace *trace = trace_builder_finish(reading->builder);
-    trace->workers = parallel_workers(reading->options->workers);
-    return trace;
+    trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
+    return trace_builder_finish(reading->builder);
 }
 
 /* Pass on what was read so far as a trace; the next file begins another. */

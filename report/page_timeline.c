@@ -68,10 +68,10 @@ static void put_base64(struct json_writer *json, const struct bytes *bytes)
 
 /* ---- spans ---- */
 
-/* A span in the order of rows. */
-struct placed_span {
-    struct timeline_span span;
-    uint32_t call; /* the place of what launched it, in this order; UINT32_MAX: it is not there */
+/* The spans in the order of rows. */
+struct places {
+    uint32_t *order; /* of timeline->spans */
+    uint32_t *call;  /* by place: that of what launched it; UINT32_MAX: it is not there */
 };
 
 /* Within a row. */
@@ -106,40 +106,41 @@ static uint32_t *order_by_place(const struct timeline_span *spans, size_t count)
     return order;
 }
 
-/* Where the span of each event lies among those on the page, up to the last event on it: new, free(). */
-static uint32_t *places_of_events(const struct placed_span *spans, size_t count, uint32_t *events)
+/* By event: the place of its span, up to the last event that has one; UINT32_MAX: none. New, free(). */
+static uint32_t *places_of_events(const struct timeline *timeline, const uint32_t *order, uint32_t *events)
 {
+    size_t count = timeline->spans.count;
+    const struct timeline_span *spans = timeline->spans.at;
     *events = 0;
     for (size_t i = 0; i < count; i++)
-        if (spans[i].span.event != TIMELINE_NO_EVENT && spans[i].span.event >= *events)
-            *events = spans[i].span.event + 1;
+        if (spans[i].event != TIMELINE_NO_EVENT && spans[i].event >= *events)
+            *events = spans[i].event + 1;
     uint32_t *places = mem_alloc(mem_times((size_t)*events + 1, sizeof *places));
     memset(places, 0xff, ((size_t)*events + 1) * sizeof *places);
     for (size_t i = 0; i < count; i++)
-        if (spans[i].span.event != TIMELINE_NO_EVENT)
-            places[spans[i].span.event] = (uint32_t)i;
+        if (spans[order[i]].event != TIMELINE_NO_EVENT)
+            places[spans[order[i]].event] = (uint32_t)i;
     return places;
 }
 
-static void find_calls(struct placed_span *spans, size_t count)
-{
-    uint32_t events, *places = places_of_events(spans, count, &events);
-    for (size_t i = 0; i < count; i++)
-        spans[i].call = spans[i].span.call < events ? places[spans[i].span.call] : UINT32_MAX;
-    free(places);
-}
-
-/* New, free(): all spans of TIMELINE in the order of rows. */
-static struct placed_span *place_spans(const struct timeline *timeline)
+static struct places places_open(const struct timeline *timeline)
 {
     size_t count = timeline->spans.count;
-    struct placed_span *spans = mem_alloc(mem_times(count + 1, sizeof *spans));
-    uint32_t *order = order_by_place(timeline->spans.at, count);
-    for (size_t i = 0; i < count; i++)
-        spans[i].span = timeline->spans.at[order[i]];
-    free(order);
-    find_calls(spans, count);
-    return spans;
+    struct places places = { order_by_place(timeline->spans.at, count),
+                             mem_alloc(mem_times(count + 1, sizeof *places.call)) };
+    uint32_t events, *of_event = places_of_events(timeline, places.order, &events);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t call = timeline->spans.at[places.order[i]].call;
+        places.call[i] = call < events ? of_event[call] : UINT32_MAX;
+    }
+    free(of_event);
+    return places;
+}
+
+static void places_release(struct places *places)
+{
+    free(places->order);
+    free(places->call);
 }
 
 /* Only the texts that the page has; their numbers there. */
@@ -188,8 +189,8 @@ static void put_row(struct json_writer *json, const struct timeline_span *last, 
     json_put_integer(json, count);
 }
 
-static void put_spans(struct json_writer *json, const struct timeline *timeline,
-                      const struct placed_span *spans, size_t kept)
+static void put_spans(struct json_writer *json, const struct timeline *timeline, const struct places *places,
+                      size_t kept)
 {
     struct kept_names names = keep_names(timeline->names), details = keep_names(timeline->details);
     uint32_t *number = mem_alloc(mem_times(timeline->spans.count + 1, sizeof *number)), next = 0;
@@ -197,12 +198,12 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
     int64_t in_row = 0;
     struct bytes bytes = { 0 };
     for (size_t i = 0; i < timeline->spans.count; i++)
-        number[i] = spans[i].span.rank < kept ? next++ : UINT32_MAX;
+        number[i] = timeline->spans.at[places->order[i]].rank < kept ? next++ : UINT32_MAX;
     keep_name(&details, 0); /* none */
     json_key(json, "rows");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &spans[i].span;
+        const struct timeline_span *span = &timeline->spans.at[places->order[i]];
         if (span->rank >= kept)
             continue;
         bool first = !last || !same_row(last, span);
@@ -210,7 +211,7 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
             put_row(json, last, in_row);
             in_row = 0;
         }
-        uint32_t call = spans[i].call == UINT32_MAX ? UINT32_MAX : number[spans[i].call];
+        uint32_t call = places->call[i] == UINT32_MAX ? UINT32_MAX : number[places->call[i]];
         add_number(&bytes, (uint64_t)(span->start_ns - (first ? timeline->start_ns : last->start_ns)));
         add_number(&bytes, (uint64_t)span->dur_ns);
         add_number(&bytes, span->kind * 2 + span->folded);
@@ -368,7 +369,7 @@ static void put_uses(struct json_writer *json, const struct timeline *timeline, 
 }
 
 static void put_timeline(struct buffer *out, const struct timeline *timeline, const struct page_uses *uses,
-                         const struct placed_span *spans, size_t count)
+                         const struct places *places, size_t count)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
@@ -384,7 +385,7 @@ static void put_timeline(struct buffer *out, const struct timeline *timeline, co
     put_lanes(&json, timeline);
     put_steps(&json, timeline);
     put_strips(&json, timeline);
-    put_spans(&json, timeline, spans, count);
+    put_spans(&json, timeline, places, count);
     if (timeline->alive)
         put_uses(&json, timeline, uses);
     json_end_object(&json);
@@ -408,14 +409,14 @@ static void add_escaped(struct buffer *out, const struct buffer *json)
 static size_t add_data(struct buffer *out, const struct timeline *timeline, size_t room)
 {
     size_t count = timeline->spans.count, most = room / 8 + 1;
-    struct placed_span *spans = place_spans(timeline);
+    struct places places = places_open(timeline);
     struct page_uses uses = page_uses_of(timeline, room / USE_ROOM + 1);
     struct buffer json = { 0 };
     count = count < most ? count : most;
     for (;;) { /* a little less than what would fit, until it does */
         buffer_clear(&json);
         buffer_clear(out);
-        put_timeline(&json, timeline, &uses, spans, count);
+        put_timeline(&json, timeline, &uses, &places, count);
         add_escaped(out, &json);
         if (out->count <= room || count == 0)
             break;
@@ -423,7 +424,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, size
     }
     buffer_release(&json);
     page_uses_release(&uses);
-    free(spans);
+    places_release(&places);
     return count;
 }
 

@@ -4,6 +4,7 @@
 #include "report/svg_parts.h"
 #include "base/escape.h"
 #include "report/chart_labels.h"
+#include "report/exact.h"
 #include "report/figures.h"
 #include "report/shorten.h"
 #include "base/unicode.h"
@@ -26,22 +27,40 @@ enum {
 
 /* ---- texts and figures ---- */
 
+/*
+ * As "%.2f" without zeros at the end; by integers, as a chart has tens of thousands. What lies in the middle between two
+ * hundredths, or seems to, is left to printf, which knows all digits.
+ */
 void svg_add_number(struct buffer *out, double value)
 {
+    double hundredths = fabs(value) * 100, rest = hundredths - floor(hundredths);
     char text[40];
-    int len = snprintf(text, sizeof text, "%.2f", value);
-    while (len > 1 && text[len - 1] == '0')
-        len--;
-    if (text[len - 1] == '.')
-        len--;
-    bool is_zero = len == 2 && text[0] == '-' && text[1] == '0';
-    buffer_add(out, is_zero ? "0" : text, is_zero ? 1 : (size_t)len);
+    if (!(hundredths < 1e9) || fabs(rest - 0.5) < 1e-6) {
+        int len = snprintf(text, sizeof text, "%.2f", value);
+        while (len > 1 && text[len - 1] == '0')
+            len--;
+        if (text[len - 1] == '.')
+            len--;
+        bool is_zero = len == 2 && text[0] == '-' && text[1] == '0';
+        buffer_add(out, is_zero ? "0" : text, is_zero ? 1 : (size_t)len);
+        return;
+    }
+    int64_t number = (int64_t)(hundredths + 0.5);
+    if (value < 0 && number)
+        buffer_putc(out, '-');
+    exact_add_integer(out, number / 100);
+    if (number % 100) {
+        const char digits[] = { '.', (char)('0' + number % 100 / 10), (char)('0' + number % 10) };
+        buffer_add(out, digits, number % 10 ? 3 : 2);
+    }
 }
 
 /* NAME="VALUE". */
 void svg_add_attribute(struct buffer *out, const char *name, double value)
 {
-    buffer_printf(out, " %s=\"", name);
+    buffer_putc(out, ' ');
+    buffer_puts(out, name);
+    buffer_puts(out, "=\"");
     svg_add_number(out, value);
     buffer_putc(out, '"');
 }
@@ -126,7 +145,11 @@ double svg_begin_of_category(const struct svg_plot *plot, size_t i)
 /* "class=" of series S with its manner. */
 void svg_add_class(struct svg_plot *plot, size_t s, const char *manner)
 {
-    buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
+    buffer_puts(plot->out, " class=\"c");
+    exact_add_integer(plot->out, plot->chart->series.at[s].color);
+    buffer_putc(plot->out, ' ');
+    buffer_puts(plot->out, manner);
+    buffer_putc(plot->out, '"');
 }
 
 /* ---- axes ---- */

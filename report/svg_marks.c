@@ -20,7 +20,9 @@ static void add_tip(struct svg_plot *plot, size_t s, size_t i, const union table
         buffer_puts(plot->out, ": ");
         escape_html(plot->out, series->title, strlen(series->title));
     }
-    buffer_printf(plot->out, "%s %s</title>", series->mark == CHART_POINT ? ":" : "", figure.at);
+    buffer_puts(plot->out, series->mark == CHART_POINT ? ": " : " ");
+    buffer_add(plot->out, figure.at, figure.count);
+    buffer_puts(plot->out, "</title>");
     buffer_release(&figure);
 }
 
@@ -111,54 +113,53 @@ void svg_add_area(struct svg_plot *plot, size_t s, double *tops)
 }
 
 struct points {
-    double *x, *y; /* figures */
+    double *y; /* of each row; NAN: it has no place */
     size_t *kept, count;
 };
 
 static struct points thin_points(struct svg_plot *plot, size_t s)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
+    bool dots = series->mark == CHART_POINT;
     size_t rows = series->table->row_count;
     struct points points = { mem_alloc(mem_times(rows + 1, sizeof(double))),
-                             mem_alloc(mem_times(rows + 1, sizeof(double))),
                              mem_alloc(mem_times(rows + 1, sizeof(size_t))), 0 };
-    double *place[2] = { mem_alloc(mem_times(rows + 1, sizeof(double))),
-                         mem_alloc(mem_times(rows + 1, sizeof(double))) };
+    double *across = mem_alloc(mem_times(rows + 1, sizeof *across)),
+           *up = dots ? mem_alloc(mem_times(rows + 1, sizeof *up)) : NULL;
     for (size_t i = 0; i < rows; i++) {
-        points.x[i] = chart_value(series->table, i, series->x);
-        points.y[i] = chart_value(series->table, i, series->y);
-        place[0][i] = chart_scale_place(&plot->x, points.x[i]);
-        place[1][i] = chart_scale_place(&plot->y, points.y[i]);
-        if (isnan(place[0][i]) || isnan(place[1][i]))
-            points.x[i] = points.y[i] = NAN;
+        double y = chart_value(series->table, i, series->y), place = chart_scale_place(&plot->y, y);
+        across[i] = chart_scale_place(&plot->x, chart_value(series->table, i, series->x));
+        points.y[i] = isnan(across[i]) || isnan(place) ? NAN : y;
+        if (dots)
+            up[i] = place;
     }
-    if (series->mark == CHART_POINT)
-        points.count = thin_dots(place[0], place[1], rows, (double[]){ 0, 0 }, (double[]){ 1, 1 },
+    if (dots)
+        points.count = thin_dots(across, up, rows, (double[]){ 0, 0 }, (double[]){ 1, 1 },
                                  (size_t)plot->width / 3, (size_t)plot->height / 3, points.kept);
     else
-        points.count = thin_line(place[0], points.y, rows, 0, 1, (size_t)plot->width, points.kept);
-    free(place[0]);
-    free(place[1]);
+        points.count = thin_line(across, points.y, rows, 0, 1, (size_t)plot->width, points.kept);
+    free(across);
+    free(up);
     return points;
 }
 
 static void release_points(struct points *points)
 {
-    free(points->x);
     free(points->y);
     free(points->kept);
 }
 
 void svg_add_path(struct svg_plot *plot, size_t s)
 {
+    const struct chart_series *series = &plot->chart->series.at[s];
     struct points points = thin_points(plot, s);
-    bool stairs = plot->chart->series.at[s].mark == CHART_STAIRS, drawing = false;
+    bool stairs = series->mark == CHART_STAIRS, drawing = false;
     buffer_puts(plot->out, "<path");
     svg_add_class(plot, s, "line");
     buffer_puts(plot->out, " d=\"");
     for (size_t k = 0; k < points.count; k++) {
-        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
-        if (isnan(x)) {
+        double x = chart_value(series->table, points.kept[k], series->x), y = points.y[points.kept[k]];
+        if (isnan(y)) {
             drawing = false;
             continue;
         }
@@ -186,8 +187,8 @@ void svg_add_dots(struct svg_plot *plot, size_t s)
     double most = chart_most_size(plot->chart);
     struct points points = thin_points(plot, s);
     for (size_t k = 0; k < points.count; k++) {
-        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
-        if (isnan(x))
+        double x = chart_value(series->table, points.kept[k], series->x), y = points.y[points.kept[k]];
+        if (isnan(y))
             continue;
         buffer_puts(plot->out, "<circle");
         size_t row = points.kept[k];

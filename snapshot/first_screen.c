@@ -223,6 +223,7 @@ static void add_leak(const struct screen *screen)
             .advice =
                 "Something keeps what each step makes: a list of losses with their graphs is the usual one.",
             .section = "leaks",
+            .command = "tpa memory --table leaks",
         };
         return;
     }
@@ -253,6 +254,7 @@ static void add_holders(const struct screen *screen)
                 old ? "Call torch.cuda.memory._record_memory_history() before the model is made to see by what."
                     : NULL,
             .section = "alive_at_peak",
+            .command = "tpa memory --table alive_at_peak",
         };
     }
 }
@@ -273,6 +275,7 @@ static void add_idle(const struct screen *screen)
         .advice = arena_printf(screen->arena, "torch.cuda.empty_cache() would return %s of it to the device.",
                                bytes_text(screen, returned)),
         .section = "fragmentation",
+        .command = "tpa memory --table fragmentation",
     };
 }
 

@@ -610,6 +610,11 @@ static void sort_devices(struct trace_builder *builder)
     }
 }
 
+void trace_builder_set_workers(struct trace_builder *builder, unsigned workers)
+{
+    builder->trace->workers = workers;
+}
+
 struct trace *trace_builder_finish(struct trace_builder *builder)
 {
     struct trace *trace = builder->trace;
@@ -619,7 +624,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     sort_devices(builder);
     builder_classify(builder);
     freeze_args(builder);
-    storage_pack_times(builder->storage);
+    storage_pack_times(builder->storage, trace->workers);
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

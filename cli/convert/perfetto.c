@@ -475,8 +475,10 @@ static void put_unfinished(const struct perfetto_output *output, struct buffer *
     wire_close(out, message);
 }
 
+/* Where the last event was found among what is sorted by event. */
 struct scans {
     struct arg_scan of[ARG_COUNT];
+    size_t flow;
 };
 
 /* The fields of a BEGIN or an instant. */
@@ -493,9 +495,13 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
         if (arg_scan_get(&scans->of[i], e, &value))
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
-    for (size_t i = perfetto_flows_first(&output->flows, e);
-         i < output->flows.count && output->flows.at[i].event == e; i++)
-        wire_put_fixed64(out, 47, output->flows.at[i].id);
+    const struct perfetto_flow_end *flows = output->flows.at;
+    size_t i = scans->flow;
+    if (i >= output->flows.count || flows[i].event < e || (i > 0 && flows[i - 1].event >= e))
+        i = perfetto_flows_first(&output->flows, e);
+    for (; i < output->flows.count && flows[i].event == e; i++)
+        wire_put_fixed64(out, 47, flows[i].id);
+    scans->flow = i;
 }
 
 static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
@@ -520,7 +526,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
 
 static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    struct scans scans;
+    struct scans scans = { .flow = 0 };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;

@@ -6,6 +6,7 @@
  */
 #include "ingest/tpalog/tpalog.h"
 
+#include "base/bits.h"
 #include "ingest/distributed_info.h"
 #include <stdlib.h>
 #include <string.h>
@@ -58,35 +59,37 @@ static bool decode_shapes(struct tpalog_part *part, struct tpafile_decoder *deco
     return most < shapes->count;
 }
 
-/* Bit b of row r becomes bit r of row b: halves are swapped, then quarters ... */
-static void transpose(uint64_t rows[64])
+/* Bit B of each of 8 bytes, of the first the lowest. */
+static inline uint64_t bits_of_bytes(uint64_t bytes, unsigned b)
 {
-    uint64_t low = UINT32_MAX;
-    for (unsigned width = 32; width > 0; width /= 2, low ^= low << width)
-        for (unsigned r = 0; r < 64; r = ((r | width) + 1) & ~width) {
-            uint64_t swapped = ((rows[r] >> width) ^ rows[r | width]) & low;
-            rows[r] ^= swapped << width;
-            rows[r | width] ^= swapped;
-        }
+    return (bytes >> b & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /*
- * For each argument with a bit in NEEDED, the events that have it: bits in PRESENT, by argument index. COUNTS gets the
- * number of events per argument.
+ * For each of the arguments at up to 8 PLACES, the events that have it: bits in PRESENT, by argument index. COUNTS gets the
+ * number of events per argument. HAS: room for a byte of each shape.
  */
-static void find_events(const struct shapes *shapes, size_t events, uint64_t needed,
-                        uint64_t *const present[64], size_t counts[64])
+static void find_events(const struct shapes *shapes, size_t events, const unsigned *places, unsigned count,
+                        uint8_t *has, uint64_t *const present[64], size_t counts[64])
 {
+    for (size_t shape = 0; shape < shapes->count; shape++) {
+        has[shape] = 0;
+        for (unsigned b = 0; b < count; b++)
+            has[shape] |= (uint8_t)(((uint64_t)shapes->args[shape] >> places[b] & 1) << b);
+    }
     for (size_t i = 0; i < events; i += 64) {
-        uint64_t rows[64] = { 0 };
+        uint64_t bits[8] = { 0 };
         size_t left = events - i < 64 ? events - i : 64;
-        for (size_t e = 0; e < left; e++)
-            rows[e] = (uint64_t)shapes->args[shapes->of[i + e]];
-        transpose(rows);
-        for (uint64_t rest = needed; rest; rest &= rest - 1) {
-            int place = __builtin_ctzll(rest);
-            present[place][i / 64] = rows[place];
-            counts[place] += (size_t)__builtin_popcountll(rows[place]);
+        for (size_t part = 0; part < left; part += 8) {
+            uint64_t bytes = 0;
+            for (size_t e = part; e < part + 8 && e < left; e++)
+                bytes |= (uint64_t)has[shapes->of[i + e]] << 8 * (e - part);
+            for (unsigned b = 0; b < count; b++)
+                bits[b] |= bits_of_bytes(bytes, b) << part;
+        }
+        for (unsigned b = 0; b < count; b++) {
+            present[places[b]][i / 64] = bits[b];
+            counts[places[b]] += bits_count(bits[b]);
         }
     }
 }
@@ -156,7 +159,13 @@ static void decode_args(struct tpalog_part *part, struct tpafile_decoder *decode
         needed |= UINT64_C(1) << place;
         present[place] = tpalog_part_room(part, (events + 63) / 64 * sizeof **present);
     }
-    find_events(shapes, events, needed, present, counts);
+    uint8_t *has = tpalog_part_room(part, shapes->count);
+    for (uint64_t rest = needed; rest;) {
+        unsigned places[8], count = 0;
+        for (; rest && count < 8; rest &= rest - 1)
+            places[count++] = (unsigned)__builtin_ctzll(rest);
+        find_events(shapes, events, places, count, has, present, counts);
+    }
     for (uint64_t rest = needed; rest; rest &= rest - 1) {
         unsigned place = (unsigned)__builtin_ctzll(rest);
         enum trace_arg arg = arguments->at[place];
