@@ -388,6 +388,7 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .line = { stalls->line, stalls->line_len },
                              .call = name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
+                             .copy = stalls->copy,
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };

@@ -221,20 +221,42 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     return false;
 }
 
+/* By the name of an operator, which of its rows would save most, plus one; 0: it has none. New; free(). */
+static size_t *costliest_stalls(const struct trace *trace, const struct transfers *transfers)
+{
+    size_t *most = mem_zalloc(names_count(trace->names) + 1, sizeof *most);
+    for (size_t i = 0; i < transfers->stalls.count; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(trace->names, stall->op.at, stall->op.len)];
+        if (*of == 0 || stall->saving_ns > transfers->stalls.at[*of - 1].saving_ns)
+            *of = i + 1;
+    }
+    return most;
+}
+
+/* Is it priced by a rule of its own: pinning, and copies of pageable memory to a device, which need no wait to go but pinned memory? */
+static bool is_another_rule(const struct stall_row *stall)
+{
+    return stall->kind == WAIT_PINNING ||
+           ((stall->kind == WAIT_PAGEABLE_COPY || stall->kind == WAIT_SYNC_COPY) &&
+            stall->copy.direction == COPY_HTOD && stall->copy.memory == MEMORY_PAGEABLE);
+}
+
 /* Each operator that made the host wait is a finding of its own: the costliest few. */
 static void look_at_waits(struct pricing *pricing)
 {
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0;
+    size_t asked = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
     for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
-        const struct stall_row *stall = &transfers->stalls.at[i];
-        bool repeated = stall->saving_ns <= 0 || stall->kind == WAIT_PINNING; /* which is allocation */
-        for (size_t k = 0; k < i && !repeated; k++)
-            repeated = transfers->stalls.at[k].op.len == stall->op.len &&
-                       memcmp(transfers->stalls.at[k].op.at, stall->op.at, stall->op.len) == 0;
-        if (repeated || !is_followed(pricing, stall->call))
+        const struct stall_row *first = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
+        if (*of == 0)
+            continue;
+        const struct stall_row *stall = &transfers->stalls.at[*of - 1];
+        *of = 0; /* once */
+        if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
             continue;
         asked++;
         struct buffer title = { 0 }, where = { 0 };
@@ -257,6 +279,7 @@ static void look_at_waits(struct pricing *pricing)
                 .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
             NULL);
     }
+    free(most);
     pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
                                            .unless = finding_rules[FINDING_HOST_WAIT].name });
 }
@@ -463,8 +486,7 @@ static void look_at_allocation(struct pricing *pricing)
     finding_add(pricing, FINDING_ALLOCATION,
                 (struct priced_finding){ .title = pricing_keep(pricing, &title),
                                          .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(trace_advice(
-                                             pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS)),
+                                         .advice = advise_allocation(pricing, pins),
                                          .edit = { .kind = EDIT_NO_ALLOC } },
                 "allocation");
 }

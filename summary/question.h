@@ -95,7 +95,7 @@ struct summary {
     struct arena arena; /* texts of findings */
 };
 
-/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be called once per name. */
+/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? Call once per name. */
 bool summary_multiplies_matrices(const char *name);
 
 /* Has DEVICE of RANK tensor cores, by its compute capability? */

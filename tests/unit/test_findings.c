@@ -519,6 +519,42 @@ static void the_operator_that_copies_most_is_named(void **state)
     }
 }
 
+/* To pin the memory is what pageable_copies is about, and its price: not that the host waits no more. */
+static void a_copy_from_pageable_memory_is_one_finding(void **state)
+{
+    (void)state;
+    const struct price_case of = { FINDING_PAGEABLE_COPIES, draw_pageable_copies, 390, 0, NULL };
+    draw_case(&of, true);
+    answer();
+    assert_true(row_of("pageable_copies") != SIZE_MAX);
+    assert_true(row_of("host_wait") == SIZE_MAX);
+    release();
+}
+
+/* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
+static void the_wait_that_would_save_most_stands_for_its_operator(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t i = 0; i < 11; i++) {
+        int64_t us = 50 * i, copy_us = i < 10 ? 20 : 150;
+        draw_call_us("cudaMemcpy", us, copy_us, 2 * i + 1);
+        draw_work_us("gpu_memcpy",
+                     i < 10 ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy DtoH (Device -> Pageable)", us + 5,
+                     copy_us - 8, 2 * i + 1);
+        draw_call_us("cudaLaunchKernel", us + copy_us, 10, 2 * i + 2);
+        draw_work_us("kernel", "elementwise", us + copy_us + 12, 5, 2 * i + 2);
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_string_equal(text_called(findings, row_of("host_wait"), "where"),
+                        "cudaMemcpy, synchronous copy (DtoH pageable)");
+    assert_non_null(
+        strstr(text_called(findings, row_of("host_wait"), "advice"), "x.to(\"cpu\", non_blocking=True)"));
+    release();
+}
+
 /* What a rule needs is in the trace, and it found nothing; or it is not, and the rule could not look. */
 static void rules_that_could_not_look_are_named(void **state)
 {
@@ -586,6 +622,8 @@ int main(void)
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(the_operator_that_copies_most_is_named),
+        cmocka_unit_test(a_copy_from_pageable_memory_is_one_finding),
+        cmocka_unit_test(the_wait_that_would_save_most_stands_for_its_operator),
         cmocka_unit_test(rules_that_could_not_look_are_named),
         cmocka_unit_test(the_capture_of_a_graph_is_no_slow_launch),
         cmocka_unit_test(where_nothing_takes_time_that_is_the_answer),
