@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/runs.h"
 #include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/features.h"
 #include "facts/host_waits.h"
 #include <inttypes.h>
@@ -448,26 +449,26 @@ static struct table *collectives_table(const struct comm *comm, unsigned by)
     return table;
 }
 
-static void add_notices(const struct comm *comm, struct result *result)
+/* That COUNT collectives lack what MISSING says; what helps, in the words of the framework, where something does. */
+static void add_missing(const struct trace *trace, struct result *result, const char *kind, int64_t count,
+                        const char *missing, enum advice advice)
 {
-    if (comm->untimed)
-        result_add_notice(result, "not_timed", comm->untimed, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives were issued, but nothing was recorded on the device: when they "
-                          "ran is not known; profile with ProfilerActivity.CUDA",
-                          comm->untimed);
-    if (comm->without_size)
-        result_add_notice(result, "no_size", comm->without_size, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives record no size, so they have no bandwidth; PyTorch since 2.2 "
-                          "records it of NCCL, and record_shapes=True does for other libraries",
-                          comm->without_size);
-    if (comm->without_group)
-        result_add_notice(
-            result, "no_group", comm->without_group, NULL, TPA_NOWHERE,
-            "%" PRId64 " collectives record no process group, so its size and with it the bus bandwidth "
-            "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
-            comm->without_group);
+    const char *help = trace_advice(trace, advice);
+    if (count)
+        result_add_notice(result, kind, count, NULL, TPA_NOWHERE, "%" PRId64 " collectives %s%s%s", count,
+                          missing, help ? "; " : "", help ? help : "");
+}
+
+static void add_notices(const struct trace *trace, const struct comm *comm, struct result *result)
+{
+    add_missing(trace, result, "not_timed", comm->untimed,
+                "were issued, but nothing was recorded on the device: when they ran is not known",
+                ADVICE_RECORD_DEVICE);
+    add_missing(trace, result, "no_size", comm->without_size, "record no size, so they have no bandwidth",
+                ADVICE_RECORD_SIZES);
+    add_missing(trace, result, "no_group", comm->without_group,
+                "record no process group, so its size and with it the bus bandwidth are not known",
+                ADVICE_RECORD_GROUPS);
     if (comm->without_kernel)
         result_add_notice(result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
                           "%" PRId64
@@ -504,7 +505,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
-    add_notices(comm, result);
+    add_notices(query->trace, comm, result);
     comm_free(comm);
     return true;
 }

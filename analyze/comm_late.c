@@ -548,7 +548,7 @@ void comm_add_lateness_table(const struct comm *comm, struct result *result)
     struct table *table =
         TABLE_OF_ROWS("lateness", "What made the last rank late, since the collective before", columns,
                       comm->lateness.at, comm->lateness.count);
-    table_add_footer(table, "cost", "Gained if each last came as early as the one before it", TABLE_NS,
+    table_add_footer(table, "cost", "Gain if each last came as early as the one before", TABLE_NS,
                      table_int(cost_ns));
     result_add_table(result, table);
 }

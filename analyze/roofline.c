@@ -615,6 +615,12 @@ const struct roofline *roofline_analyze(const struct trace *trace, const struct 
     return analyze(trace, selection, by, override);
 }
 
+const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
+                                     unsigned by, const struct device_peaks *override)
+{
+    return analyze(trace, selection, by, override);
+}
+
 void roofline_free(const struct roofline *roofline)
 {
     if (roofline && roofline->own)

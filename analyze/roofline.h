@@ -106,6 +106,9 @@ enum { ROOFLINE_BY_DEFAULT = BY(OP) | BY(SHAPE) };
  */
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override);
+const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
+                                     unsigned by,
+                                     const struct device_peaks *override); /* the same, never kept */
 void roofline_free(const struct roofline *roofline);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/attribution.h"
 #include "facts/callers.h"
 #include "facts/features.h"
@@ -257,51 +258,24 @@ static void add_copies(struct transfers_query *query)
 
 /* ---- stalls ---- */
 
-/* Advice independent of the framework. */
-#define ALIKE(text) text, text, text
-
+/* What to do about a wait: the same for every framework, or in its words. */
 static const struct {
-    const char *cause, *advice[FRAMEWORKS];
+    const char *cause, *alike;
+    enum advice advice; /* without ALIKE */
 } causes[WAIT_KINDS] = {
-    [WAIT_SYNC_COPY] = { "synchronous copy",
-                         { "copy asynchronously, with non_blocking=True",
-                           "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
-                           "copy asynchronously, with cudaMemcpyAsync, hipMemcpyAsync" } },
-    [WAIT_PAGEABLE_COPY] = { "pageable copy",
-                             { "pin the host memory (pin_memory=True) and copy with non_blocking=True",
-                               "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
-                               "pin the host memory (cudaMallocHost, hipHostMalloc), and copy asynchronously" } },
+    [WAIT_SYNC_COPY] = { "synchronous copy", NULL, ADVICE_WAIT_FOR_NO_COPY },
+    [WAIT_PAGEABLE_COPY] = { "pageable copy", NULL, ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD },
     [WAIT_FOR_COPY] = { "wait for a copy",
-                        { ALIKE("wait less often, and later: after more work has been launched") } },
+                        .alike = "wait less often, and later: after more work has been launched" },
     [WAIT_FOR_KERNEL] = { "wait for kernels",
-                          { ALIKE("wait less often, or for an event instead of a stream or device") } },
+                          .alike = "wait less often, or for an event instead of a stream or device" },
     [WAIT_FOR_NOTHING] = { "empty wait",
-                           { ALIKE("leave it out where it can be: nothing was left to wait for") } },
-    [WAIT_PINNING] = { "pinning",
-                       { "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
-                         "pin memory once and use it again", "pin memory once and use it again" } },
+                           .alike = "leave it out where it can be: nothing was left to wait for" },
+    [WAIT_PINNING] = { "pinning", NULL, ADVICE_PIN_ONCE },
 };
 
 /* A value that the host reads from the device: pinning does not help. */
 static const char *const read_advice = "keep the value on the device, or read it once in many steps";
-
-/* Batches that are copied to the device in a call that waits, from memory that is not known to be pageable. */
-static const char *const upload_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] = "copy from pinned memory with non_blocking=True",
-    [FRAMEWORK_XLA] = "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
-    [FRAMEWORK_NONE] = "copy from pinned memory with cudaMemcpyAsync, hipMemcpyAsync",
-};
-
-/* Results that are copied to the host in such a call. */
-static const char *const download_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] =
-        "read less often, or without waiting: x.to(\"cpu\", non_blocking=True), and wait for an event before the "
-        "values are used",
-    [FRAMEWORK_XLA] = "read results later: jax.Array.copy_to_host_async()",
-    [FRAMEWORK_NONE] =
-        "copy less often, or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync, and wait for an event before the "
-        "values are used",
-};
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -311,8 +285,8 @@ static bool is_one_of(const char *name, const char *const *names)
 }
 
 /* COPY is what was waited for where that is a copy, else zero. */
-static const char *advice_for(enum host_wait_kind kind, struct copy_kind copy, const char *owner,
-                              const char *call, enum trace_framework framework)
+static const char *advice_for(const struct trace *trace, enum host_wait_kind kind, struct copy_kind copy,
+                              const char *owner, const char *call)
 {
     static const char *const readers[] = { "aten::item",
                                            "aten::_local_scalar_dense",
@@ -327,13 +301,13 @@ static const char *advice_for(enum host_wait_kind kind, struct copy_kind copy, c
     if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
         return read_advice;
     if (copies && copy.direction == COPY_DTOH)
-        return download_advice[framework];
+        return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
     if (copies && copy.direction == COPY_HTOD)
-        return copy.memory == MEMORY_PAGEABLE ? causes[WAIT_PAGEABLE_COPY].advice[framework]
-                                              : upload_advice[framework];
+        return trace_advice(trace, copy.memory == MEMORY_PAGEABLE ? ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD
+                                                                  : ADVICE_WAIT_FOR_NO_UPLOAD);
     if (kind == WAIT_FOR_KERNEL && strstr(call, "EventSynchronize"))
-        return causes[WAIT_FOR_COPY].advice[framework];
-    return causes[kind].advice[framework];
+        kind = WAIT_FOR_COPY;
+    return causes[kind].alike ? causes[kind].alike : trace_advice(trace, causes[kind].advice);
 }
 
 /* A wait, and the key of its row. */
@@ -414,10 +388,11 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .line = { stalls->line, stalls->line_len },
                              .call = name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
+                             .copy = stalls->copy,
                              .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = as_text(advice_for(row.kind, stalls->copy, row.op.at, row.call.at, trace_framework(trace)));
+    row.advice = as_text(advice_for(trace, row.kind, stalls->copy, row.op.at, row.call.at));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;

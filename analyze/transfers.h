@@ -39,6 +39,7 @@ struct stall_row {
     struct text line; /* of Python; missing if stacks were not recorded */
     struct text call;
     enum host_wait_kind kind;
+    struct copy_kind copy;     /* zero if no copy is involved */
     struct text cause, advice; /* of the kind of wait, as text */
     struct text transfer;      /* direction and host memory of the copy; missing if none is involved */
     int64_t count, blocked_ns, longest_ns;

@@ -10,7 +10,7 @@
 struct search {
     const uint32_t *a, *b;
     int64_t n, m;
-    int64_t *reach; /* of the edits at hand, by diagonal + offset */
+    int64_t *reach; /* of the current number of edits, by diagonal + offset */
     int64_t offset;
     uint32_t **rows; /* by edits: reach of the diagonals -d, -d + 2 ... d */
 };

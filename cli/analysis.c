@@ -4,7 +4,7 @@
 #include "facts/features.h"
 #include <string.h>
 
-/* Tell which of the features NEEDS the trace lacks; false when there are any. */
+/* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
 static bool check_needs(const struct trace *trace, unsigned needs, struct result *result)
 {
     unsigned lacks = needs & ~trace_features(trace);
@@ -19,7 +19,7 @@ static bool check_needs(const struct trace *trace, unsigned needs, struct result
 
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err)
 {
-    if (!key && table->sort_column == TABLE_NO_COLUMN) { /* rows in an order of their own */
+    if (!key && table->sort_column == TABLE_NO_COLUMN) { /* rows have their own order */
         if (reverse)
             table_reverse(table);
         return true;
@@ -43,7 +43,7 @@ size_t analysis_most_rows(const struct output_args *output)
     return limit.is_share ? 0 : limit.count;
 }
 
-/* Cut the table called KEY now, and no other later. */
+/* Apply the limit to the table KEY now, and to no other later. */
 static void limit_table(struct result *result, const char *key, struct limit *limit)
 {
     for (size_t i = 0; i < result->tables.count; i++)

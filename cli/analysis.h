@@ -1,5 +1,5 @@
 /*
- * analysis.h - the course that most commands take: read the traces, select, fill tables, print.
+ * analysis.h - the common procedure of most commands: read the traces, select, fill tables, print.
  *
  *     static void add_tables(const struct trace *trace, const struct selection *selection, const void *args,
  *                            struct result *result);
@@ -21,14 +21,14 @@
 #include "cli/load.h"
 #include "cli/output.h"
 
-/* What --limit is when it was not given: a share nobody can type. People get a first page, programs everything. */
+/* The value of --limit if not given: a share that cannot be typed. People get a first page, programs everything. */
 #define ANALYSIS_LIMIT_DEFAULT                                                                               \
     {                                                                                                        \
         .share = LIMIT_NOT_GIVEN                                                                             \
     }
 enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
 
-/* The limit that OUTPUT requests, or what holds when it requests none. */
+/* The limit in OUTPUT, or the default. */
 struct limit analysis_limit(const struct output_args *output);
 
 struct analysis_call {
@@ -38,15 +38,15 @@ struct analysis_call {
     const struct selection_query *query;
     const struct output_args *output;
     const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */
-    /* Fills RESULT; false and ERR when the arguments of the command do not fit the trace. */
+    /* Fills RESULT; false and ERR if the arguments of the command do not apply to the trace. */
     bool (*add_tables)(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err);
 };
 
-/* How many rows OUTPUT shows of a table, when that is known beforehand; 0: all, or a share. */
+/* The number of rows of a table that OUTPUT shows, if known beforehand; 0: all, or a share. */
 size_t analysis_most_rows(const struct output_args *output);
 
-/* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, when there is none. */
+/* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, if there is none. */
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
 /*
@@ -56,11 +56,11 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
                      const void *args, struct result *result, struct tpa_error *err);
 
-/* As analysis_run, for a TRACE that was read; it is taken. */
+/* As analysis_run, for a TRACE that was already read, which is taken. */
 int analysis_run_on(const struct invocation *call, const struct analysis_call *analysis, struct trace *trace,
                     struct tpa_error *err);
 
-/* The exit code. */
+/* Print the result. Returns the exit code. */
 int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err);
 
 #endif

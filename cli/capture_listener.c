@@ -14,7 +14,7 @@ static void take_sentence(struct capture_sentences *printed, const char *sentenc
 {
     for (size_t i = 0; i < printed->at.count; i++)
         if (strcmp(printed->at.at[i], sentence) == 0)
-            return; /* every rank has the same */
+            return; /* every rank reports the same */
     *VEC_PUSH(&printed->at) = mem_strdup(sentence);
     fprintf(stderr, "tpa capture: %s\n", sentence);
 }
@@ -81,7 +81,7 @@ static void show_size(int64_t bytes, char *text, size_t size)
         snprintf(text, size, "%.2f GB", (double)bytes / 1e9);
 }
 
-/* Is there a driver, as far as can be seen without loading it? */
+/* Does a driver seem to exist (checked without loading it)? */
 static bool driver_is_there(void)
 {
     return access("/proc/driver/nvidia/version", F_OK) == 0 || access("/dev/nvidiactl", F_OK) == 0 ||

@@ -1,8 +1,8 @@
 /*
  * cmd_analysis.c - see cmd_analysis.h.
  *
- * The arguments of such a command are those that all share and, behind them, the analysis's own: the rows of its
- * options are copied with their offsets moved.
+ * The arguments of such a command are the shared ones followed by the analysis's own: the rows of its options are
+ * copied with adjusted offsets.
  */
 #include "cli/cmd_analysis.h"
 
@@ -18,7 +18,7 @@
 struct analysis_command;
 
 struct shared_args {
-    const struct analysis_command *own; /* which analysis it is: set by its defaults */
+    const struct analysis_command *own; /* the analysis: set by its defaults */
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
@@ -45,7 +45,7 @@ struct analysis_command {
     const struct analysis *analysis;
     struct opt options[ROWS_MOST];
     struct opt_choice words[WORDS_MOST];
-    unsigned bits[WORDS_MOST]; /* by word: what it stands for in analysis_query.by */
+    unsigned bits[WORDS_MOST]; /* by word: its bits in analysis_query.by */
     max_align_t defaults[64];
 };
 
@@ -79,7 +79,7 @@ static struct opt *add_rows(struct opt *to, const struct opt *rows, size_t offse
     return to;
 }
 
-/* Words that are taken come first, so that their place is their bit; refused ones last. */
+/* Accepted words come first, so that their index is their bit; refused ones last. */
 static void fill_words(struct analysis_command *own)
 {
     const struct analysis *analysis = own->analysis;
@@ -131,7 +131,7 @@ static void fill_options(struct analysis_command *own)
 
 /* ---- a run ---- */
 
-/* What --by requests; false and ERR for several words where only one is taken. */
+/* The set requested by --by; false and ERR for several words if only one is accepted. */
 static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_error *err)
 {
     const struct analysis *analysis = args->own->analysis;
@@ -144,7 +144,7 @@ static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_er
     return true;
 }
 
-/* Rows by name add up ranks: say over how many. */
+/* Rows by name add up ranks: add a notice with their number. */
 static void add_rank_notice(const struct analysis *analysis, const struct analysis_query *query,
                             struct result *result)
 {
@@ -179,7 +179,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
            analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
 }
 
-/* A call as ARGS request it; WANTS and SELECTION are what it points to. False and ERR when they do not fit. */
+/* Set up a call from ARGS, which points to WANTS and SELECTION. False and ERR if they are inconsistent. */
 static bool call_of(const struct shared_args *args, struct trace_wants *wants,
                     struct selection_query *selection, struct analysis_call *asked, struct tpa_error *err)
 {
@@ -213,9 +213,9 @@ static int analysis_main(const struct invocation *call, struct tpa_error *err)
     return call_of(args, &wants, &selection, &asked, err) ? analysis_run(call, &asked, err) : EXIT_TROUBLE;
 }
 
-/* ---- an answer without a command line ---- */
+/* ---- a result without a command line ---- */
 
-/* Take the words of LINE apart, which blanks separate; quotes keep blanks. LINE is changed; WORDS has room for all. */
+/* Split LINE into words at blanks outside of quotes. LINE is changed; WORDS has room for all. */
 static int split_words(char *line, char **words)
 {
     int count = 0;
@@ -245,7 +245,7 @@ static int json_format(void)
     return format;
 }
 
-/* What ARGS ask of TRACE, with the tables, columns and rows that they request. */
+/* The result of ARGS for TRACE, with the requested tables, columns and rows. */
 static struct result *answer_to(const struct shared_args *args, const struct trace *trace,
                                 struct tpa_error *err)
 {

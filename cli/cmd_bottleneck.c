@@ -1,10 +1,10 @@
 /*
- * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and show what holds it up.
+ * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and show what limits it.
  *
- * The recording is done by Python code of ours (cli/bottleneck/sitecustomize.py) that PYTHONPATH leads every Python
- * process of the program to: cProfile, and torch.profiler once torch is imported. Each process writes its files into a
- * folder. What they say is asked of this very program, command by command, so that whoever reads it can ask on. All of
- * it goes to stderr: stdout is the program's.
+ * The recording is done by our Python code (cli/bottleneck/sitecustomize.py), which every Python process of the program
+ * loads through PYTHONPATH: cProfile, and torch.profiler once torch is imported. Each process writes its files into a
+ * folder. They are analyzed by running commands of this program, which are shown so that users can continue with them.
+ * All of it goes to stderr: stdout is the program's.
  */
 #include "analyze/steps.h"
 #include "base/buffer.h"
@@ -54,7 +54,7 @@ static const struct opt bottleneck_opts[] = {
 struct recording {
     char folder[PATH_MAX];
     bool is_ours;                           /* to be removed */
-    VEC_OF(char *) profiles, traces, texts; /* paths; those of the first process come first */
+    VEC_OF(char *) profiles, traces, texts; /* paths; first those of the first process */
 };
 
 static bool write_recorder(const char *folder, struct tpa_error *err)
@@ -69,7 +69,7 @@ static bool write_recorder(const char *folder, struct tpa_error *err)
     return good || tpa_fail_errno(err, "cannot write %s", path);
 }
 
-/* False and ERR when there can be no folder, or --output names one that holds something. */
+/* False and ERR if no folder can be created, or --output names one that is not empty. */
 static bool make_folder(struct recording *recording, const char *named, struct tpa_error *err)
 {
     if (named) {
@@ -105,7 +105,7 @@ static bool ends_in(const char *name, const char *ending)
     return len > tail && strcmp(name + len - tail, ending) == 0;
 }
 
-/* Where ranks were recorded, the process that was started is their launcher, and they are what is looked at. */
+/* If ranks were recorded, the started process is their launcher, and only they are analyzed. */
 static void leave_out_launcher(char **paths, size_t *count)
 {
     if (*count < 2 || !strstr(paths[0], "/main.") || !strstr(paths[*count - 1], "/rank"))
@@ -142,7 +142,7 @@ static void find_files(struct recording *recording)
     leave_out_launcher(recording->traces.at, &recording->traces.count);
 }
 
-/* Remove the recorder, and the rest too where the folder is ours. Python may have left compiled files in it. */
+/* Remove the recorder, and everything else if the folder is ours. Python may have left compiled files in it. */
 static void clean_up(struct recording *recording)
 {
     static const char *const sub[] = { "", "/__pycache__" };
@@ -193,7 +193,7 @@ static void set_environment(const struct bottleneck_args *args, const struct rec
     buffer_release(&text);
 }
 
-/* ---- the answer ---- */
+/* ---- the results ---- */
 
 static void tell(const char *text, size_t len)
 {
@@ -222,7 +222,7 @@ static void tell_environment(const struct recording *recording)
         fprintf(stderr, "Processes recorded: %zu\n", recording->texts.count);
 }
 
-/* What `tpa WORDS... PATHS...` answers, under a heading that says so. */
+/* Print the output of `tpa WORDS... PATHS...`, with the command as a heading. */
 static void tell_answer(const char *title, const char *const *words, char *const *paths, size_t count)
 {
     VEC_OF(const char *) argv = { 0 };
@@ -255,7 +255,7 @@ static void tell_answer(const char *title, const char *const *words, char *const
 
 /* ---- the verdict ---- */
 
-/* What the parts of a step (analyze/steps.h) are counted as. */
+/* The class of each part of a step (analyze/steps.h). */
 enum bound { BOUND_GPU, BOUND_COMMUNICATION, BOUND_DATA, BOUND_HOST, BOUNDS };
 
 static enum bound bound_of(enum step_part part)
@@ -316,7 +316,8 @@ static void tell_bound(const struct steps *steps, bool has_device)
     tell_shares(part_ns, total_ns);
 }
 
-/* Which of host, data, device and communication takes most of the steps that were recorded. Did a device do anything? */
+/* Find which of host, data, device and communication takes most of the recorded steps. Returns whether a device was
+ * used. */
 static bool tell_verdict(const struct invocation *call, const struct recording *recording)
 {
     struct trace_wants wants = steps_wants;
@@ -403,7 +404,7 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
         unsetenv("TPA_BOTTLENECK");
         find_files(&recording);
         if (end.signal || end.exit_code < 126 ||
-            recording.texts.count) /* else it is reported already that it did not run */
+            recording.texts.count) /* else a failure to run was reported already */
             tell_all(call, &recording);
     }
     clean_up(&recording);

@@ -1,6 +1,6 @@
 /*
- * cmd_callers.c - `tpa callers` and `tpa callees`: who called a function, or whom it called, and what that cost. The two
- * differ in the direction alone.
+ * cmd_callers.c - `tpa callers` and `tpa callees`: the callers or callees of a function, with costs. The two commands
+ * differ only in direction.
  */
 #include "profile/of_trace.h"
 #include "cli/command.h"
@@ -43,12 +43,12 @@ static const struct opt calls_opts[] = {
 };
 /* clang-format on */
 
-/* Put the profile of the trace in its place: from here on there is no difference. */
+/* Replace the trace by its profile. */
 static bool sum_up_trace(struct ingested *ingested, const struct selection_query *query,
                          struct tpa_error *err)
 {
     struct selection_query places = *query;
-    places.filter = places.exclude = NULL; /* these choose among the functions, when all is summed up */
+    places.filter = places.exclude = NULL; /* these select functions, after aggregation */
     struct selection *selection = selection_open(ingested->trace, &places, err);
     if (!selection)
         return false;

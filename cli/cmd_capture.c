@@ -2,8 +2,9 @@
  * cmd_capture.c - `tpa capture`: run a program and record what it does on the GPU.
  *
  * The recording is done by libtpa_capture.so, inside the program: the CUDA driver and NVTX load it because the
- * environment names it, and what it should do is reported there too (capture/settings.h). Here the program is run, and
- * what the library reports from its processes is put into words. All of it goes to stderr: stdout is the program's.
+ * environment names it, and its settings are passed in the environment as well (capture/settings.h). This command runs
+ * the program, and prints the reports of the library from its processes. All of it goes to stderr: stdout is the
+ * program's.
  */
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -126,7 +127,7 @@ static bool read_signal(const char *name, int *number, struct tpa_error *err)
     return tpa_hint(err, "USR1, USR2 or a real-time signal by number, e.g. %d", SIGRTMIN + 1);
 }
 
-/* What leaves out, read as the library reads it. */
+/* Check the options that leave things out with the library's parser. */
 static bool check_pace(const struct capture_args *args, struct tpa_error *err)
 {
     struct capture_settings read = { .ring_bytes = (size_t)args->ring_bytes };
@@ -155,7 +156,7 @@ static bool check_pace(const struct capture_args *args, struct tpa_error *err)
     return capture_settings_agree(&read, why, sizeof why) || tpa_fail(err, TPA_NOWHERE, "%s", why);
 }
 
-/* Name ARGS as the library reads it. False and ERR when something in it cannot be. */
+/* Check the pattern in ARGS with the library's parser. False and ERR if it is invalid. */
 static bool check_args(const struct capture_args *args, int *signal_number, struct tpa_error *err)
 {
     char path[PATH_MAX];
@@ -183,9 +184,9 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
     return check_pace(args, err) && (!args->signal || read_signal(args->signal, signal_number, err));
 }
 
-/* ---- the files there are ---- */
+/* ---- existing files ---- */
 
-/* The library in FOLDER and, below it, in WHERE; NULL when it is not there. Free with free(). */
+/* The library in FOLDER and, below it, in WHERE; NULL if it does not exist. Free with free(). */
 static char *library_in(const char *folder, const char *where)
 {
     char path[PATH_MAX];
@@ -206,7 +207,7 @@ static char *library_below(const char *folder)
     return found;
 }
 
-/* Where the library lies: beside the program as built, or as installed. */
+/* The path of the library: beside the program as built, or as installed. */
 static char *find_library(const struct capture_args *args)
 {
     if (args->library)
@@ -286,7 +287,8 @@ static bool is_in_use(const char *path)
     return in_use;
 }
 
-/* Remove logs of an earlier job's ranks, which would be read with those of this one. PATH: the log without a rank. */
+/* Remove logs of an earlier job's ranks, which would otherwise be read together with those of this one. PATH: the log
+ * without a rank. */
 static void remove_ranks(const char *path, bool in_folder)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
@@ -307,15 +309,15 @@ static void remove_ranks(const char *path, bool in_folder)
 }
 
 /*
- * Logs of an earlier run are replaced; anything else is not ours to remove. Where each rank of a job runs us, each
- * replaces its own. The folder for logs is made.
+ * Logs of an earlier run are replaced; other files are not removed. If each rank of a job runs this command, each
+ * replaces its own log. The folder for logs is created.
  */
 static bool make_way(const char *pattern, struct tpa_error *err)
 {
     char path[PATH_MAX];
     struct stat status;
     if (capture_settings_differ(pattern))
-        return true; /* a name that differs from run to run: the library takes another when it exists */
+        return true; /* the name differs between runs: the library takes another when it exists */
     if (pattern[strlen(pattern) - 1] == '/' && mkdir(pattern, 0777) != 0 && errno != EEXIST) {
         tpa_fail_errno(err, "cannot be created");
         return tpa_in_file(err, pattern);
@@ -330,7 +332,7 @@ static bool make_way(const char *pattern, struct tpa_error *err)
         return true;
     if (is_log(path)) {
         if (!is_in_use(path)) /* else the library takes another name */
-            unlink(path);     /* when that fails, so will the library, and say so */
+            unlink(path);     /* if that fails, the library will fail as well, and report it */
         return true;
     }
     tpa_fail(err, TPA_NOWHERE, "is there already and is no .tpa file: not overwritten");
@@ -411,7 +413,7 @@ static void set_environment(const struct capture_args *args, int signal_number, 
 static bool make_fifo_in(const char *where, char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {
     snprintf(folder, folder_size, "%.3000s/tpa-capture-XXXXXX", where);
-    if (!mkdtemp(folder)) { /* which only we may enter */
+    if (!mkdtemp(folder)) { /* which only this user may enter */
         folder[0] = '\0';
         return false;
     }
@@ -424,8 +426,8 @@ static bool make_fifo_in(const char *where, char *folder, size_t folder_size, ch
 }
 
 /*
- * A folder of our own with a fifo in it: in TMPDIR or, where there can be none, in /tmp. False, and a word on stderr,
- * when there can be none at all: then troubles go straight to stderr, and which logs were written is unknown.
+ * Create our own folder with a fifo in it: in TMPDIR or, if that fails, in /tmp. False, with a message on stderr, if
+ * both fail: then failures go straight to stderr, and the written logs are unknown.
  */
 static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {
@@ -442,7 +444,7 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
     return false;
 }
 
-/* Set the environment up, or say in one line why nothing will be recorded. */
+/* Set up the environment, or print one line on why nothing will be recorded. */
 static void prepare(const struct capture_args *args, int signal_number, const char *fifo,
                     struct capture_listener *listener)
 {

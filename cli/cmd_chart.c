@@ -1,9 +1,9 @@
 /*
  * cmd_chart.c - `tpa chart`: a picture of a trace.
  *
- * The analysis describes the picture (base/chart.h). SVG and text are drawn here (report/svg.h, report/chart_text.h); for
- * PNG and PDF report/gnuplot.h makes a script, and gnuplot draws. The file is opened when the picture is there, so it
- * appears whole or not at all.
+ * The analysis describes the picture (base/chart.h). SVG and text are drawn here (report/svg.h, report/chart_text.h);
+ * for PNG and PDF report/gnuplot.h makes a script, and gnuplot draws. The file is opened after the picture is complete,
+ * so it appears completely or not at all.
  */
 #include "charts/charts.h"
 #include "compare/diff.h"
@@ -121,7 +121,7 @@ static bool ends_in(const char *path, const char *ending)
     return len > end && path[len - end - 1] == '.' && strcmp(path + len - end, ending) == 0;
 }
 
-/* How to draw, FORMAT_TEXT to FORMAT_PDF; FORMAT_AUTO and ERR when the name of the output does not say. */
+/* How to draw, FORMAT_TEXT to FORMAT_PDF; FORMAT_AUTO and ERR if the name of the output does not determine it. */
 static enum chart_format find_format(const struct chart_args *args, struct tpa_error *err)
 {
     int format = args->format;
@@ -168,7 +168,7 @@ static bool write_out(const struct buffer *content, const char *path, struct tpa
     return output_file_commit(&file, err);
 }
 
-/* The picture as gnuplot draws it, or the script that makes it do so. */
+/* The picture as gnuplot draws it, or the script for it. */
 static bool add_by_gnuplot(struct buffer *out, const struct picture *picture, const struct chart_args *args,
                            enum chart_format format, struct tpa_error *err)
 {
@@ -223,7 +223,7 @@ static const char *name_files(struct picture *picture, const char *const *paths,
     return arena_printf(&picture->arena, "%s and %zu more", base_name(paths[0]), count - 1);
 }
 
-/* False and ERR when the trace lacks what TYPE needs. */
+/* False and ERR if the trace lacks what TYPE needs. */
 static bool check_needs(const struct trace *trace, const struct chart_type *type, struct tpa_error *err)
 {
     unsigned lacks = type->needs & ~trace_features(trace);
@@ -235,7 +235,7 @@ static bool check_needs(const struct trace *trace, const struct chart_type *type
     return tpa_hint(err, "to record it, %s", trace_feature_recipe(trace, first));
 }
 
-/* New; NULL and ERR when there is nothing to draw. Snapshots of the allocator hold nothing but memory. */
+/* New; NULL and ERR when there is nothing to draw. Snapshots of the allocator only have charts of memory. */
 static struct picture *picture_of_snapshots(const struct invocation *call, const struct chart_type *type,
                                             const struct snapshots *snapshots, struct tpa_error *err)
 {
@@ -275,7 +275,7 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     return NULL;
 }
 
-/* New; NULL and ERR when there is nothing to draw. A profile holds no moments, so most charts cannot be made of it. */
+/* New; NULL and ERR when there is nothing to draw. A profile has no times of events, so most charts are impossible. */
 static struct picture *picture_of_profile(const struct invocation *call, const struct chart_type *type,
                                           const struct profile *profile, struct tpa_error *err)
 {
@@ -428,7 +428,7 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
 static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    size_t which = (size_t)args->type, types = count_types(); /* behind the types: diff, trend */
+    size_t which = (size_t)args->type, types = count_types(); /* after the types: diff, trend */
     if (find_format(args, err) == FORMAT_AUTO)                /* before the work, not after it */
         return EXIT_TROUBLE;
     if (which < types && call->operand_count == 0) {

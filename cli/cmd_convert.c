@@ -1,5 +1,5 @@
 /*
- * cmd_convert.c - `tpa convert`: write what a file holds in another form.
+ * cmd_convert.c - `tpa convert`: write the contents of a file in another format.
  */
 #include "cli/convert/convert.h"
 #include "cli/convert/files.h"
@@ -85,7 +85,7 @@ static bool ends_in(const char *path, size_t len, const char *ending, size_t end
     return len >= end && memcmp(path + len - end, ending, end) == 0;
 }
 
-/* Length of PATH without the ending that says how it is packed, which goes to *PACKING. */
+/* Length of PATH without the extension of its compression, which is stored in *PACKING. */
 static size_t length_unpacked(const char *path, enum source_packing *packing)
 {
     size_t len = strlen(path);
@@ -122,7 +122,7 @@ static size_t match_ending(const char *path, const struct convert_form *form)
     return 0;
 }
 
-/* The form that the name of the output tells: of ".json" and ".speedscope.json" the longer one. NULL: none. */
+/* The form for the name of the output: the longer extension wins, ".speedscope.json" over ".json". NULL: none. */
 static const struct convert_form *form_of_name(const char *path)
 {
     const struct convert_form *found = NULL;
@@ -136,7 +136,7 @@ static const struct convert_form *form_of_name(const char *path)
     return found;
 }
 
-/* The form requested; NULL and ERR when that is unknown. */
+/* The form requested; NULL and ERR if unknown. */
 static const struct convert_form *find_form(const struct convert_args *args, struct tpa_error *err)
 {
     if (args->form > 0)
@@ -178,7 +178,7 @@ static void list_forms(struct buffer *words, const struct ingested *ingested)
         buffer_printf(words, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
 }
 
-/* This form is not for what was read: say what that becomes. */
+/* Fail because this form is not for this input: name the forms for it. */
 static bool refuse_form(const struct convert_form *form, const struct ingested *ingested, const char *path,
                         struct tpa_error *err)
 {
@@ -203,7 +203,7 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
     return tpa_in_file(err, path);
 }
 
-/* Snapshots for a form that holds events: as a trace. */
+/* Convert snapshots to a trace, for a form that holds events. */
 static bool take_as_trace(const struct convert_form *form, struct ingested *ingested, struct tpa_error *err)
 {
     if (ingested->snapshots.of.count == 0 || form->write_snapshots)
@@ -212,7 +212,7 @@ static bool take_as_trace(const struct convert_form *form, struct ingested *inge
     return ingested->trace != NULL;
 }
 
-/* What is converted: FILES, one after the other, or what is in memory as a whole. */
+/* The input: FILES, one after the other, or everything in memory. */
 struct input {
     struct convert_files *files; /* NULL: it is all in INGESTED */
     struct ingested *ingested;
@@ -236,9 +236,9 @@ static bool write_input(const struct convert_form *form, const struct input *inp
     return form->write_profile(ingested->profile, args, out, summary, err);
 }
 
-/* ---- what was written can be read ---- */
+/* ---- checking the output ---- */
 
-/* How much of each kind a file holds. */
+/* The number of items of each kind in a file. */
 struct amounts {
     size_t events, flows, samples, functions, callers, actions;
 };
@@ -259,7 +259,7 @@ static struct amounts amounts_of(const struct ingested *ingested, const struct t
     return amounts;
 }
 
-/* Say what differs first. True: nothing. */
+/* Report the first difference. True if there is none. */
 static bool same_amounts(const struct amounts *written, const struct amounts *found, struct tpa_error *err)
 {
     const struct {
@@ -292,8 +292,8 @@ static struct trace_wants wants_of_check(const struct convert_form *form)
 }
 
 /*
- * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is not a failure:
- * SUMMARY tells how it can be read.
+ * Read the file at PATH back and compare it with WRITTEN. Exceeding a limit of the reader is not a failure: SUMMARY
+ * says how it can be read.
  */
 static bool check_written(const struct convert_form *form, const struct amounts *written,
                           const struct convert_args *args, const char *path, struct buffer *summary,
@@ -325,20 +325,19 @@ static struct amounts amounts_written(const struct convert_form *form, const str
                         : amounts_of(input->ingested, &wants);
 }
 
-/* What was read is freed: it and what is read again are not in memory at once. */
+/* The input is freed first, so that it and the file read back are not in memory at once. */
 static bool check_file(const struct convert_form *form, const struct input *input,
                        const struct convert_args *args, struct output_file *file, struct buffer *summary,
                        struct tpa_error *err)
 {
     struct amounts written = amounts_written(form, input);
     ingested_free(input->ingested);
-    if (!form->is_read || !file->temporary ||
-        fflush(file->stream) != 0) /* committing tells why it could not */
+    if (!form->is_read || !file->temporary || fflush(file->stream) != 0) /* committing reports the reason */
         return true;
     return check_written(form, &written, args, file->temporary, summary, err);
 }
 
-/* What was odd about the input, as every other command tells it. */
+/* Notices about the input, as in every other command. */
 static void add_notices(const struct input *input, struct result *notices)
 {
     const struct ingested *ingested = input->ingested;
@@ -353,7 +352,7 @@ static void add_notices(const struct input *input, struct result *notices)
         actions_add_notices(notices, ingested->actions);
 }
 
-/* Write INPUT, of which what was read is freed; what was odd about it goes into NOTICES. */
+/* Write INPUT, and free it; notices about it go to NOTICES. */
 static bool write_form(const struct convert_form *form, const struct input *input,
                        const struct convert_args *args, struct buffer *summary, struct result *notices,
                        struct tpa_error *err)
@@ -403,7 +402,7 @@ static bool check_critical_path(const struct convert_form *form, const struct in
         "it adds the critical path of a trace to --to chrome or --to perfetto; tpa path shows it as tables");
 }
 
-/* The part of the trace that was requested, by the clock that it is to be shown by. */
+/* Reduce the trace to the requested part, on the clock of the output. */
 static bool prepare(const struct convert_form *form, struct ingested *ingested,
                     const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
 {
@@ -420,7 +419,7 @@ static bool prepare(const struct convert_form *form, struct ingested *ingested,
     return convert_cut(ingested->trace, &args->selection, summary, err);
 }
 
-/* Can each file be written as soon as it was read? A part, and the critical path, are of all files together. */
+/* Can each file be written as soon as it is read? A part, and the critical path, are of all files together. */
 static bool goes_by_file(const struct invocation *call, const struct convert_args *args,
                          const struct convert_form *form)
 {
@@ -428,7 +427,7 @@ static bool goes_by_file(const struct invocation *call, const struct convert_arg
            args->load.captures.count == 0 && convert_files_can(call);
 }
 
-/* Read the operands: as a whole, or, where INPUT has files, what of them must be known before they are written one by one. */
+/* Read the operands: completely or, if INPUT has files, only what is needed before they are written one by one. */
 static bool read_input(const struct invocation *call, const struct convert_args *args,
                        const struct convert_form *form, struct input *input, struct buffer *summary,
                        struct tpa_error *err)
@@ -472,7 +471,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
     bool fine = read_input(call, args, form, &input, &summary, err);
-    bool of_snapshot = ingested.snapshots.of.count > 0; /* which are gone once they are written */
+    bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
         output_tell_notices(notices); /* on stderr, as standard output may be the file */

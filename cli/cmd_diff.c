@@ -1,4 +1,4 @@
-/* cmd_diff.c - `tpa diff`: what changed, and is it real. */
+/* cmd_diff.c - `tpa diff`: what changed, and is it significant. */
 #include "compare/blocks.h"
 #include "compare/diff.h"
 #include "compare/diff_answer.h"
@@ -60,7 +60,7 @@ static const struct opt diff_opts[] = {
         "with --tree: only these steps (ProfilerStep#N), each with the step of the same place: 3..7, 3.., or 1,4"),
     OPT_GROUP("Rows"),
     OPT_FLAG(0, "tree", struct diff_args, tree,
-             "compare the call trees: which operator, where, and what became of what is not there any more"),
+             "compare the call trees: which operator, where, and which were renamed, fused or removed"),
     OPT_CHOICE('b', "by", struct diff_args, by, by_words, "WHAT", "what makes a row"),
     OPT_FLAG(0, "inclusive", struct diff_args, inclusive,
              "times of operators and functions with what they called, which then counts many times"),
@@ -81,7 +81,7 @@ static const struct opt diff_opts[] = {
     OPT_END,
 };
 
-/* ---- what people see ---- */
+/* ---- output for people ---- */
 
 static bool is_rows(const struct table *table)
 {
@@ -106,7 +106,7 @@ static double number_or_0(const struct table *table, size_t row, size_t column)
     return table_is_missing(table, row, column) ? 0 : table_cell(table, row, column)->f;
 }
 
-/* Rows in which nothing changed are for who requests all. How many rows are left. */
+/* Remove unchanged rows unless all are requested. Returns the number of remaining rows. */
 static size_t hide_unchanged(struct table *table)
 {
     bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
@@ -127,7 +127,7 @@ static size_t hide_unchanged(struct table *table)
     return kept;
 }
 
-/* Keep COUNT rows, and what no row explains after them. */
+/* Keep COUNT rows, followed by the unexplained rest. */
 static void limit_rows_of(struct table *table, size_t count)
 {
     bool last = table->row_count > 0 && is_unexplained(table, table->row_count - 1);
@@ -141,13 +141,13 @@ static void limit_rows_of(struct table *table, size_t count)
 
 enum { ROWS_IN_MARKDOWN = 10 };
 
-/* How much row ROW of the gates grew; what came from nothing is more than anything. */
+/* How much row ROW of the gates grew; growth from 0 is infinite. */
 static double growth_at(const struct table *gates, size_t row, size_t found)
 {
     return table_is_missing(gates, row, found) ? INFINITY : table_cell(gates, row, found)->f;
 }
 
-/* Of a gate that held for many rows, people need to see one: that which came closest. */
+/* Of a gate that held for many rows, only the row closest to the limit is shown. */
 static void shorten_gates(struct table *gates)
 {
     struct case_columns at;
@@ -175,7 +175,7 @@ static void shorten_gates(struct table *gates)
         table_add_footer(gates, "held", "Rows that held, not shown", TABLE_TALLY, table_int((int64_t)hidden));
 }
 
-/* A comment has room for what changed, by how much, and whether it is real. */
+/* A comment has room for the names of changed rows, the change, and its significance. */
 static void narrow(struct table *table)
 {
     static const int wide[] = { DIFF_PART,        DIFF_LOW,         DIFF_HIGH,      DIFF_CALLS_BEFORE,
@@ -186,7 +186,7 @@ static void narrow(struct table *table)
         table->columns[wide[i]].flags |= TABLE_OPTIONAL;
 }
 
-/* Leave the table of rows at I to people: only what changed, and not all of that. False when nothing is left. */
+/* Reduce the table of rows at I for people: only the most important changes. False if nothing is left. */
 static bool shorten_rows(struct result *result, size_t i, const struct limit *limit)
 {
     struct table *table = result->tables.at[i];
@@ -203,13 +203,13 @@ static bool shorten_rows(struct result *result, size_t i, const struct limit *li
     return true;
 }
 
-/* All that was found is too much for people; the head and the gates are always shown whole. */
+/* Reduce the result for people; the head and the gates are always shown completely. */
 static void shorten(struct result *result, const struct output_args *output)
 {
     const struct printer *printer = output_printer(output);
     bool markdown = strcmp(printer->name, "md") == 0, people = output_is_for_people(output);
     if (printer == &printer_junit || printer == &printer_github)
-        return; /* they show the gates alone */
+        return; /* they show only the gates */
     struct limit limit = output_limit_or(output, markdown ? ROWS_IN_MARKDOWN : ANALYSIS_LIMIT_FOR_PEOPLE);
     size_t kept = 0;
     for (size_t i = 0; i < result->tables.count; i++) {
@@ -245,7 +245,7 @@ static void move_table(struct result *result, const char *key, size_t to)
 
 /* ---- the command ---- */
 
-/* The only table of rows that is wanted of traces or facts; NULL: all. */
+/* The only table of rows to make for traces or facts; NULL: all. */
 static const char *only_table(enum measure_source source, enum measure_by by)
 {
     if (source != MEASURE_TRACES && source != MEASURE_FLEETS)
@@ -257,7 +257,7 @@ static const char *only_table(enum measure_source source, enum measure_by by)
     }
 }
 
-/* A gate is about like and like: all ranks of the job, and the same on both sides. */
+/* Gates need comparable sides: all ranks of the job, the same on both. */
 static bool check_ranks(struct measures *const sides[2], const struct diff_args *args, struct tpa_error *err)
 {
     if (args->gates.count == 0 || args->missing_ranks)
@@ -278,7 +278,7 @@ static bool check_ranks(struct measures *const sides[2], const struct diff_args 
     return tpa_hint(err, "a gate compares the same ranks; --allow-missing-ranks compares these all the same");
 }
 
-/* Fill RESULT. False and ERR when the sides cannot be compared. */
+/* Fill RESULT. False and ERR if the sides cannot be compared. */
 static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
                     enum gates_outcome *outcome, struct tpa_error *err)
 {
@@ -316,7 +316,7 @@ static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
 
 /* ---- trees ---- */
 
-/* Options of the other comparison would be without effect, and so would --steps without --tree. */
+/* Reject options without effect: those of the other comparison, and --steps without --tree. */
 static bool check_tree_options(const struct diff_args *args, struct tpa_error *err)
 {
     if (!args->tree && args->steps.count) {

@@ -1,4 +1,4 @@
-/* cmd_facts.c - `tpa facts`: what tpa fleet needs to know of a rank, as a small file that merges. */
+/* cmd_facts.c - `tpa facts`: the data of a rank for tpa fleet, as a small mergeable file. */
 #include "cli/commands.h"
 #include "cli/fleet_map.h"
 #include "cli/output_file.h"
@@ -60,7 +60,7 @@ static bool save_facts(const struct facts *facts, FILE *out, struct tpa_error *e
     return facts_save(facts, out) || tpa_fail_errno(err, "cannot write the facts");
 }
 
-/* Groups tell whose collectives are looked at: leave those of the members of JOB. */
+/* Keep only the groups of the members of JOB, whose collectives are processed. */
 static void keep_groups(struct facts *facts, const struct fleet_job *job)
 {
     struct facts_rows *rows = &facts->tables[FACTS_GROUPS];
@@ -72,7 +72,7 @@ static void keep_groups(struct facts *facts, const struct fleet_job *job)
     rows->count = kept;
 }
 
-/* What the other rounds need of the facts of all ranks: recordings, steps, and the groups of those of the job. */
+/* Reduce the facts of all ranks to what the other rounds need: recordings, steps, and the groups of the job. */
 static bool save_job(struct facts *facts, const struct fleet_job *job, FILE *out, struct tpa_error *err)
 {
     static const enum facts_table unneeded[] = { FACTS_DEVICES, FACTS_NAMES, FACTS_COLLECTIVES,
@@ -132,7 +132,7 @@ static bool write_slice(const struct slicing *slicing, size_t number, const char
     return false;
 }
 
-/* Write the collectives of FACTS to files apart, and take them out. */
+/* Write the collectives of FACTS to separate files, and remove them. */
 static bool put_apart(const struct facts_args *args, struct facts *facts, struct tpa_error *err)
 {
     if (mkdir(args->apart, 0777) != 0) {
@@ -165,7 +165,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
                              .progress = args->progress,
                              .apart = args->round != ROUND_NONE };
     bool good = fleet_map(call->operands, call->operand_count, &map, err);
-    if (good && map.failures.count) { /* what merges them must be able to rely on their being whole */
+    if (good && map.failures.count) { /* merging relies on complete facts */
         good = tpa_fail(err, TPA_NOWHERE, "%s", map.failures.at[0].reason);
         tpa_in_file(err, map.failures.at[0].path);
         tpa_hint(

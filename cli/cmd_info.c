@@ -1,4 +1,4 @@
-/* cmd_info.c - `tpa info`: what a file holds, and what it can be asked. */
+/* cmd_info.c - `tpa info`: the contents of a file, and the analyses that apply to it. */
 #include "analyze/info.h"
 #include "profile/info.h"
 #include "cli/commands.h"
@@ -73,7 +73,7 @@ static const struct table_column command_columns[] = {
     { "recipe", "To have it", TABLE_TEXT, "how to record what is missing", TABLE_OPTIONAL },
 };
 
-/* Which commands have an answer for INPUT, and what the others lack. */
+/* Add the commands that apply to INPUT, and what the others lack. */
 static void add_commands(const struct ingested *input, struct result *result)
 {
     struct table *table = table_open("commands", "What can be asked", command_columns,

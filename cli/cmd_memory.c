@@ -1,4 +1,4 @@
-/* cmd_memory.c - `tpa memory`: where memory peaked, what was alive then, who allocates. */
+/* cmd_memory.c - `tpa memory`: peaks of memory, blocks in use at them, allocations by operator. */
 #include "analyze/memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
@@ -17,7 +17,7 @@ struct memory_args {
 static const struct memory_args memory_defaults = { .load = LOAD_DEFAULTS,
                                                     .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
-/* Words of --by behind those of traces. */
+/* Words of --by after those for traces. */
 enum {
     ROWS_BY_STACK = MEMORY_BY_DEVICE + 1,
     ROWS_BY_ANNOTATION,
@@ -81,7 +81,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     return true;
 }
 
-/* What --by means for snapshots; they have no operators, so the default is the line. */
+/* The meaning of --by for snapshots; they have no operators, so the default is by line. */
 static bool rows_of_snapshots(int by, enum alive_by *rows, struct tpa_error *err)
 {
     switch (by) {
@@ -125,7 +125,7 @@ static int memory_of_files(const struct memory_args *args, const struct ingested
     return memory_of_snapshots(ingested, &query, &args->output, err);
 }
 
-/* A trace is to be read: are the options for one? */
+/* Are the options valid for a trace? */
 static bool check_options_of_traces(const struct memory_args *args, struct tpa_error *err)
 {
     const char *option = args->at                   ? "--at"

@@ -1,4 +1,4 @@
-/* cmd_nightly.c - `tpa nightly`: a history of runs, and what is new in the last one. */
+/* cmd_nightly.c - `tpa nightly`: a history of runs, and changes in the last one. */
 #include "compare/nightly_answer.h"
 #include "charts/charts.h"
 #include "base/chart.h"
@@ -24,7 +24,7 @@ static const struct nightly_args nightly_defaults = {
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-/* ---- what may stand in place of files ---- */
+/* ---- subcommands ---- */
 
 static int nightly_show(const struct nightly_args *args, struct tpa_error *err);
 
@@ -135,7 +135,7 @@ static const struct opt nightly_opts[] = {
 
 enum { ROWS_FOR_PEOPLE = 25 };
 
-/* Are the checks part of the page? People have the tables; what CI systems read is nothing else. */
+/* Are the checks part of the output? People have the tables; CI systems read only the checks. */
 static bool shows_checks(const struct nightly_args *args, const struct printer *printer)
 {
     return args->gates.count > 0 || printer == &printer_junit || printer == &printer_github ||
@@ -164,7 +164,7 @@ static void limit_rows_of(struct result *result, const struct nightly_args *args
     }
 }
 
-/* What the series that matter were over the last runs: to programs as tables, on a page as charts. */
+/* Add the values of the main series over the last runs: as tables for programs, as charts on a page. */
 static void add_trends(const struct nightly *nightly, const struct printer *printer, struct result *result)
 {
     enum { RUNS_DRAWN = 90 };
@@ -181,7 +181,7 @@ static void add_trends(const struct nightly *nightly, const struct printer *prin
     result->picture = picture;
 }
 
-/* Print the verdict on the run that was judged. The exit code. */
+/* Print the verdict on the judged run. Returns the exit code. */
 static int print_verdict(const struct nightly *nightly, const struct nightly_args *args,
                          struct result *result, struct tpa_error *err)
 {
@@ -230,7 +230,7 @@ static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
 
 /* ---- adding a run ---- */
 
-/* Check what was typed before any file is read. */
+/* Check the arguments before any file is read. */
 static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct tpa_error *err)
 {
     if (!args->store) {
@@ -301,7 +301,7 @@ static bool check_ranks(struct store *store, const struct nightly_measured *meas
     return good && same;
 }
 
-/* Store what was measured and load its history. */
+/* Store the measurements and load their history. */
 static bool keep(const struct nightly_measured *measured, const struct nightly_args *args, int64_t time_ns,
                  struct store_added *added, struct nightly *nightly, struct tpa_error *err)
 {
@@ -312,7 +312,7 @@ static bool keep(const struct nightly_measured *measured, const struct nightly_a
                 store_add(store, measured->night, &about, added, err);
     if (good) {
         struct arena arena = { 0 };
-        const char *label, *gpu; /* a run that was there already may have been added with another --gpu */
+        const char *label, *gpu; /* an existing run may have been added with another --gpu */
         good = store_find(store, added->run, &arena, &label, &gpu, err) &&
                store_load(store, label, gpu, nightly, err);
         arena_release(&arena);

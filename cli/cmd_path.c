@@ -1,4 +1,4 @@
-/* cmd_path.c - `tpa path`: the critical path of steps, of a range or of all that was recorded. */
+/* cmd_path.c - `tpa path`: the critical path of steps, of a range or of the whole recording. */
 #include "cli/analysis.h"
 #include "replay/path_places.h"
 #include "replay/make_graph.h"
@@ -67,7 +67,7 @@ static int compare_lengths(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Of three steps or more the one in the middle of the lengths and the longest. */
+/* Of three or more steps, the one with the median length and the longest. */
 static void keep_typical(struct path_windows *windows)
 {
     if (windows->count < 3)
@@ -95,7 +95,7 @@ static void keep_asked(const struct replay_graph *graph, struct path_windows *wi
     free(keep);
 }
 
-/* The time range that SELECTION holds, in each file that it holds some of. */
+/* The time range of SELECTION in each file that it includes. */
 static struct path_windows *windows_of_time(const struct replay_graph *graph,
                                             const struct selection *selection)
 {
@@ -168,7 +168,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);
     struct limit limit = analysis_limit(&args->output);
     for (size_t t = 2; t < result->tables.count;
-         t++) /* behind "parts", which is whole, and "path", which is .limited */
+         t++) /* after "parts", which is complete, and "path", which is .limited */
         table_truncate(result->tables.at[t], limit_rows(&limit, result->tables.at[t]->row_count));
     path_add_notices(graph, result);
     path_windows_free(windows);

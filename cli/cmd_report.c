@@ -1,8 +1,8 @@
 /*
- * cmd_report.c - `tpa report`: all of it on one page.
+ * cmd_report.c - `tpa report`: all analyses on one page.
  *
- * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or
- * all tables one after the other by the printers of every command.
+ * The content is computed once, section by section, and then shown in the format given by the output's name: a page
+ * (report/page.h), or all tables one after the other by the printers of every command.
  */
 #include "base/parallel.h"
 #include "compare/diff.h"
@@ -105,7 +105,7 @@ static bool find_format(const struct report_args *args, enum report_format *form
     return tpa_hint(err, "name an output that ends in .html, .md or .json, or say --format");
 }
 
-/* Which sections: a bit each. False and ERR when one is unknown. */
+/* The set of sections, one bit each. False and ERR if one is unknown. */
 static bool choose_sections(const char *list, uint64_t *chosen, struct tpa_error *err)
 {
     *chosen = list ? 0 : UINT64_MAX;
@@ -169,7 +169,7 @@ static void move_tables(struct result *from, const char *section, bool shorten, 
     }
 }
 
-/* Tables of the summary whose figures the first screen of the page has, or another of its sections. */
+/* Tables of the summary whose figures are also on the first screen or in other sections. */
 static bool is_on_first_screen(const char *table)
 {
     return strcmp(table, "overview") == 0 || strcmp(table, "operators") == 0;
@@ -196,7 +196,7 @@ static void add_section(struct page *page, const struct report_section *section,
         *VEC_PUSH(&on_page->flames) = content->views->at[i];
 }
 
-/* What was requested and came to nothing, such as the timeline of no events, has no place on the page. */
+/* Drop empty parts, such as a timeline without events. */
 static bool holds_anything(const struct report_content *content)
 {
     return content->result &&
@@ -218,7 +218,7 @@ static const char *title_of(const struct invocation *call, struct arena *arena)
                                     : arena_printf(arena, "%s and %zu more", first, call->operand_count - 1);
 }
 
-/* A word of a shell's command line. */
+/* Append a word of a shell's command line. */
 static void add_word(struct buffer *out, const char *word)
 {
     bool plain =
@@ -237,7 +237,7 @@ static void add_word(struct buffer *out, const char *word)
     buffer_putc(out, '\'');
 }
 
-/* What writes a stretch of time of the trace, which is added to it, for Perfetto. */
+/* The command that writes a range of the trace, which is appended to it, for Perfetto. */
 static const char *slice_command(const struct invocation *call, struct arena *arena)
 {
     struct buffer text = { 0 };
@@ -294,7 +294,7 @@ static void fill_section(void *context, size_t turn)
     load_gather_notices(filling->contents[i].result);
 }
 
-/* Sections share what is derived of the trace, and are filled by several threads; the first that fails tells why. */
+/* Sections share data derived from the trace, and are filled by several threads; the first failure is reported. */
 static bool fill_sections(const struct trace *trace, const struct selection *selection, uint64_t chosen,
                           struct report_content *contents, struct tpa_error *err)
 {
@@ -313,7 +313,7 @@ static bool fill_sections(const struct trace *trace, const struct selection *sel
     return true;
 }
 
-/* What the trace does not hold, and so which sections are not there; and what was odd about it. */
+/* Add notices on missing data and sections, and about the trace. */
 static void add_notes(const struct trace *trace, uint64_t chosen, struct result *notes)
 {
     unsigned has = trace_features(trace);
@@ -388,7 +388,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
     return good;
 }
 
-/* Options for traces are mistakes with a file that is WHAT; --device is one of them if DEVICE_TOO. */
+/* Reject options for traces if the file is WHAT; includes --device if DEVICE_TOO. */
 static bool check_trace_options(const struct report_args *args, bool device_too, const char *what,
                                 struct tpa_error *err)
 {
@@ -491,7 +491,7 @@ static const char *name_side(const struct sides_found *found, int side, struct a
                                     : arena_printf(arena, "%s and %zu more", first, found->counts[side] - 1);
 }
 
-/* The page, or the tables, of a comparison. */
+/* Print the page, or the tables, of a comparison. */
 static bool show_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
                       enum report_format format, const char *path, struct tpa_error *err)
 {
@@ -523,7 +523,7 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     return good;
 }
 
-/* The call trees of traces side by side; nothing where a side has no operators. */
+/* The call trees of traces side by side; nothing if a side has no operators. */
 static void add_trees(struct work_tree *const trees[2], int64_t min_change_ns, struct result *result)
 {
     work_tree_finish(trees[0]);
@@ -564,7 +564,7 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     return good;
 }
 
-/* An option that would be without effect is a mistake: of a comparison, or of one trace. */
+/* Reject options without effect: those for a comparison, or for one trace. */
 static bool check_options(const struct report_args *args, bool compare, struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;

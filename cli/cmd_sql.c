@@ -74,7 +74,7 @@ static bool read_text(const char *path, struct buffer *text, struct tpa_error *e
     return good || tpa_in_file(err, path ? path : "standard input");
 }
 
-/* Rows beyond those that --limit shows need not be made; 0: all. */
+/* The number of rows needed for --limit; 0: all. */
 static size_t most_rows(const struct limit *limit)
 {
     return limit->is_share ? 0 : (size_t)limit->count;
@@ -113,7 +113,7 @@ static bool ask_trace(const struct sql_args *args, struct trace_sql *sql, const 
     return good;
 }
 
-/* Read what TEXT (NULL: anything) wants, and run it. Takes SQL over. */
+/* Read the data that TEXT needs (NULL: everything), and run it. Takes SQL. */
 static bool ask(const struct invocation *call, struct trace_sql *sql, const char *text, struct tpa_error *err)
 {
     const struct sql_args *args = call->args;

@@ -1,4 +1,4 @@
-/* cmd_summary.c - `tpa summary`: what is worth looking at first. */
+/* cmd_summary.c - `tpa summary`: the most important findings. */
 #include "summary/summary.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
@@ -46,7 +46,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
-/* A Python profile: the functions that cost most, who calls them and whom they call. */
+/* A Python profile: the most expensive functions, their callers and callees. */
 static bool summarize_profile(const struct summary_args *args, const struct ingested *ingested,
                               struct tpa_error *err)
 {
@@ -66,7 +66,7 @@ static bool summarize_profile(const struct summary_args *args, const struct inge
     return good;
 }
 
-/* Snapshots of the allocator: why memory ran out, or its peak, and what holds it. */
+/* Snapshots of the allocator: why memory ran out, or its peak, and its contents. */
 static int summarize_snapshots(const struct summary_args *args, const struct ingested *ingested,
                                struct tpa_error *err)
 {

@@ -29,7 +29,7 @@ struct top_args {
     bool reverse, top_level, python, strip_dirs;
 };
 
-/* Rows shown when --limit is not given: to people, in torch's text (its own default), to programs. */
+/* Default of --limit: for people, in torch's text (its own default), for programs. */
 enum { LIMIT_FOR_PEOPLE = 25, LIMIT_OF_TORCH = 100 };
 
 static const struct printer torch_text = { "torch",
@@ -115,7 +115,7 @@ static const struct opt top_opts[] = {
 };
 /* clang-format on */
 
-/* The column torch sorts by when requested COLUMN: its own figures decide between rows that are equal to us. */
+/* The column that torch sorts by for COLUMN: its figures break ties between rows that are equal here. */
 static size_t torch_column(const struct table *table, size_t column)
 {
     char key[80];
@@ -134,7 +134,7 @@ static bool unknown_key(const struct table *table, const char *key, struct tpa_e
     return tpa_hint(err, "sort by a column, such as self_cpu_time_total, cuda_time_total, count, or by none");
 }
 
-/* Attributes that torch's rows always have, all alike unless rows are made by them: sorting changes nothing. */
+/* Attributes that are equal in all of torch's rows unless rows are grouped by them, so that sorting has no effect. */
 static bool is_attribute_of_other_rows(const char *key)
 {
     static const char *const keys[] = { "input_shapes", "overload_name", "is_legacy", "is_remote" };
@@ -144,7 +144,7 @@ static bool is_attribute_of_other_rows(const char *key)
     return false;
 }
 
-/* Are rows sorted, and by nothing that was asked for? Steps come one after the other. */
+/* Are rows sorted by default? Steps stay in order of time. */
 static bool is_in_first_order(const struct top_args *args)
 {
     return !args->sort && !args->reverse && !wants_torch_text(args) && args->by != TOP_STEP;
@@ -155,7 +155,7 @@ static bool sort_rows(const struct top *top, struct table *table, const struct t
 {
     const char *key = args->sort;
     bool torch = wants_torch_text(args);
-    if (!key && (torch || args->by == TOP_STEP)) /* steps come one after the other */
+    if (!key && (torch || args->by == TOP_STEP)) /* steps stay in order of time */
         return true;
     if (top->sorted)
         return true;
@@ -187,7 +187,7 @@ static void keep_top_level(struct table *table)
     free(keep);
 }
 
-/* Was the profiler set to record this, according to the files? -1: unknown. */
+/* Was the profiler configured to record this, according to the files? -1: unknown. */
 static int any_file(const struct trace *trace, size_t offset)
 {
     int told = -1;
@@ -199,7 +199,7 @@ static int any_file(const struct trace *trace, size_t offset)
     return told;
 }
 
-/* What top calls the devices, as torch writes it in headings. */
+/* The name of the devices in torch's headings. */
 static char *heading_of(const char *device_name)
 {
     char *heading = mem_strdup(device_name);
@@ -270,7 +270,7 @@ static bool print_result(const struct top *top, struct result *result, const str
     return output_result(result, &output, err);
 }
 
-/* The reports of nsys stats; what they leave out is theirs. Frees TRACE. */
+/* The reports of nsys stats; with their own omissions. Frees TRACE. */
 static int print_nsys_text(struct trace *trace, const struct top_args *args, struct tpa_error *err)
 {
     struct output_file file;
@@ -290,7 +290,7 @@ static int print_nsys_text(struct trace *trace, const struct top_args *args, str
     return done ? EXIT_FINE : EXIT_TROUBLE;
 }
 
-/* The options that only a trace has an answer to. */
+/* Options that only apply to traces. */
 static bool check_options_of_sums(const struct top_args *args, struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;
@@ -345,7 +345,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return EXIT_TROUBLE;
     if (ingested.snapshots.of.count) {
-        ingested_trace(&ingested, call->operands[0], err); /* which tells */
+        ingested_trace(&ingested, call->operands[0], err); /* which sets ERR */
         return EXIT_TROUBLE;
     }
     if (!ingested.trace)

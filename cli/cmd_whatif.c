@@ -1,4 +1,4 @@
-/* cmd_whatif.c - `tpa whatif`: what a change would gain. */
+/* cmd_whatif.c - `tpa whatif`: the gain of a hypothetical change. */
 #include "base/quantity.h"
 #include "cli/analysis.h"
 #include "cli/convert/convert.h"
@@ -89,7 +89,7 @@ static const struct trace_wants whatif_wants = { .args = REPLAY_WANTS | WANT(COP
 static const struct trace_wants sized_wants = { .args = EDIT_WANTS };
 static const struct trace_wants all_wants = CONVERT_WANTS_ALL;
 
-/* ---- what was asked ---- */
+/* ---- arguments ---- */
 
 struct edits {
     VEC_OF(struct edit);
@@ -139,7 +139,7 @@ struct whatif_gate {
     bool is_share;
 };
 
-/* What becomes of one question. */
+/* The prediction for one question. */
 struct question {
     const struct whatif_args *args;
     struct edits edits;
@@ -175,7 +175,7 @@ static void tell_gate(const struct question *question, const struct whatif *what
 
 enum { SWEEP_POINTS = 11 };
 
-/* "kernel:REGEX=0.1..1": the edit, and from where to where. */
+/* "kernel:REGEX=0.1..1": the edit, and its range. */
 static bool parse_sweep(const char *text, struct edit *edit, double *first, double *last,
                         struct tpa_error *err)
 {
@@ -193,7 +193,7 @@ static bool parse_sweep(const char *text, struct edit *edit, double *first, doub
         return tpa_hint(err, "write kernel:REGEX=0.1..1");
     }
     char *one = mem_strndup(text, (size_t)(equals - text) + 2);
-    one[equals - text + 1] = '1'; /* whatever the factor: it is set for each point */
+    one[equals - text + 1] = '1'; /* any factor: it is set for each point */
     bool fine = edit_parse_scale(one, edit, err);
     edit->pattern = text + (edit->pattern - one);
     free(one);
@@ -228,7 +228,7 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
 
 /* ---- the predicted timeline ---- */
 
-/* When E begins and ends then: of spans and work by their moments, of other events of a thread in proportion. */
+/* The predicted start and end of E: of spans and work from the replay, of other events of a thread by interpolation. */
 static void move_event(const struct replay *replay, const uint32_t *work_of, event_id e, int64_t *start_ns,
                        int64_t *dur_ns)
 {

@@ -45,7 +45,7 @@ enum command_section {
     SECTION_SHOW,
     SECTION_RECORD,
     SECTION_OTHER,
-    SECTION_HIDDEN, /* in no list: for scripts of ours */
+    SECTION_HIDDEN, /* not listed: for our scripts */
     SECTION_COUNT = SECTION_HIDDEN
 };
 
@@ -63,26 +63,26 @@ struct command {
     const char *name;
     const char *summary;       /* one line, without a full stop */
     const char *operands;      /* "TRACE...", "BASE NEW", "[COMMAND]"; NULL: takes none */
-    opt_choice_at *operand_at; /* words that an operand may be, for completion; NULL: files */
-    const char *description;   /* paragraphs, separated by an empty line; NULL when the summary says it all */
+    opt_choice_at *operand_at; /* possible words of an operand, for completion; NULL: files */
+    const char *description;   /* paragraphs, separated by an empty line; NULL: only the summary */
     const struct opt *options;
-    const void *defaults; /* what args is initialised with; args_size bytes */
+    const void *defaults; /* initial value of args; args_size bytes */
     size_t args_size;
-    /* The exit code. When ERR is filled in, it is printed and the exit code is EXIT_TROUBLE. */
+    /* The exit code. If ERR is set, it is printed and the exit code is EXIT_TROUBLE. */
     int (*main)(const struct invocation *call, struct tpa_error *err);
-    const struct table_shape
-        *tables[8];          /* lists of the tables it may make, each ending in { 0 }; for `tpa help` */
-    const char *examples[8]; /* lines to paste; "  # ..." at the end says what for */
+    /* lists of the tables it may make, each ending in { 0 }; for `tpa help` */
+    const struct table_shape *tables[8];
+    const char *examples[8]; /* lines to paste; with an optional comment " # ..." at the end */
     enum command_section section;
-    unsigned needs;    /* enum trace_feature: what a trace must hold for the command to have an answer */
-    bool runs_program; /* the first operand ends the options: what follows belongs to a program */
+    unsigned needs;    /* enum trace_feature: features that a trace must have for the command */
+    bool runs_program; /* the first operand ends the options: the rest belongs to the program */
     bool reads_traces, reads_profiles, reads_actions,
-        reads_snapshots; /* what the operands may be: see struct ingested */
+        reads_snapshots; /* accepted operands: see struct ingested */
 };
 
 #define COMMAND_ARGS(default_args) .defaults = &(default_args), .args_size = sizeof(default_args)
 
-/* How many operands COMMAND takes: from its operand text. */
+/* The number of operands of COMMAND, from its operand text. */
 void command_operand_bounds(const struct command *command, size_t *least, size_t *most);
 
 #endif

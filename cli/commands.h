@@ -1,8 +1,8 @@
 /*
- * commands.h - the commands there are, in the order in which `tpa help` lists them.
+ * commands.h - all commands, in the order in which `tpa help` lists them.
  *
- * A command is one file cmd_NAME.c and one row here. Between the two lists come the analyses of analyze/registry.h, whose
- * commands make themselves (cmd_analysis.h). Hidden ones come last.
+ * A command is one file cmd_NAME.c and one row here. Between the two lists come the analyses of analyze/registry.h,
+ * whose commands are generated (cmd_analysis.h). Hidden ones come last.
  */
 #ifndef TPA_CLI_COMMANDS_H
 #define TPA_CLI_COMMANDS_H
@@ -42,7 +42,7 @@ COMMANDS_BEHIND(DECLARE_COMMAND)
 /* The commands in order, those of the analyses included; NULL past the last. */
 const struct command *command_at(size_t index);
 
-/* The command called NAME; NULL and ERR, with a suggestion, when there is none. */
+/* The command called NAME; NULL and ERR, with a suggestion, if there is none. */
 const struct command *command_find(const char *name, struct tpa_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include <string.h>
 
-/* Add TEXT between single quotes, in which a shell takes all but the quote as it is. */
+/* Append TEXT in single quotes, in which only the quote is special to a shell. */
 static void add_quoted(struct buffer *out, const char *text, const char *quote)
 {
     buffer_putc(out, '\'');
@@ -27,7 +27,7 @@ static void add_words(struct buffer *out, opt_choice_at *at)
         buffer_printf(out, "%s%s", i == 0 ? "" : " ", choice.name);
 }
 
-/* The words that ROW takes or suggests, separated by blanks; false when it has none. */
+/* The words that ROW takes or suggests, separated by blanks; false if it has none. */
 static bool add_choices(struct buffer *out, const struct opt *row)
 {
     struct opt_choice choice = { 0 };
@@ -58,7 +58,7 @@ static void bash_option_names(const struct command *command, struct buffer *out)
     buffer_puts(out, "--help");
 }
 
-/* The branch of what follows an option with a value: words, files, or nothing that could be known. */
+/* The branch for the value of an option: words, files, or nothing. */
 static void bash_values(const struct command *command, struct buffer *out)
 {
     for (const struct opt *row = command->options; !opt_is_end(row); row++) {
@@ -135,7 +135,7 @@ void completion_bash(struct buffer *out)
 
 /* --- zsh ----------------------------------------------------------------------------------------------------- */
 
-/* In a specification of _arguments, these end the part they stand in. */
+/* In a specification of _arguments, these characters end a part. */
 static void zsh_escape(struct buffer *out, const char *text)
 {
     for (const char *c = text; *c; c++) {

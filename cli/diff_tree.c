@@ -58,7 +58,7 @@ void tree_sides_release(struct tree_sides *sides)
     names_free(sides->names);
 }
 
-/* ---- what people see ---- */
+/* ---- output for people ---- */
 
 static int64_t integer_at(const struct table *table, size_t row, const char *key)
 {
@@ -66,7 +66,7 @@ static int64_t integer_at(const struct table *table, size_t row, const char *key
     return column < 0 ? 0 : table_cell(table, row, (size_t)column)->i;
 }
 
-/* Paths whose change is known by another row, or that did not change. */
+/* Drop paths whose change is shown by another row, or that did not change. */
 static void fold_rows(struct table *paths)
 {
     const char *change = paths->columns[paths->sort_column].key;
@@ -89,7 +89,7 @@ static void fold_rows(struct table *paths)
                          table_int((int64_t)unchanged));
 }
 
-/* What became something else is known by the matches. */
+/* Nodes with a match are shown with the matches. */
 static void keep_gone_and_new(struct table *rest)
 {
     int label = table_find_column(rest, "label", strlen("label"));

@@ -19,15 +19,15 @@ struct tree_sides {
 };
 
 /*
- * Read both sides, file by file, so that it needs the memory of one. What was odd about them goes to RESULT. False and ERR
- * when a file cannot be read, is not a trace, or a side has no operators; SIDES is to be released either way.
+ * Read both sides, file by file, so that only one is in memory. Notices about them go to RESULT. False and ERR if a
+ * file cannot be read, is not a trace, or a side has no operators; SIDES is to be released either way.
  */
 bool tree_sides_read(const struct invocation *call, const struct load_args *load,
                      const struct sides_found *found, const struct work_tree_options *options,
                      struct tree_sides *sides, struct result *result, struct tpa_error *err);
 void tree_sides_release(struct tree_sides *sides);
 
-/* Keep of the tables of a tree diff in RESULT what people read: rows that changed and are not folded, LIMIT of each. */
+/* Reduce the tables of a tree diff in RESULT for people: rows that changed and are not folded, LIMIT of each. */
 void tree_shorten(struct result *result, const struct limit *limit);
 
 #endif

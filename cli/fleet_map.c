@@ -1,6 +1,6 @@
 /*
- * fleet_map.c - see fleet_map.h. A process reads one trace after another, in the memory that the one before needed, and sends the facts
- * of each, or the error, through a pipe.
+ * fleet_map.c - see fleet_map.h. A process reads one trace after another, reusing memory, and sends the facts of each,
+ * or the error, through a pipe.
  */
 #include "cli/fleet_map.h"
 
@@ -135,8 +135,8 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
 
 enum { NO_FACTS = -1, WHOLE_FACTS = FLEET_FILES };
 
-/* What PATH is, by its first table: NO_FACTS, WHOLE_FACTS or an enum fleet_file. False and ERR when it cannot be read; a pipe, which can be
- * read but once, holds no facts. */
+/* The kind of PATH, by its first table: NO_FACTS, WHOLE_FACTS or an enum fleet_file. False and ERR if it cannot be
+ * read; a pipe, which can be read only once, is never facts. */
 static bool find_kind(const struct fleet_map *map, const char *path, int *kind, struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
@@ -153,7 +153,8 @@ static bool find_kind(const struct fleet_map *map, const char *path, int *kind, 
     return !err->failed;
 }
 
-/* Is PATH a file of facts? Then they are read into FACTS, or it is noted where it holds collectives alone. False, too, where ERR says why they cannot be. */
+/* Is PATH a file of facts? If so, reads them into FACTS, or records it if it holds only collectives. Also false, with
+ * ERR, on failure. */
 static bool read_facts(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
     struct source_limits limits = { .max_ratio = map->max_ratio };
@@ -180,7 +181,7 @@ static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_erro
     return good || tpa_in_file(err, path);
 }
 
-/* Rows of a recording that is not there would be of nobody, and no row may be there twice. */
+/* Reject rows of a missing recording, and duplicate rows. */
 static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
 {
     struct fleet_job all;
@@ -207,7 +208,7 @@ static const char *any_apart(const struct fleet_map *map)
     return NULL;
 }
 
-/* Bring collectives that are in files apart to the facts, where they are to be there. */
+/* Add collectives in separate files to the facts, unless they stay separate. */
 static bool settle_apart(struct fleet_map *map, struct tpa_error *err)
 {
     const char *apart = any_apart(map);
@@ -237,13 +238,13 @@ const struct fleet_files *fleet_map_apart(struct fleet_map *map)
 
 /* ---- processes ---- */
 
-/* What a process tells about a trace, followed by the bytes of it. */
+/* A message about a trace, followed by its bytes. */
 enum news { NEWS_BEGUN, NEWS_FACTS, NEWS_ERROR };
 
 struct message {
     enum news news;
     size_t trace; /* among those to be read */
-    size_t size;  /* of what follows: facts, or a struct tpa_error */
+    size_t size;  /* of the following bytes: facts, or a struct tpa_error */
 };
 
 enum { PIECE_BYTES = 1 << 16 };
@@ -252,22 +253,22 @@ enum { PIECE_BYTES = 1 << 16 };
 struct worker {
     pid_t pid; /* 0: none */
     int pipe;  /* its end to read from */
-    size_t at; /* the trace that it is at; NO_TRACE */
-    bool told; /* anything, ever */
+    size_t at; /* its current trace; NO_TRACE */
+    bool told; /* it has sent a message */
     struct buffer received;
 };
 
 struct mapping {
     struct fleet_map *map;
     VEC_OF(const struct path *) traces;
-    bool *done;           /* by trace: its facts were taken, or why there are none was told */
+    bool *done;           /* by trace: its facts were received, or its failure was reported */
     _Atomic size_t *next; /* shared by all processes: the first trace that none has taken */
     VEC_OF(struct worker) workers;
     size_t done_count;
     struct progress progress;
 };
 
-/* Who cannot tell what it found has nobody left that waits for it. */
+/* If the result cannot be sent, the parent is gone. */
 static void send(int out, const void *bytes, size_t len)
 {
     for (const char *at = bytes; len;) {
@@ -383,7 +384,7 @@ static void take(struct mapping *mapping, struct worker *worker, const struct me
     worker->at = NO_TRACE;
 }
 
-/* Take the messages that have come as a whole. */
+/* Process the complete messages. */
 static void take_whole(struct mapping *mapping, struct worker *worker)
 {
     struct buffer *received = &worker->received;
@@ -424,7 +425,7 @@ static void replace(struct mapping *mapping, struct worker *worker, struct tpa_e
         start(mapping, worker, err);
 }
 
-/* Wait for a message, and take it. */
+/* Wait for a message, and process it. */
 static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_error *err)
 {
     static char piece[PIECE_BYTES];
@@ -467,7 +468,7 @@ static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *
     free(polled);
 }
 
-/* Facts need no process: they are read as they are. True when PATH is done with. */
+/* Facts are read directly, without a process. True if PATH is finished. */
 static bool take_facts(struct fleet_map *map, const struct path *path)
 {
     struct tpa_error err = { 0 };
@@ -508,7 +509,7 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
     return good;
 }
 
-/* With one file there is nothing to do at once but within it. */
+/* With one file, parallelism is within the file only. */
 static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *err)
 {
     if (read_facts(map, path, err))
@@ -516,7 +517,8 @@ static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *e
     struct facts *facts = facts_open();
     struct buffer bytes = { 0 };
     bool good = !err->failed && gather_trace(map, path, (unsigned)map->jobs, facts, err);
-    if (good) { /* through the same bytes as those of processes: names that are not UTF-8 look alike */
+    /* through the same encoding as with processes, so that invalid UTF-8 in names gives the same result */
+    if (good) {
         facts_finish(facts);
         facts_write(facts, &bytes);
         good = read_bytes(map->facts, bytes.at, bytes.count, err);

@@ -1,5 +1,5 @@
 /*
- * fleet_map.h - the facts of many traces, read by several processes at once, and what they give merged.
+ * fleet_map.h - the merged facts of many traces, read by several processes in parallel.
  *
  *     struct fleet_map map = { .jobs = 0 };
  *     if (!fleet_map(operands, count, &map, &err))
@@ -8,9 +8,9 @@
  *         ...                                           // left out, and why
  *     fleet_map_release(&map);
  *
- * A trace that cannot be read, or that takes its process down, is left out and leaves the others alone. Memory is
- * that of as many traces as are read at once, and of the facts. The answer does not depend on the order of the
- * operands or on how many are read at once.
+ * A trace that cannot be read, or that crashes its process, is left out and does not affect the others. Memory is that
+ * of the traces read at the same time, and of the facts. The result does not depend on the order of the operands or on
+ * the number of processes.
  */
 #ifndef TPA_CLI_FLEET_MAP_H
 #define TPA_CLI_FLEET_MAP_H
@@ -31,26 +31,25 @@ struct fleet_map {
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */
     const char *job;        /* name of the job; NULL: not recorded */
     bool progress;          /* show it on a terminal */
-    bool apart;             /* leave collectives that are in files apart there */
-    /* What is answered: */
+    bool apart;             /* do not load collectives from separate files */
+    /* The result: */
     struct facts *facts;                   /* finished */
-    size_t files;                          /* that were looked at */
+    size_t files;                          /* number of files processed */
     VEC_OF(struct fleet_failure) failures; /* by path */
     struct fleet_files apart_files;        /* those that were given */
 };
 
 /*
  * The facts of COUNT traces, directories of them, and files of facts. In directories, files with the ending of traces
- * or ".facts" are looked at. False and ERR when there is no file, or none of them can be read. To be released in any
- * case.
+ * or ".facts" are looked at. False and ERR if there is no file, or none of them can be read. Release it in any case.
  */
 bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err);
 void fleet_map_release(struct fleet_map *map);
 
-/* The files apart, for fleet_open_apart; NULL: there are none. */
+/* The separate files, for fleet_open_apart; NULL if there are none. */
 const struct fleet_files *fleet_map_apart(struct fleet_map *map);
 
-/* Add a notice to RESULT for each of the first failures, and one for how many more there are. */
+/* Add a notice to RESULT for each of the first failures, and one for the number of others. */
 void fleet_map_add_notices(const struct fleet_map *map, struct result *result);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * fleet_side.h - files of facts as what is compared: a side of `tpa diff`, a run of `tpa nightly`.
+ * fleet_side.h - files of facts as input of a comparison: a side of `tpa diff`, a run of `tpa nightly`.
  *
  *     struct fleet_map map;
  *     if (fleet_side_is(paths, count) && fleet_side_measure(measures, paths, count, &load, &options, result, &map, err))
@@ -18,8 +18,8 @@
 bool fleet_side_is(char *const *paths, size_t count);
 
 /*
- * Measure the facts, and what else is among PATHS, as one job. What is left out goes to RESULT. False and ERR when
- * nothing can be read, or OPTIONS ask for what facts do not hold. Release MAP in any case.
+ * Measure the facts, and other files among PATHS, as one job. Notices about omitted files go to RESULT. False and ERR
+ * if nothing can be read, or OPTIONS need data that facts do not have. Release MAP in any case.
  */
 bool fleet_side_measure(struct measures *measures, char *const *paths, size_t count,
                         const struct load_args *load, const struct measure_options *options,

@@ -89,7 +89,7 @@ static bool parse_points(const char *value, size_t len, double *limit)
 bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err)
 {
     *gate = (struct gate){ .text = text };
-    size_t word = strcspn(text, "=:"), figure = 0; /* a limit alone is about the step time */
+    size_t word = strcspn(text, "=:"), figure = 0; /* a limit alone applies to the step time */
     const char *value = text, *end = text + strlen(text);
     if (text[word] == '=') {
         value = text + word + 1;

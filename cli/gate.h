@@ -1,5 +1,5 @@
 /*
- * gate.h - a limit on what may grow, as typed.
+ * gate.h - a limit on growth, as typed.
  *
  *     5%               GATE_STEP     the step time, by 5 %
  *     op=10%:REGEX     GATE_ROWS     the rows whose names match
@@ -7,7 +7,7 @@
  *     idle=+3pp        GATE_IDLE     the share of the step in which devices idle, by 3 percentage points
  *     busy=5%          GATE_FIGURE   and communication=, copies=, host=, device=, step=
  *
- * And what else commands with gates have in common: --unsure, and printers that show what became of the gates.
+ * And other common parts of commands with gates: --unsure, and printers of the results of gates.
  */
 #ifndef TPA_CLI_GATE_H
 #define TPA_CLI_GATE_H
@@ -24,9 +24,9 @@ struct gate {
     const char *text; /* as typed; borrowed, as are the others */
     enum gate_sort sort;
     double limit;        /* a share; of GATE_IDLE a difference of shares */
-    const char *metric;  /* key of what it is about, as in compare/measure.h; NULL: rows */
+    const char *metric;  /* key of its metric, as in compare/measure.h; NULL: rows */
     const char *pattern; /* of rows: a regular expression */
-    const char *needs;   /* what to do to have the figure; NULL: nothing to do */
+    const char *needs;   /* what to record for the figure; NULL: nothing */
 };
 
 /* False and ERR if TEXT is not a gate. */
@@ -36,12 +36,12 @@ bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
 enum gate_unsure { GATE_UNSURE_AUTO, GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
 extern const struct opt_choice gate_unsure_words[];
 
-/* The answer, where GATES are those that were given. */
+/* Evaluate --unsure, for the given GATES. */
 bool gate_unsure_fails(int unsure, const struct opt_list *gates);
 
 /*
- * Where --allow-missing-ranks is not given: are all ranks of the job there and readable, or one file by choice? False and
- * ERR, which says how many are missing, when not. WHAT names the files in the message: "the second side".
+ * Without --allow-missing-ranks: are all ranks of the job present and readable, or only one file given? If not, false
+ * and ERR with the number of missing ranks. WHAT names the files in the message: "the second side".
  */
 bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err);
 #define ALLOW_MISSING_RANKS_HELP "judge although ranks are missing, or are others than those compared with"

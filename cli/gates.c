@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 /* clang-format off */
 enum { GATES_NUMBER, GATES_GATE, GATES_NAME, GATES_FOUND, GATES_LIMIT, GATES_OUTCOME, GATES_FAILS, GATES_MESSAGE, GATES_COLUMNS };
@@ -36,11 +36,11 @@ struct checker {
     bool unsure_fails;
     int64_t number;
     enum gates_outcome outcome; /* the worst so far */
-    int64_t unjudged;           /* rows and figures of which nobody can tell */
+    int64_t unjudged;           /* rows and figures that cannot be judged */
     struct buffer why_unjudged; /* of the first */
 };
 
-/* A row or metric, as a gate sees it. */
+/* A row or metric that a gate applies to. */
 struct suspect {
     const char *name;
     size_t name_length;
@@ -67,8 +67,8 @@ static void add_cannot_tell(struct buffer *out, const struct checker *checker, c
 }
 
 /*
- * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". Where the growth is that of the medians, so are the
- * figures: a mean with an odd step in it would not go with the percentage beside it.
+ * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". If the growth is that of the medians, the figures are
+ * medians as well: a mean including an odd step would not match the percentage.
  */
 static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
                         const struct suspect *suspect, double found, enum gates_outcome outcome,
@@ -124,7 +124,7 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     if (gate->sort == GATE_IDLE)
         found = finding->shift.decidable ? finding->shift.estimate : finding->change;
     else if (gate->sort == GATE_MEMORY && finding->before > 0)
-        found = finding->change / finding->before; /* bytes are counted, not timed: the peak itself counts */
+        found = finding->change / finding->before; /* bytes are exact: the peak itself counts */
     double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
     enum gates_outcome outcome = outcome_of(finding, found, gate->limit, min_change);
     struct table *table = checker->table;
@@ -168,7 +168,7 @@ static bool check_figure(struct checker *checker, const struct gate *gate, struc
     return true;
 }
 
-/* The rows whose names match, as findings of their own: they are judged anew, by themselves. */
+/* The rows whose names match, as separate findings, which are judged by themselves. */
 struct matches {
     struct matched {
         const struct diff_row *row;

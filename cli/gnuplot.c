@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lines of TEXT that say something, joined by "; ": gnuplot pads its messages with empty ones. */
+/* The nonempty lines of TEXT, joined by "; ": gnuplot pads its messages with empty ones. */
 static void join_lines(struct buffer *out, const struct buffer *text)
 {
     for (size_t first = 0, end; first < text->count; first = end + 1) {

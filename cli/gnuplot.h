@@ -3,10 +3,10 @@
  *
  *     struct buffer image = { 0 };
  *     if (!gnuplot_draw(script.at, script.count, &image, err))
- *         ...                                    // it is not installed, it failed, or it took too long
+ *         ...                                    // not installed, failed, or timed out
  *
- * The program is what $TPA_GNUPLOT names, else `gnuplot` on PATH. It reads no settings of the user's, so a picture is
- * the same everywhere, and writes no file.
+ * The program is $TPA_GNUPLOT, else `gnuplot` on PATH. It reads no settings of the user's, so a picture is the same
+ * everywhere, and writes no file.
  */
 #ifndef TPA_CLI_GNUPLOT_H
 #define TPA_CLI_GNUPLOT_H
@@ -19,7 +19,8 @@
 /* Seconds after which gnuplot is stopped: a thinned picture takes it one. */
 enum { GNUPLOT_TIMEOUT_S = 60 };
 
-/* Append what LEN bytes of SCRIPT draw to IMAGE. What gnuplot warns of is reported on stderr. */
+/* Append the image drawn by the LEN bytes of SCRIPT to IMAGE. Warnings of gnuplot are reported on stderr. False and ERR
+ * on failure. */
 bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err);
 
 #endif

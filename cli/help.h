@@ -1,5 +1,5 @@
 /*
- * help.h - what people and shells read about the commands, made from the commands' rows.
+ * help.h - help texts for people and shells, generated from the commands' rows.
  */
 #ifndef TPA_CLI_HELP_H
 #define TPA_CLI_HELP_H
@@ -7,22 +7,23 @@
 #include "base/buffer.h"
 #include "cli/command.h"
 
-/* `tpa help`: all commands, a line each. */
+/* `tpa help`: all commands, one line each. */
 void help_overview(size_t width, struct buffer *out);
 
 /* `tpa COMMAND --help`. */
 void help_command(const struct command *command, size_t width, struct buffer *out);
 
-/* A manual page in roff: of COMMAND, or of the program when it is NULL. */
+/* A manual page in roff: of COMMAND, or of the program if it is NULL. */
 void help_man(const struct command *command, struct buffer *out);
 
 /* Usage and option tables of COMMAND in Markdown, for docs/commands/. */
 void help_markdown(const struct command *command, struct buffer *out);
 
-/* The same rows, with the tables that commands make, for programs: of COMMAND, or of all when it is NULL. help_json.c shows it. */
+/* The same rows, with the tables that commands make, for programs: of COMMAND, or of all if it is NULL. help_json.c
+ * shows it. */
 void help_json(const struct command *command, struct buffer *out);
 
-/* What `tpa help` writes above the commands of SECTION. */
+/* The heading of SECTION in `tpa help`. */
 const char *help_section_title(enum command_section section);
 
 #endif

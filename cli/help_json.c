@@ -12,7 +12,7 @@
  *     {"key": "cpu_time_total_ns", "kind": "ns", "unit": "ns", "title": "CPU total", "help": "...", "optional": false}]}],
  *     "examples": ["tpa top trace.json"]}]}
  *
- * All of it comes from the rows that also parse, print and explain: nothing is written here a second time.
+ * All of it comes from the rows that are also used for parsing, printing and help.
  */
 #include "cli/help.h"
 

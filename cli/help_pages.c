@@ -179,7 +179,7 @@ void help_man(const struct command *command, struct buffer *out)
 
 /* --- Markdown ------------------------------------------------------------------------------------------------ */
 
-/* Text for a table cell outside code: only these mean something there, in texts that we wrote. */
+/* Text for a table cell outside code: only these characters are special there, in our own texts. */
 static void markdown_text(struct buffer *out, const char *text)
 {
     for (const char *c = text; *c; c++) {

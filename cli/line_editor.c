@@ -1,8 +1,8 @@
 /*
  * line_editor.c - see line_editor.h.
  *
- * The terminal is switched to give every key at once and to show nothing by itself. After each key the line is drawn anew, as much
- * of it as fits beside the prompt. What cannot be seen is drawn as escape_terminal() has it.
+ * The terminal is switched to raw input without echo. After each key the line is redrawn, as much of it as fits beside
+ * the prompt. Invisible characters are drawn as by escape_terminal().
  */
 #include "cli/line_editor.h"
 
@@ -18,7 +18,7 @@
 
 enum { MOST_LINES = 1000, LONGEST_LINE = 1 << 20 };
 
-/* ---- the lines before ---- */
+/* ---- history ---- */
 
 static void keep(struct line_editor *editor, const char *text, size_t len)
 {
@@ -58,7 +58,7 @@ void line_editor_add(struct line_editor *editor, const char *text)
         keep(editor, line, strlen(line));
         int fd = editor->path ? open(editor->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
         FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
-        if (file) { /* that it cannot be kept is not a reason to stop */
+        if (file) { /* failing to save it is not an error */
             fprintf(file, "%s\n", line);
             fclose(file);
         } else if (fd >= 0) {
@@ -93,7 +93,7 @@ static int read_byte(void)
     return count == 1 ? byte : KEY_NONE;
 }
 
-/* What follows an escape: "[A" and the like; numbers with '~'. */
+/* The sequence after an escape: "[A" and the like; numbers with '~'. */
 static int read_escape(void)
 {
     int byte = read_byte(), number = 0;
@@ -129,8 +129,8 @@ struct editing {
     struct line_editor *editor;
     struct buffer *line;
     size_t at;      /* of the cursor, in bytes */
-    size_t history; /* which line before is shown; lines.count: the new one */
-    char *fresh;    /* the new one while another is shown */
+    size_t history; /* index of the shown line; lines.count: the new one */
+    char *fresh;    /* the new line while another is shown */
     const char *prompt;
 };
 
@@ -151,8 +151,8 @@ static size_t behind(const struct editing *editing, size_t at)
     return at;
 }
 
-/* Whether KEY ends the input if the line is empty: Ctrl-D. Typed while a query ran, when the terminal still gathered lines, it is
- * read as NUL here: Linux keeps end-of-file that way when canonical mode is switched off. */
+/* Whether KEY ends the input if the line is empty: Ctrl-D. If typed while a query ran in canonical mode, it is read as
+ * NUL here: Linux converts end-of-file in that way when canonical mode is switched off. */
 static bool ends_input(int key)
 {
     return key == CONTROL('D') || key == '\0';
@@ -165,7 +165,7 @@ static void draw(const struct editing *editing)
            room = width > strlen(editing->prompt) + 2 ? width - strlen(editing->prompt) - 1 : 8;
     struct buffer text = { 0 }, shown = { 0 };
     size_t first = editing->at, column = 0;
-    while (first > 0) { /* from where the cursor still fits */
+    while (first > 0) { /* so that the cursor still fits */
         size_t previous = before(editing, first);
         buffer_clear(&shown);
         column += escape_terminal(&shown, editing->line->at + previous, first - previous);
@@ -211,7 +211,7 @@ static void show_history(struct editing *editing, size_t index)
              index == editing->editor->lines.count ? editing->fresh : editing->editor->lines.at[index]);
 }
 
-/* Take the bytes from FIRST to END out of the line. */
+/* Remove the bytes from FIRST to END from the line. */
 static void cut(struct editing *editing, size_t first, size_t end)
 {
     struct buffer *line = editing->line;

@@ -28,7 +28,7 @@ static bool may_read(const struct source_id *file, struct tpa_error *err)
     return output_file_spares(file->device, file->inode, err);
 }
 
-/* Read one file that tells what graphs were made of, and add it to BODIES. */
+/* Read one capture file of graphs, and add it to BODIES. */
 static bool read_capture(const char *path, const struct ingest_options *options, struct graph_bodies *bodies,
                          struct tpa_error *err)
 {
@@ -50,7 +50,7 @@ static bool read_capture(const char *path, const struct ingest_options *options,
         err, "--capture takes a trace of the time when the graphs were captured, or one of an eager run");
 }
 
-/* Let the operations of graphs in TRACE be what --capture says that they are. */
+/* Link the operations of graphs in TRACE to the files of --capture. */
 static bool link_graphs(const struct trace *trace, const struct load_args *args,
                         const struct ingest_options *options, struct tpa_error *err)
 {
@@ -115,17 +115,17 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
     return ingested_trace(&ingested, call->operands[0], err);
 }
 
-/* Up to so many files have a note of their own about the same thing; more share one. */
+/* Up to this many files get separate notices about the same thing; more share one. */
 enum { MOST_NOTES_ALIKE = 3 };
 
-/* What several files have a notice about. */
+/* A notice that several files share. */
 struct alike {
     size_t files;
     int64_t cases;
-    bool told; /* in one note */
+    bool told; /* in one notice */
 };
 
-/* The number of what NOTICE says, the same for all that are alike; NAME_NONE when it is about no file. */
+/* An id for the content of NOTICE, equal for equal ones; NAME_NONE if it is about no file. */
 static name_id what_it_says(struct names *known, struct buffer *key, const struct table_notice *notice)
 {
     if (!notice->file)
@@ -136,7 +136,7 @@ static name_id what_it_says(struct names *known, struct buffer *key, const struc
     return names_add(known, key->at, key->count);
 }
 
-/* Of a thousand ranks, hundreds have the same to tell. */
+/* Of a thousand ranks, hundreds have the same notices. */
 void load_gather_notices(struct result *result)
 {
     struct names *known = names_open();
@@ -198,7 +198,7 @@ static int compare_ranks(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Were several files meant, of which some may have been left out? */
+/* Were several files given, so that some may be missing? */
 static bool are_several_files(const struct trace *trace)
 {
     bool left_out = false;
@@ -207,7 +207,7 @@ static bool are_several_files(const struct trace *trace)
     return left_out || trace->file_count > 1;
 }
 
-/* Of several files that tell how many ranks there are: say which are not here. */
+/* If several files record the number of ranks: report missing ranks. */
 static void note_missing_ranks(const struct trace *trace, struct result *result)
 {
     bool are_several = are_several_files(trace);
@@ -235,7 +235,7 @@ static void note_missing_ranks(const struct trace *trace, struct result *result)
     VEC_FREE(&ranks);
 }
 
-/* What is odd about the files as a whole. */
+/* Notices about the files as a whole. */
 static void note_files(const struct trace *trace, struct result *result)
 {
     uint32_t repeats = recordings_of(trace)->repeats;
@@ -251,7 +251,7 @@ static void note_files(const struct trace *trace, struct result *result)
     note_missing_ranks(trace, result);
 }
 
-/* Steps of which less than half was recorded: their time says nothing about the work that was. */
+/* Steps of which less than half was recorded: their durations are meaningless. */
 static void note_steps(const struct trace *trace, struct result *result)
 {
     const struct step_list *steps = step_list_of(trace);

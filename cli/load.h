@@ -1,5 +1,5 @@
 /*
- * load.h - the traces that a command is given: the shared options, reading under them, and what reading left out.
+ * load.h - reading the traces of a command: the shared options, reading, and notices about it.
  *
  *     struct top_args { struct load_args load; ... };
  *     static const struct top_args top_defaults = { .load = LOAD_DEFAULTS };
@@ -23,12 +23,12 @@
 #include "trace/trace.h"
 
 struct load_args {
-    struct opt_list captures; /* --capture: what the graphs of the traces were made of */
+    struct opt_list captures; /* --capture: traces of the captures of graphs */
     uint64_t jobs;            /* 0: one per CPU */
     uint64_t max_ratio;       /* 0: no limit */
     const char *step_range;   /* NULL: not given */
     bool progress;
-    bool results; /* no option: set by commands that take what tpa saved, too */
+    bool results; /* not an option: set by commands that also accept saved results */
 };
 /* clang-format off */
 #define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true }
@@ -48,7 +48,7 @@ struct load_args {
     "only this time from the beginning of the trace: 1.5s..2s, 10ms..; or the annotations or operators of this name; " \
     "device work counts where it was launched"
 
-/* Which part of the traces: fills a struct selection_query, for selection_open. */
+/* Options for a part of the traces: fill a struct selection_query, for selection_open. */
 #define SELECTION_OPTIONS(T, field) \
     OPT_GROUP("Selection"), \
     OPT_TEXT('F', "filter", T, field.filter, "REGEX", "only names that match REGEX (Perl syntax)"), \
@@ -60,32 +60,34 @@ struct load_args {
     OPT_RANGES(0, "rank", T, field.ranks, "N", "only the files of these ranks")
 /* clang-format on */
 
-/* For commands whose rows are operators, shapes or modules of device work. T: the command's arguments, FIELD: its load_args. */
+/* For commands whose rows are operators, shapes or modules of device work. T: the command's arguments, FIELD: its
+ * load_args. */
 #define CAPTURE_OPTION(T, field)                                                                                              \
     OPT_FILES(                                                                                                                \
         0, "capture", T, field.captures, "FILE",                                                                              \
         "operations of CUDA and HIP graphs get operator, shapes and module of what a trace of the capture, or an eager one, " \
         "launched in the same order; up to the next option")
 
-/* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */
+/* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR if that fails. */
 struct trace *load_traces(const struct invocation *call, const struct load_args *args,
                           const struct trace_wants *wants, struct tpa_error *err);
 
-/* As load_traces, for a command that takes profiles and reports too. ingested_free(INGESTED) afterwards. */
+/* As load_traces, for a command that also accepts profiles and reports. False and ERR if that fails. Call
+ * ingested_free(INGESTED) afterwards. */
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
               struct ingested *ingested, struct tpa_error *err);
 
 /*
- * As load_any, but each trace is handed to VISIT as soon as it was read, and freed before the next is read. The trace of INGESTED then
- * holds no file, only notices about all of them.
+ * As load_any, but each trace is passed to VISIT as soon as it is read, and freed before the next is read. The trace of
+ * INGESTED then has no files, only notices about all of them.
  */
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err);
 
-/* Tell in RESULT what was odd about the traces. To be called when the result is complete. */
+/* Add notices about the traces to RESULT. Call when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);
 
-/* One notice instead of those of many files that tell the same, where the first one stood. */
+/* Replace equal notices of many files by one, at the position of the first. */
 void load_gather_notices(struct result *result);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * main.c - the program: find the command, read its options, run it, report errors, and see to it that all that was
- * printed has arrived.
+ * main.c - the program: find the command, read its options, run it, report errors, and check that all output was
+ * written.
  */
 #include "base/memory.h"
 #include "cli/commands.h"
@@ -34,7 +34,7 @@ static bool check_operands(const struct command *command, const struct operands 
     return false;
 }
 
-/* The error as one line of JSON, for programs that requested it: TPA_ERRORS=json. */
+/* Print the error as one line of JSON, for programs that request it: TPA_ERRORS=json. */
 static void print_error_json(const struct tpa_error *err)
 {
     struct buffer text = { 0 };
@@ -80,7 +80,7 @@ static void print_help(const struct command *command)
     buffer_release(&text);
 }
 
-/* The value of --output; NULL when COMMAND has no such option, or it is not given. */
+/* The value of --output; NULL if COMMAND has no such option, or it is not given. */
 static const char *output_path(const struct command *command, const void *args)
 {
     for (const struct opt *row = command->options; row && !opt_is_end(row); row++)
@@ -127,19 +127,19 @@ static void set_up_process(void)
     output_set_up();
     mem_return_large_blocks();
 
-    /* A standard stream that is closed must not become the number of a file that we open: then results would be
-     * written into it. Opened for reading only, so that writing to a closed stdout fails. */
+    /* The descriptor of a closed standard stream must not be reused for a file: results would be written into it. It is
+     * opened for reading only, so that writing to a closed stdout fails. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != fd)
             _exit(EXIT_TROUBLE);
 
-    /* For the width of characters, which is the same wherever tpa runs: a report must not differ by the locale. Never
+    /* For the width of characters, which is the same wherever tpa runs: a report must not depend on the locale. Never
      * LC_ALL: a comma as decimal point would reach printf. */
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
         setlocale(LC_CTYPE, "");
 }
 
-/* Has all that was printed arrived? A reader that wanted no more is not an error. */
+/* Was all output written? A reader that closed the pipe is not an error. */
 static int finish_stdout(int exit_code)
 {
     errno = 0;
@@ -157,7 +157,8 @@ static void print_version(void)
     printf("tpa " TPA_VERSION " (%s)\nwith %s\n", version_commit, version_features);
 }
 
-/* Is WORD a file, there or not, and no command? Then the command is summary. No command has a '.' or '/' in its name. */
+/* Is WORD a file name (existing or not) instead of a command? Then the command is summary. No command has a '.' or '/'
+ * in its name. */
 static bool is_input(const char *word)
 {
     struct tpa_error ignored = { 0 };

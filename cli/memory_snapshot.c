@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Are tables without rows in it? For people only those that they named: a gate on leaks has none of them on a good day. */
+/* Are empty tables included? For people only those that they named: a gate on leaks normally has none. */
 static bool shows_empty(const struct output_args *output)
 {
     return !output_is_for_people(output) || output->tables;
@@ -44,7 +44,7 @@ static bool ran_out(const struct snapshots *snapshots)
     return false;
 }
 
-/* Of the tables, leave only those that say what holds the memory. */
+/* Keep only the tables about the contents of memory. */
 static void keep_first_tables(struct result *result)
 {
     static const char *const kept[] = { "ooms", "devices", "alive", "alive_at_peak", "leaks" };

@@ -1,4 +1,4 @@
-/* memory_snapshot.h - what `tpa memory` and `tpa summary` do when their files are snapshots of the allocator instead of traces. */
+/* memory_snapshot.h - `tpa memory` and `tpa summary` for snapshots of the allocator instead of traces. */
 #ifndef TPA_CLI_MEMORY_SNAPSHOT_H
 #define TPA_CLI_MEMORY_SNAPSHOT_H
 
@@ -13,11 +13,12 @@ struct memory_snapshot_query {
     struct ranges devices;
 };
 
-/* Print the answers about the snapshots in INGESTED. The exit code. */
+/* Print the results for the snapshots in INGESTED. Returns the exit code. */
 int memory_of_snapshots(const struct ingested *ingested, const struct memory_snapshot_query *query,
                         const struct output_args *output, struct tpa_error *err);
 
-/* One screen of them: the first out-of-memory error of each device, or else its peak, the lines that hold the memory then, and leaks. */
+/* One screen of results: the first out-of-memory error of each device, or else its peak, the lines with the most
+ * memory, and leaks. */
 int summary_of_snapshots(const struct ingested *ingested, const struct ranges *devices,
                          const struct output_args *output, struct tpa_error *err);
 

@@ -31,7 +31,7 @@ static const struct {
                          "Avg Range Lvl,Avg Num Child" },
 };
 
-/* VALUE with 1 decimal, or 3; what lies in the middle is rounded away from zero, as SQLite does. */
+/* VALUE with 1 decimal, or 3; ties are rounded away from zero, as SQLite does. */
 static void put_rounded(double value, int decimals, FILE *out)
 {
     double scale = decimals == 1 ? 10 : 1000;

@@ -19,7 +19,7 @@ const struct opt_choice output_colors[] = {
     { 0 },
 };
 
-/* Number INDEX of the printers of every command and, behind them, of OWN; NULL past the end, however far. */
+/* Number INDEX of the printers of every command, followed by those of OWN; NULL past the end. */
 static const struct printer *printer_at(const struct printer *const *own, size_t index)
 {
     for (size_t i = 0; printers[i]; i++)
@@ -190,7 +190,7 @@ void output_tell_notices(const struct result *result)
     buffer_release(&safe);
 }
 
-/* A printer's bytes on a terminal would be no text, and might act on it. */
+/* Binary output on a terminal would be unreadable, and might control it. */
 static bool check_terminal(const struct printer *printer, const struct output_file *file,
                            struct tpa_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * output.h - what every command does with its result: the shared options, and printing under them.
+ * output.h - printing results: the shared output options.
  *
  *     struct top_args { ...; struct output_args output; };
  *     static const struct top_args top_defaults = { .output = { .limit = { .count = 20 } } };
@@ -18,10 +18,10 @@ enum output_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Zero-initialised: a table on standard output, all rows, colours if it is a terminal. */
 struct output_args {
-    int format;                       /* index into the printers of every command and, behind them, OWN */
-    const struct printer *const *own; /* printers of this command alone, ending in NULL; NULL: none */
+    int format;                       /* index into the printers of every command followed by OWN */
+    const struct printer *const *own; /* printers of this command only, ending in NULL; NULL: none */
     const char *tables;               /* keys separated by commas; NULL: all */
-    const char *columns;              /* keys separated by commas; NULL: those the table shows by itself */
+    const char *columns;              /* keys separated by commas; NULL: the default columns */
     struct limit limit;               /* of rows, for each table */
     bool wide, all_notes;
     const char *path; /* NULL: standard output */
@@ -29,11 +29,11 @@ struct output_args {
     int time_unit; /* enum time_unit; for commands that have an option for it */
 };
 
-/* For a command that shows some rows to people and all to programs unless --limit says how many: what its defaults hold
- * as `limit.share`. Nobody can type it. */
+/* For a command that by default shows some rows to people and all to programs: the default of `limit.share`, which
+ * cannot be typed. */
 #define LIMIT_NOT_GIVEN (-1.0)
 
-/* The limit that was given, or else FOR_PEOPLE rows, and all of them for the formats that programs read. */
+/* The given limit, or else FOR_PEOPLE rows, or all of them for formats read by programs. */
 struct limit output_limit_or(const struct output_args *args, uint64_t for_people);
 bool output_limit_given(const struct output_args *args);
 
@@ -59,14 +59,14 @@ opt_choice_at output_format_at;
  */
 bool output_format_of(const struct printer *const *own, size_t index, struct opt_choice *choice);
 
-/* The printer that was chosen. */
+/* The selected printer. */
 const struct printer *output_printer(const struct output_args *args);
 extern const struct opt_choice output_colors[];
 
 /* clang-format off */
 #define OUTPUT_OPTIONS(T, field) OUTPUT_OPTIONS_WITH(T, field, output_format_at)
 
-/* The same with the formats that FORMAT_AT tells, for a command that has some of its own. */
+/* The same with the formats of FORMAT_AT, for a command with its own. */
 #define OUTPUT_OPTIONS_WITH(T, field, format_at) \
     OPT_GROUP("Output"), \
     OPT_CHOICE_OF('f', "format", T, field.format, format_at, "FORMAT", "how to print the result"), \
@@ -82,8 +82,8 @@ extern const struct opt_choice output_colors[];
 /* clang-format on */
 
 /*
- * Print RESULT as ARGS say, and see to it that it arrived. Columns and rows that were not requested are removed from
- * RESULT. A reader that closed its end of the pipe is not an error.
+ * Print RESULT according to ARGS, and check that it was written. Columns and rows that were not requested are removed
+ * from RESULT. A reader that closed its end of the pipe is not an error.
  */
 bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err);
 
@@ -91,10 +91,10 @@ bool output_result(struct result *result, const struct output_args *args, struct
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err);
 
-/* Tell on stderr what is special about RESULT: for texts that have no place for it, such as CSV. */
+/* Print the notices of RESULT on stderr, for formats without a place for them, such as CSV. */
 void output_tell_notices(const struct result *result);
 
-/* The parts of it, for commands that need them one by one: columns, limit; both change RESULT. */
+/* The steps of it, for commands that need them separately: columns, limit; both change RESULT. */
 bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err);
 void output_limit_rows(struct result *result, const struct limit *limit);
 

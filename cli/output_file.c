@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files that are being written, and folders around them, for the signal handler, which may only read these and remove. */
+/* Files being written, and their folders, for the signal handler, which may only read these and remove files. */
 static char *volatile half_files[8];
 
-static volatile sig_atomic_t is_dying; /* the handler ran, on whatever thread */
+static volatile sig_atomic_t is_dying; /* the handler ran, on any thread */
 static volatile sig_atomic_t reader_is_gone;
 
 static void note_closed_pipe(int signal_number)
@@ -52,12 +52,12 @@ void output_set_up(void)
     sigemptyset(&pipe_action.sa_mask);
     sigaction(SIGPIPE, &pipe_action, NULL);
 
-    /* A file that may not grow any more is a failed write, too. */
+    /* Exceeding the file size limit becomes a failed write as well. */
     struct sigaction size_action = { .sa_handler = note_size_limit, .sa_flags = SA_RESTART };
     sigemptyset(&size_action.sa_mask);
     sigaction(SIGXFSZ, &size_action, NULL);
 
-    atexit(remove_half_files); /* who runs out of memory exits at once */
+    atexit(remove_half_files); /* running out of memory calls exit */
     const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
         struct sigaction old, action = { .sa_handler = die_clean, .sa_flags = (int)SA_RESETHAND };
@@ -74,7 +74,7 @@ bool output_reader_is_gone(void)
     return reader_is_gone && poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP);
 }
 
-/* Where the output will go, or NULL; and which regular file it will replace, when there is one. */
+/* The destination of the output, or NULL; and the regular file that it will replace, if any. */
 static struct {
     const char *path; /* borrowed from argv */
     bool exists;
@@ -132,7 +132,7 @@ static void forget(const char *path)
 
 int output_file_make_temporary(char *path)
 {
-    /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
+    /* Recorded before the file exists, so that a signal at any moment finds its name. */
     output_file_remember(path);
     int fd = mkstemp(path);
     if (fd == -1)
@@ -172,7 +172,7 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     static const char ending[] = ".XXXXXX";
     const char *slash = strrchr(file->path, '/');
     size_t folder = slash ? (size_t)(slash + 1 - file->path) : 0, len = strlen(file->path);
-    if (len - folder > NAME_MAX) { /* cut, it would be a name */
+    if (len - folder > NAME_MAX) { /* truncated, it would be a valid name */
         errno = ENAMETOOLONG;
         return false;
     }
@@ -193,7 +193,7 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     return false;
 }
 
-/* What the symbolic link AT leads to, from where AT stands; NULL when it is not a link. New. */
+/* The target of the symbolic link AT, relative to AT; NULL if it is not a link. New. */
 static char *follow_link(const char *at)
 {
     char target[PATH_MAX];
@@ -211,8 +211,8 @@ static char *follow_link(const char *at)
 
 enum { MOST_LINKS = 40 }; /* as the kernel has it */
 
-/* Where PATH leads to although nothing is there: the end of a chain of links, or PATH itself. New; NULL and errno when
- * that has no end. */
+/* The final target of PATH, which may not exist: the end of a chain of links, or PATH itself. New; NULL and errno if
+ * the chain has no end. */
 static char *follow_links(const char *path)
 {
     char *at = mem_strdup(path);
@@ -244,8 +244,8 @@ static bool is_in_descriptors(const char *at)
 }
 
 /*
- * The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 when none. What is
- * behind it may have no name (a pipe, an unlinked file) or be written at its end, so it is written to and not replaced.
+ * The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 if none. Its file
+ * may have no name (a pipe, an unlinked file) or be opened for appending, so it is written directly and not replaced.
  */
 static int own_descriptor(const char *path)
 {
@@ -295,7 +295,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
     int fd = own_descriptor(path);
     if (fd >= 0)
         return open_descriptor(file, fd, path, err);
-    /* Behind a symbolic link it is the file that is replaced, or made, not the link. */
+    /* With a symbolic link, the target is replaced or created, not the link. */
     file->path = realpath(path, NULL);
     if (file->path == NULL && (file->path = follow_links(path)) == NULL) {
         tpa_fail_errno(err, "cannot write this file");
@@ -304,7 +304,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
 
     struct stat status, named;
     bool exists = stat(path, &status) == 0;
-    /* A descriptor of another process may lead to what has no name. */
+    /* A descriptor of another process may refer to a file without a name. */
     bool has_name = exists && stat(file->path, &named) == 0 && named.st_ino == status.st_ino &&
                     named.st_dev == status.st_dev;
     if (exists && (!S_ISREG(status.st_mode) || !has_name)) {
@@ -314,7 +314,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
     mode_t mask = umask(0);
     umask(mask);
     mode_t mode = exists ? status.st_mode & 0777 : 0666 & ~mask;
-    /* Renaming would go round the protection of a file that may not be written. */
+    /* Renaming would bypass the write protection of a file. */
     if (exists && access(file->path, W_OK) != 0)
         return open_failed(file, err);
     return open_temporary(file, mode) ? true : open_failed(file, err);
@@ -384,7 +384,7 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err)
 
     errno = 0;
     bool good = fflush(file->stream) == 0 && !ferror(file->stream);
-    /* Some file systems cannot; then there is nothing to wait for. */
+    /* Some file systems do not support it; then there is nothing to wait for. */
     if (good && file->temporary && fsync(fileno(file->stream)) != 0 && errno != EINVAL && errno != ENOTSUP)
         good = false;
     int code = errno;

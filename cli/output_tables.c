@@ -29,7 +29,7 @@ static bool is_called(const struct table *table, const char *word, size_t len)
     return strlen(table->key) == len && memcmp(table->key, word, len) == 0;
 }
 
-/* Does an earlier table of RESULT than number T have its key? How many do. */
+/* The number of tables of RESULT before table T with the same key. */
 static size_t count_before(const struct result *result, size_t t)
 {
     size_t count = 0;

@@ -1,8 +1,8 @@
 /*
  * process.c - see process.h.
  *
- * Input goes through a socket, because a write to it can be told not to raise SIGPIPE when the program ends without
- * reading all of it. A program that cannot be started says so through a pipe that a successful exec closes.
+ * Input goes through a socket, because a write to it can avoid SIGPIPE when the program ends without reading all of it.
+ * A failed start is reported through a pipe that a successful exec closes.
  */
 #include "cli/process.h"
 
@@ -21,7 +21,7 @@
 
 enum { MOST_ERRORS = 65536 };
 
-/* The ends that we hold; -1: closed. */
+/* Our ends; -1: closed. */
 struct ends {
     int input, output, errors, failure;
 };
@@ -41,7 +41,7 @@ static void close_ends(struct ends *ends)
     close_end(&ends->failure);
 }
 
-/* OURS and THEIRS; none of them survives an exec. */
+/* Create a pair OURS and THEIRS; both are closed on exec. */
 static bool open_ends(struct ends *ours, struct ends *theirs)
 {
     int sockets[2], output[2], errors[2], failure[2];
@@ -65,11 +65,11 @@ static bool open_ends(struct ends *ours, struct ends *theirs)
     return ours->input >= 0 && ours->output >= 0 && ours->errors >= 0 && ours->failure >= 0;
 }
 
-/* In the child: become the program, or tell why not. */
+/* In the child: execute the program, or report the error. */
 static void become(const char *const argv[], const struct ends *ends)
 {
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody waits for it when we are killed */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* ends the program if we are killed */
 #endif
     if (dup2(ends->input, 0) >= 0 && dup2(ends->output, 1) >= 0 && dup2(ends->errors, 2) >= 0)
         execvp(argv[0], (char *const *)(uintptr_t)argv);
@@ -78,8 +78,7 @@ static void become(const char *const argv[], const struct ends *ends)
     _exit(told > 0 ? 127 : 126);
 }
 
-/* Read what there is, and close *END when no more will come. False and errno when reading fails: what came so far is
- * not all. */
+/* Read available data, and close *END at its end. False and errno if reading fails, so that the data is incomplete. */
 static bool take(int *end, struct buffer *into, size_t most)
 {
     char bytes[16384];
@@ -100,8 +99,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Hand over the input and take the output until both are done; false and errno when reading fails or, ETIMEDOUT, when
- * the time is up. */
+/* Write the input and read the output until both are done; false and errno if reading fails, ETIMEDOUT on timeout. */
 static bool talk(struct ends *ends, const char *input, size_t len, int64_t until_ms,
                  struct process_result *result)
 {
@@ -118,12 +116,12 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
             return false;
         }
         if (poll(polled, 3, (int)(left_ms < 1000 ? left_ms : 1000)) <= 0)
-            continue; /* interrupted, or a look at the clock is due */
+            continue; /* interrupted, or time to check the clock */
         if (polled[0].revents) {
             ssize_t count = send(ends->input, input + sent, len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
             sent += count > 0 ? (size_t)count : 0;
             if (sent == len || (count < 0 && errno != EAGAIN && errno != EINTR))
-                close_end(&ends->input); /* that it wants no more is its business */
+                close_end(&ends->input); /* the program need not read all input */
         }
         if ((polled[1].revents && !take(&ends->output, &result->output, SIZE_MAX)) ||
             (polled[2].revents && !take(&ends->errors, &result->errors, MOST_ERRORS)))
@@ -132,7 +130,7 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
     return true;
 }
 
-/* Wait until CHILD has ended; false and ETIMEDOUT when the time is up. */
+/* Wait until CHILD has ended; false and ETIMEDOUT on timeout. */
 static bool wait_for(pid_t child, int64_t until_ms, int *status)
 {
     pid_t ended;

@@ -1,5 +1,5 @@
 /*
- * process.h - run another program: give it text, take what it writes.
+ * process.h - run another program with given input, and collect its output.
  *
  *     struct process_result result;
  *     if (!process_run((const char *const[]){ "gnuplot", "-", NULL }, script.at, script.count, 60, &result, err))
@@ -17,15 +17,14 @@
 #include <stddef.h>
 
 struct process_result {
-    struct buffer output,
-        errors;     /* what it wrote to its standard output and error; errors: the first 64 KiB */
-    int status;     /* its exit status; 128 + N when signal N ended it, as shells tell it */
-    bool not_found; /* there is no such program */
+    struct buffer output, errors; /* its standard output and error; errors: the first 64 KiB */
+    int status;                   /* its exit status; 128 + N if signal N ended it, as in shells */
+    bool not_found;               /* the program was not found */
 };
 
 /*
- * Run ARGV[0], looked up on PATH unless it holds a '/', with LEN bytes of INPUT on its standard input. False and ERR
- * when it cannot be started or is not done within TIMEOUT_S seconds; it is then killed. To be released in any case.
+ * Run ARGV[0], looked up on PATH unless it holds a '/', with LEN bytes of INPUT on its standard input. False and ERR if
+ * it cannot be started, or is not done within TIMEOUT_S seconds and is killed. Release RESULT in any case.
  */
 bool process_run(const char *const argv[], const char *input, size_t len, int timeout_s,
                  struct process_result *result, struct tpa_error *err);

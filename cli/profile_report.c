@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions and actions shown when --limit is not given; the text of pstats shows all, as pstats does. */
+/* Default number of functions and actions; the text of pstats shows all, like pstats. */
 enum { LIMIT_FOR_PEOPLE = 25 };
 
 const struct printer profile_pstats_text = {
@@ -22,7 +22,7 @@ bool profile_wants_pstats(const struct output_args *output)
     return output_printer(output) == &profile_pstats_text;
 }
 
-/* Write the text of pstats to where OUTPUT says. */
+/* Write the text of pstats to the destination in OUTPUT. */
 static bool write_pstats(enum pstats_report report, const struct profile *profile,
                          const struct profile_view *view, const struct profile_sort *sort,
                          const struct output_args *output, struct tpa_error *err)

@@ -1,6 +1,5 @@
 /*
- * profile_report.h - what `tpa top`, `callers` and `callees` do when the file is a Python profile or a report on
- * actions instead of a trace.
+ * profile_report.h - `tpa top`, `callers` and `callees` for a Python profile or a report on actions instead of a trace.
  *
  *     if (ingested.profile)
  *         return profile_report(PSTATS_STATS, &ingested, &query, &args->output, err);
@@ -21,15 +20,15 @@ struct profile_query {
     bool strip_dirs;
 };
 
-/* Print the profile in INGESTED, as text of pstats or as OUTPUT says. The exit code. */
+/* Print the profile in INGESTED, as text of pstats or according to OUTPUT. Returns the exit code. */
 int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
                    const struct output_args *output, struct tpa_error *err);
 
-/* Print the actions in INGESTED. The exit code. */
+/* Print the actions in INGESTED. Returns the exit code. */
 int actions_report(const struct ingested *ingested, const struct profile_query *query,
                    const struct output_args *output, struct tpa_error *err);
 
-/* --format pstats, for the printers of a command's own; and was it chosen? */
+/* The printer of --format pstats; and was it selected? */
 extern const struct printer profile_pstats_text;
 bool profile_wants_pstats(const struct output_args *output);
 

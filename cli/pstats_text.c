@@ -1,8 +1,9 @@
 /*
  * pstats_text.c - Python's pstats, byte for byte.
  *
- * What is odd in the output is pstats' own: the blank behind an arrow without a caller, the second caller two columns
- * to the right of the first, the time behind the counts of the module `profile`, which is that of the whole function.
+ * Peculiarities of the output are those of pstats: the blank behind an arrow without a caller, the second caller two
+ * columns to the right of the first, the time behind the counts of the module `profile`, which is that of the whole
+ * function.
  */
 #include "cli/pstats_text.h"
 
@@ -14,7 +15,7 @@
 struct printer_state {
     const struct profile *profile;
     FILE *out;
-    struct buffer text; /* handed to OUT when it is long enough */
+    struct buffer text; /* written to OUT when it is long enough */
     struct buffer name; /* scratch */
 };
 
@@ -34,7 +35,7 @@ static void end_line(struct printer_state *state)
 
 /*
  * SECONDS as C's and Python's "%8.3f". Correct to the last digit, as theirs, but several times faster: a double is
- * M * 2^-E, and M * 1000 fits 64 bits, so the rounding is a shift and a look at what it lost.
+ * M * 2^-E, and M * 1000 fits 64 bits, so the rounding is a shift and a check of the lost bits.
  */
 static void add_seconds(struct buffer *out, double seconds)
 {
@@ -94,7 +95,7 @@ static size_t function_width(struct printer_state *state, function_id id)
     return count_characters(state->name.at, state->name.count);
 }
 
-/* Write VALUE in front of END, which is returned moved there. */
+/* Write VALUE before END. Returns its start. */
 static char *put_integer(char *end, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -122,8 +123,8 @@ static void add_calls(struct buffer *out, int64_t calls, int64_t primitive_calls
 }
 
 /*
- * The functions of a sorted list lie all over memory, and so do their names. Asking for them some rows ahead hides most
- * of the waiting.
+ * The functions of a sorted list and their names are scattered in memory. Prefetching them some rows ahead hides most
+ * of the latency.
  */
 static void ask_ahead(const struct profile *profile, const struct profile_view *view, size_t i)
 {
@@ -137,7 +138,7 @@ static void ask_ahead(const struct profile *profile, const struct profile_view *
     }
 }
 
-/* How the list came about. */
+/* Write how the list was made. */
 static void print_order(struct printer_state *state, const struct profile_view *view,
                         const struct profile_sort *sort)
 {
@@ -226,7 +227,7 @@ static size_t name_columns(struct printer_state *state, const struct profile_vie
     return widest + 2;
 }
 
-/* Do callers have figures? pstats looks at the first caller there is. */
+/* Do callers have figures? pstats checks the first caller. */
 static bool have_figures(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->listed_count; i++) {

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whom signals are passed on to; 0 before and after. */
+/* The process that signals are forwarded to; 0 before and after. */
 static volatile sig_atomic_t program_pid;
 
 static void pass_on(int number)
@@ -68,7 +68,7 @@ static void give_signals_back(const struct former_actions *former)
     sigprocmask(SIG_SETMASK, &former->mask, NULL);
 }
 
-/* In the child. The program gets the signals as we got them. */
+/* In the child. The program inherits our original signal settings. */
 static void become(char *const *argv, const struct former_actions *former)
 {
     give_signals_back(former);
@@ -99,14 +99,14 @@ static void read_lines(struct line_reader *reader, take_line_function *take_line
         reader->used -= (size_t)(line - reader->text);
         memmove(reader->text, line, reader->used);
         if (reader->used == sizeof reader->text)
-            reader->used = 0; /* nobody writes lines so long */
+            reader->used = 0; /* no writer writes such long lines */
     }
 }
 
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,
                  struct program_end *end, struct tpa_error *err)
 {
-    /* Opened for writing too, so that it has no end while no process has it open. */
+    /* Also opened for writing, so that there is no end of file while no process has it open. */
     struct line_reader reader = { .fd = fifo ? open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1 };
     struct former_actions former;
     fflush(stdout);

@@ -7,8 +7,8 @@
  *     ...
  *     return program_exit(&end);
  *
- * The program has our terminal, our standard streams and our process group. Signals that are meant for it and reach us
- * are passed on; it decides what becomes of them.
+ * The program has our terminal, our standard streams and our process group. Signals for it that reach us are forwarded;
+ * it decides how to handle them.
  */
 #ifndef TPA_CLI_RUN_PROGRAM_H
 #define TPA_CLI_RUN_PROGRAM_H
@@ -18,7 +18,7 @@
 
 /* How a program ended. */
 struct program_end {
-    int exit_code; /* when signal is 0; 127: there is no such program, 126: it cannot be run */
+    int exit_code; /* if signal is 0; 127: program not found, 126: it cannot be run */
     int signal;
 };
 
@@ -26,14 +26,14 @@ struct program_end {
 typedef void take_line_function(void *context, char *line);
 
 /*
- * Run ARGV (NULL behind the last word) until it ends, and give TAKE_LINE each line that anybody writes into the fifo at
- * path FIFO (NULL: none). False and ERR when no process could be made. A program that does not exist is not an error of
- * ours: it is reported on stderr as a shell does, and END says 127.
+ * Run ARGV (NULL after the last word) until it ends, and pass each line written to the fifo at path FIFO (NULL: none)
+ * to TAKE_LINE. False and ERR if no process could be created. A missing program is not an error here: it is reported on
+ * stderr as by a shell, with 127 in END.
  */
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,
                  struct program_end *end, struct tpa_error *err);
 
-/* The exit code that says the same; when the program was killed by a signal, so are we, without a core of ours. */
+/* The equivalent exit code; if the program was killed by a signal, kills this process with it, without a core dump. */
 int program_exit(const struct program_end *end);
 
 #endif

@@ -33,8 +33,8 @@ struct sides {
     const struct invocation *call;
     struct load_args load;
     const struct sides_options *options;
-    struct result *saved; /* the first saved result that was met; owned */
-    bool like_saved;      /* run its command on files, too */
+    struct result *saved; /* the first saved result; owned */
+    bool like_saved;      /* also run its command on files */
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
@@ -68,7 +68,7 @@ static bool measure_part(struct sides *sides, struct measures *side, struct inge
     return good;
 }
 
-/* Is this a regular file that is among those SEEN, each by the bytes of its key? It is added to them. */
+/* Is this a regular file that is already in SEEN, by file identity? Adds it. */
 static bool was_seen(struct names *seen, const char *path)
 {
     struct stat about;
@@ -80,7 +80,7 @@ static bool was_seen(struct names *seen, const char *path)
     return names_count(seen) == known;
 }
 
-/* New; NULL and ERR when a file cannot be read. */
+/* New; NULL and ERR if a file cannot be read. */
 static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
                                      struct result *result, struct tpa_error *err)
 {
@@ -106,7 +106,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
         if (!good)
             tpa_in_file(err, found->paths[of][i]);
-        else if (part.trace && !sides->like_saved) /* told already */
+        else if (part.trace && !sides->like_saved) /* already reported */
             load_add_notices(part.trace, result);
         if (good && was_seen(seen, found->paths[of][i]))
             result_add_notice(
@@ -124,7 +124,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
     return NULL;
 }
 
-/* Rows of saved results are what they were saved as. */
+/* Rows of saved results cannot be changed. */
 static bool check_rows(const struct sides *sides, const struct measures *side, struct tpa_error *err)
 {
     enum measure_by by = sides->options->measure.by;
@@ -140,7 +140,7 @@ static char *const *paths_of(const struct sides_found *found, int of)
     return (char *const *)(uintptr_t)found->paths[of];
 }
 
-/* Both sides as jobs of many ranks, because one of them has facts. */
+/* Measure both sides as jobs of many ranks, because one of them has facts. */
 static bool measure_fleets(const struct sides *sides, const struct sides_found *found,
                            struct measures *measured[2], struct result *result, struct tpa_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * sides.h - the two sides of a comparison: which files make them, and the measures of each.
+ * sides.h - the two sides of a comparison: their files and measures.
  *
  *     struct sides_found found;
  *     struct measures *sides[2];
@@ -25,20 +25,20 @@ struct sides_found {
     size_t counts[2];
 };
 
-/* Two operands, or the files of --base and --new. False and ERR when it is neither. */
+/* Two operands, or the files of --base and --new. False and ERR if neither is given. */
 bool sides_find(const struct invocation *call, const struct opt_list *base, const struct opt_list *other,
                 struct sides_found *found, struct tpa_error *err);
 
 struct sides_options {
     struct measure_options measure;
     bool strip_dirs;                /* Python profiles name files without their directories */
-    struct work_tree *const *trees; /* one a side, to which its traces are added; NULL: none */
+    struct work_tree *const *trees; /* one per side, to which its traces are added; NULL: none */
 };
 
 /*
- * Measure both sides, file by file, so that it needs the memory of one. What was odd about them goes to RESULT. A trace
- * compared with a saved result is analyzed with the same command and options. New, and finished: free both with measures_free. False and
- * ERR, and both NULL, when a file cannot be read or the sides do not fit each other.
+ * Measure both sides, file by file, so that only one is in memory. Notices about them go to RESULT. A trace compared
+ * with a saved result is analyzed with the same command and options. New, and finished: free both with measures_free.
+ * False and ERR, with both NULL, if a file cannot be read or the sides cannot be compared.
  */
 bool sides_measure(const struct invocation *call, const struct load_args *load,
                    const struct sides_found *found, const struct sides_options *options,

@@ -39,7 +39,7 @@ static void run(struct trace_sql *sql, const char *text, const struct output_arg
         tell(&err);
 }
 
-/* The columns of the tables whose names begin with BEGIN, one a line. */
+/* The columns of the tables whose names begin with BEGIN, one per line. */
 static void show_schema(const char *begin)
 {
     bool any = false;
@@ -61,7 +61,7 @@ static void show_schema(const char *begin)
         puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
 }
 
-/* A line that begins with a point; false: it ends the prompt. */
+/* Run a line that begins with a dot; false if it ends the prompt. */
 static bool command(const char *line)
 {
     size_t len = strcspn(line, " \t");

@@ -1,4 +1,4 @@
-/* sql_prompt.h - `tpa sql` at a terminal: statements and commands that begin with a point, one after the other. */
+/* sql_prompt.h - `tpa sql` at a terminal: statements and commands that begin with a dot. */
 #ifndef TPA_CLI_SQL_PROMPT_H
 #define TPA_CLI_SQL_PROMPT_H
 
@@ -6,8 +6,9 @@
 #include "sql/trace_sql.h"
 
 /*
- * Prompt until the end of input or .quit; errors are printed and do not end the prompt. Ctrl-C ends the statement that runs, as does
- * TIMEOUT_NS (0: never). OUTPUT says how rows are printed. False and ERR when the terminal cannot be read.
+ * Prompt until the end of input or .quit; errors are printed and do not end the prompt. Ctrl-C ends the running
+ * statement, as does TIMEOUT_NS (0: no limit). Rows are printed according to OUTPUT. False and ERR if the terminal
+ * cannot be read.
  */
 bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
                 struct tpa_error *err);

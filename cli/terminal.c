@@ -47,5 +47,6 @@ bool terminal_takes_unicode(void)
         locale = getenv(names[i]);
     const char *coding = locale ? strrchr(locale, '.') : NULL;
     bool is_utf8 = coding && (strncasecmp(coding, ".utf-8", 6) == 0 || strncasecmp(coding, ".utf8", 5) == 0);
-    return is_utf8 && unicode_width(0x2588) == 1; /* a full block; else the system knows no UTF-8 */
+    /* a full block; otherwise the system does not support UTF-8 */
+    return is_utf8 && unicode_width(0x2588) == 1;
 }

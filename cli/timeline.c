@@ -12,7 +12,7 @@ static int64_t base_of(const struct trace *trace, size_t file)
     return trace->files[file].has_base ? trace->files[file].base_ns : 0;
 }
 
-/* Are these moments further apart than a trace may be long? Both are within TRACE_LATEST_WALL_NS. */
+/* Is the distance of these moments larger than the maximum length of a trace? Both are within TRACE_LATEST_WALL_NS. */
 static bool is_apart(int64_t base_ns, int64_t first_ns)
 {
     return base_ns - first_ns > TRACE_LATEST_NS;
@@ -165,7 +165,7 @@ bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struc
 
 /* ---- numbers of a file ---- */
 
-/* Values of one length, from LOW to HIGH, of which the least that was met is LEAST. */
+/* Values of one length, from LOW to HIGH, the least of which is LEAST. */
 struct digits {
     int64_t low, high, least;
     int count;
@@ -183,7 +183,7 @@ static void find_digits(struct digits *digits, const struct timeline_numbers *nu
     digits->least = numbers->least[digits->count];
 }
 
-/* DIGITS: those of the number before, as most are as long. */
+/* DIGITS: the number of digits of the previous number, as most are equally long. */
 static void note_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
 {
     if (value <= 0)

@@ -1,4 +1,4 @@
-/* version.h - what was built, as cmake/version.cmake writes it down with every build. */
+/* version.h - version information written by cmake/version.cmake with every build. */
 #ifndef TPA_CLI_VERSION_H
 #define TPA_CLI_VERSION_H
 

@@ -139,6 +139,7 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
             .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
                                   figure_text(kind, finding->after, texts)),
             .section = changes[count].table->key,
+            .command = arena_printf(texts, "tpa diff --table %s", changes[count].table->key),
             .row = changes[count].place,
             .named = true,
             .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,

@@ -259,7 +259,7 @@ static void add_renames(const struct diff *diff, struct result *result)
         table_free(table);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 /* As diff_needs, for sides with SAMPLES of kind UNIT. */
 static char *needs(const struct diff *diff, const char *unit, const size_t samples[2], size_t count)

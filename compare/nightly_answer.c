@@ -53,6 +53,8 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
 {
     enum { MOST = 3 };
     static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_EXISTING, HISTORY_UNSURE };
+    const char *command = arena_printf(texts, "tpa nightly show --store STORE --run %" PRId64,
+                                       nightly->runs.at[nightly->judged].id);
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
         for (size_t i = 0; i < count && answer->findings.count < MOST; i++) {
             size_t series = chosen[i];
@@ -70,6 +72,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                                                first->commit ? ", commit " : "",
                                                first->commit ? first->commit : ""),
                 .section = nightly->series.at[series].table,
+                .command = command,
                 .named = true,
             };
         }

@@ -101,10 +101,10 @@ static void link_by_nesting(struct attribution *launches)
 
 /* Statistics of the ids of calls and GPU work in one file. */
 struct id_census {
-    uint64_t equal, different; /* ids to the event's own correlation */
-    uint64_t calls_without;    /* calls that have no id */
-    bool short_words;          /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
-    bool has_mtia;             /* calls are of MTIA's runtime */
+    bool has_equal, has_different; /* ids to the event's own correlation */
+    bool calls_lack_ids;           /* some do */
+    bool short_words;              /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
+    bool has_mtia;                 /* calls are of MTIA's runtime */
     bool operators_have_ids;
     struct number_table calls, operators; /* of all its processes; operators only if linked by ids */
 };
@@ -116,14 +116,14 @@ struct id_census {
  */
 static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
-    bool links_none = is_torch && census->has_mtia && census->calls_without && census->operators_have_ids &&
-                      census->equal == 0;
-    if (census->different || links_none) {
+    bool links_none = is_torch && census->has_mtia && census->calls_lack_ids && census->operators_have_ids &&
+                      !census->has_equal;
+    if (census->has_different || links_none) {
         file->links = LINKS_BY_ID;
-        file->generation = census->short_words ? 1 : census->calls_without ? 4 : 3;
+        file->generation = census->short_words ? 1 : census->calls_lack_ids ? 4 : 3;
     } else {
         file->links = LINKS_BY_NESTING;
-        file->generation = census->equal ? 2 : 0;
+        file->generation = census->has_equal ? 2 : 0;
     }
 }
 
@@ -132,45 +132,78 @@ static inline bool can_have_id(enum event_kind kind)
     return kind == EVENT_OP || kind == EVENT_ANNOTATION;
 }
 
+/* What categories say, by category. */
+enum { CATEGORY_IS_SHORT_WORD = 1, CATEGORY_IS_MTIA = 2 };
+
+struct counting {
+    const struct trace *trace;
+    uint8_t *categories; /* NULL: none says anything */
+    struct arg_scan correlations, ids;
+    bool *holds_numbers; /* by track */
+};
+
+/* New; NULL: no category says anything. */
+static uint8_t *look_at_categories(const struct trace *trace)
+{
+    uint8_t *categories = mem_zalloc(trace->category_count + 1, sizeof *categories);
+    bool any = false;
+    for (size_t i = 0; i < trace->category_count; i++) {
+        const char *category = names_text(trace->texts, trace->categories[i].text);
+        categories[i] = (uint8_t)((strcasecmp(category, "runtime") == 0 ? CATEGORY_IS_SHORT_WORD : 0) |
+                                  (strncasecmp(category, "mtia_", 5) == 0 ? CATEGORY_IS_MTIA : 0));
+        any |= categories[i] != 0;
+    }
+    if (any)
+        return categories;
+    free(categories);
+    return NULL;
+}
+
+/* E is a call or what one launched. Once an id differs, those of what was launched say nothing more. */
+static void count_ids(struct counting *counting, struct id_census *file, event_id e, bool is_call)
+{
+    const struct trace *trace = counting->trace;
+    int64_t id = 0, correlation = 0;
+    unsigned category = counting->categories ? counting->categories[trace->category[e]] : 0;
+    file->short_words |= category & CATEGORY_IS_SHORT_WORD;
+    file->has_mtia |= (category & CATEGORY_IS_MTIA) != 0;
+    if (!is_call && file->has_different)
+        return;
+    bool has_correlation = arg_scan_get(&counting->correlations, e, &correlation);
+    if (!file->has_different || !file->calls_lack_ids) {
+        bool has_id = arg_scan_get(&counting->ids, e, &id);
+        bool is_equal = has_correlation && id == correlation;
+        file->calls_lack_ids |= !has_id && is_call;
+        file->has_equal |= has_id && is_equal;
+        file->has_different |= has_id && !is_equal;
+    }
+    if (has_correlation && is_call) {
+        counting->holds_numbers[trace->track[e]] = true;
+        number_table_add(&file->calls, correlation, e);
+    }
+}
+
 /* One pass over all events: gather the statistics of FILES, and which tracks have calls or operators with numbers. */
 static void take_census(const struct trace *trace, struct id_census *files, bool *holds_numbers)
 {
-    bool *short_words = mem_zalloc(trace->category_count + 1, sizeof *short_words);
-    bool *of_mtia = mem_zalloc(trace->category_count + 1, sizeof *of_mtia);
-    for (size_t i = 0; i < trace->category_count; i++) {
-        const char *category = names_text(trace->texts, trace->categories[i].text);
-        short_words[i] = strcasecmp(category, "runtime") == 0;
-        of_mtia[i] = strncasecmp(category, "mtia_", 5) == 0;
-    }
-    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        enum event_kind kind = trace->kind[e];
-        struct id_census *file = &files[trace->tracks[trace->track[e]].file];
-        int64_t id = 0, correlation = 0;
-        if (event_is_call(kind) || event_is_launched(kind)) {
-            bool has_id = arg_scan_get(&ids, e, &id);
-            bool has_correlation = arg_scan_get(&correlations, e, &correlation);
-            file->short_words |= short_words[trace->category[e]];
-            file->has_mtia |= of_mtia[trace->category[e]];
-            if (!has_id)
-                file->calls_without += event_is_call(kind);
-            else if (has_correlation && id == correlation)
-                file->equal++;
-            else
-                file->different++;
-            if (has_correlation && event_is_call(kind)) {
-                holds_numbers[trace->track[e]] = true;
-                number_table_add(&file->calls, correlation, e);
+    struct counting counting = { trace, look_at_categories(trace), arg_scan_of(trace, ARG_CORRELATION),
+                                 arg_scan_of(trace, ARG_EXTERNAL_ID), holds_numbers };
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct id_census *file = &files[f];
+        event_id first = trace->files[f].first_event, end = first + trace->files[f].event_count;
+        for (event_id e = first; e < end; e++) {
+            enum event_kind kind = trace->kind[e];
+            int64_t id;
+            if (event_is_call(kind) || event_is_launched(kind)) {
+                count_ids(&counting, file, e, event_is_call(kind));
+            } else if (can_have_id(kind) && !(holds_numbers[trace->track[e]] && file->operators_have_ids)) {
+                bool has_id = arg_scan_get(&counting.ids, e, &id);
+                file->operators_have_ids |= has_id;
+                holds_numbers[trace->track[e]] |= has_id;
             }
-        } else if (can_have_id(kind) && !(holds_numbers[trace->track[e]] && file->operators_have_ids)) {
-            bool has_id = arg_scan_get(&ids, e, &id);
-            file->operators_have_ids |= has_id;
-            holds_numbers[trace->track[e]] |= has_id;
         }
     }
-    free(short_words);
-    free(of_mtia);
+    free(counting.categories);
 }
 
 /* The operators and annotations that have ids, in files linked by ids. */

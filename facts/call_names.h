@@ -1,7 +1,7 @@
 /*
  * call_names.h - classifies calls of the runtime or driver by name: CUDA, HIP and similar ones.
  *
- * To be called once per name, never per event.
+ * Call once per name, never per event.
  */
 #ifndef TPA_FACTS_CALL_NAMES_H
 #define TPA_FACTS_CALL_NAMES_H
@@ -24,6 +24,7 @@ enum call_sort {
     CALL_SORTS
 };
 
+/* The kind of call NAME; classified by the words in it. */
 enum call_sort call_sort_of(const char *name);
 
 /* New: enum call_sort by name_id; free with free(). */

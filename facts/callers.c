@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A call whose callers are wanted; its node. */
+struct called {
+    event_id event;
+    node_id node;
+};
+
 struct callers {
     const struct trace *trace;
     struct calltree *tree;
-    node_id *node;       /* by event */
+    struct called *called; /* by event: those that were asked about */
+    size_t called_count;
     uint8_t *frame;      /* by name: enum python_frame + 1; 0: not determined yet */
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
 };
@@ -134,6 +141,45 @@ static event_id line_at(const struct callers *callers, node_id node)
     return tells ? e : above;
 }
 
+static bool is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct called *)left)->event > ((const struct called *)right)->event;
+}
+
+/* The place of CALL among those that were asked about, or where it would be. */
+static size_t place_of(const struct callers *callers, event_id call)
+{
+    size_t i;
+    SEARCH(i, callers->called_count, callers->called[i].event < call);
+    return i;
+}
+
+static void find_nodes(struct callers *callers, const event_id *calls, size_t count)
+{
+    callers->called = mem_alloc(mem_times(count + 1, sizeof *callers->called));
+    for (size_t i = 0; i < count; i++)
+        callers->called[i] = (struct called){ calls[i], NODE_NONE };
+    runs_sort(callers->called, count, sizeof *callers->called, is_after, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || callers->called[i].event != callers->called[callers->called_count - 1].event)
+            callers->called[callers->called_count++] = callers->called[i];
+    for (node_id n = 0; n < callers->tree->count; n++) {
+        size_t i = place_of(callers, callers->tree->event[n]);
+        if (i < callers->called_count && callers->called[i].event == callers->tree->event[n])
+            callers->called[i].node = n;
+    }
+}
+
+/* The caller's node of CALL, which was asked about. */
+static node_id caller_of(const struct callers *callers, event_id call)
+{
+    size_t i = place_of(callers, call);
+    bool is_there = i < callers->called_count && callers->called[i].event == call;
+    node_id node = is_there ? callers->called[i].node : NODE_NONE;
+    return node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+}
+
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
 {
     struct callers *callers = mem_zalloc(1, sizeof *callers);
@@ -148,7 +194,7 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
         VEC_FREE(&taking.asked[t]);
     free(taking.asked);
     calltree_nest(callers->tree);
-    callers->node = calltree_nodes(callers->tree);
+    find_nodes(callers, calls, count);
     callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
     callers->op = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->op));
     callers->line = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->line));
@@ -164,7 +210,7 @@ void callers_free(struct callers *callers)
     if (!callers)
         return;
     calltree_free(callers->tree);
-    free(callers->node);
+    free(callers->called);
     free(callers->frame);
     free(callers->op);
     free(callers->line);
@@ -173,14 +219,14 @@ void callers_free(struct callers *callers)
 
 event_id callers_operator(const struct callers *callers, event_id call)
 {
-    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    node_id parent = caller_of(callers, call);
     return parent == NODE_NONE ? EVENT_NONE : callers->op[parent];
 }
 
 const char *callers_line(const struct callers *callers, event_id call, size_t *len)
 {
     const struct trace *trace = callers->trace;
-    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    node_id parent = caller_of(callers, call);
     event_id e = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
     if (trace->kind[call] == EVENT_OP && has_stack(trace, call) &&
         (e == EVENT_NONE || !is_line_of_user(callers, e)))

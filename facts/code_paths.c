@@ -581,7 +581,7 @@ int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t
     return end_ns < until_ns ? end_ns : until_ns;
 }
 
-/* The record E among those that hold their own stack; NULL if it is none of them. */
+/* The record E among those that hold their own stack; NULL if it is not among them. */
 static const struct code_record *record_of(const struct code_paths *paths, event_id e)
 {
     const struct code_records *records = paths->records;

@@ -70,6 +70,7 @@ static const struct {
     { PRODUCER_TENSORFLOW, FEATURE_OPS, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
     { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices tell what they do" },
     { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
     { PRODUCER_TENSORFLOW, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },

@@ -284,7 +284,7 @@ static void fill_device(struct memory_records *records, struct memory_device *de
 
 /* ---- all ---- */
 
-static struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
     struct memory_records *records = mem_zalloc(1, sizeof *records);
     records->trace = trace;
@@ -326,13 +326,19 @@ static struct memory_records *memory_records_open(const struct trace *trace, enu
     return records;
 }
 
-static void release(void *derived)
+void memory_records_free(struct memory_records *records)
 {
-    struct memory_records *records = derived;
+    if (!records)
+        return;
     calltree_free(records->tree);
     free(records->at);
     free(records->devices);
     free(records);
+}
+
+static void release(void *records)
+{
+    memory_records_free(records);
 }
 
 static void *derive_levels(const struct trace *trace)

@@ -1,9 +1,9 @@
 /*
  * arrow_read.c - see arrow_read.h.
  *
- * A message is 0xffffffff, the length of its metadata, these as a FlatBuffer, and a body whose length they tell. A
- * FlatBuffer's table begins with the distance back to its vtable, which has for each field where in the table it is;
- * references are distances forward. Positions are looked at before they are followed; 0 stands for what is not there.
+ * A message is 0xffffffff, the length of its metadata, the metadata as a FlatBuffer, and a body whose length is in the
+ * metadata. A FlatBuffer's table begins with the distance back to its vtable, which holds the offset of each field in
+ * the table; references are forward distances. Positions are checked before use; 0 means missing.
  */
 #include "fleet/arrow_read.h"
 
@@ -18,7 +18,7 @@ struct flat {
     bool bad;
 };
 
-/* The number of SIZE bytes at POSITION, lowest byte first. */
+/* The number of SIZE bytes at POSITION, little-endian. */
 static uint64_t number_at(struct flat *flat, size_t position, size_t size)
 {
     if (position > flat->len || size > flat->len - position) {
@@ -31,7 +31,7 @@ static uint64_t number_at(struct flat *flat, size_t position, size_t size)
     return number;
 }
 
-/* Where field INDEX of TABLE is; 0: left out. */
+/* The position of field INDEX of TABLE; 0 if missing. */
 static size_t field_of(struct flat *flat, size_t table, size_t index)
 {
     int64_t vtable = (int64_t)table - (int32_t)(uint32_t)number_at(flat, table, 4);
@@ -52,7 +52,7 @@ static uint64_t value_of(struct flat *flat, size_t table, size_t index, size_t s
     return at ? number_at(flat, at, size) : otherwise;
 }
 
-/* What the reference at POSITION leads to; 0: nothing. */
+/* The target of the reference at POSITION; 0 if none. */
 static size_t follow(struct flat *flat, size_t position)
 {
     size_t distance = position ? number_at(flat, position, 4) : 0;
@@ -63,7 +63,8 @@ static size_t follow(struct flat *flat, size_t position)
     return distance && !flat->bad ? position + distance : 0;
 }
 
-/* The elements of SIZE bytes of the vector that field INDEX of TABLE refers to: *COUNT, and where the first is. */
+/* The elements of SIZE bytes of the vector that field INDEX of TABLE refers to: stores *COUNT, and returns the position
+ * of the first. */
 static size_t vector_of(struct flat *flat, size_t table, size_t index, size_t size, size_t *count)
 {
     size_t vector = follow(flat, field_of(flat, table, index));
@@ -106,7 +107,8 @@ static bool cut_short(struct arrow_reader *reader, struct tpa_error *err)
     return tpa_hint(err, "it was cut short; make it again");
 }
 
-/* Add MORE bytes to the message at hand, fewer where the source ends. Memory is taken as bytes come, whatever MORE says. */
+/* Add MORE bytes to the current message, fewer at the end of the source. Memory grows with the bytes read, not with
+ * MORE. */
 static bool add_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_error *err)
 {
     enum { PIECE = 1 << 20 };
@@ -126,7 +128,7 @@ static bool add_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_err
     return true;
 }
 
-/* The same; it is an error when the source ends before. */
+/* The same; an early end of the source is an error. */
 static bool need_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_error *err)
 {
     size_t count = reader->message.count;
@@ -135,7 +137,8 @@ static bool need_bytes(struct arrow_reader *reader, uint64_t more, struct tpa_er
     return reader->message.count - count == more || cut_short(reader, err);
 }
 
-/* What begins the next message: its mark, and the length of its metadata. False at the end of the source, too. */
+/* Read the beginning of the next message: its mark, and the length of its metadata. Also false at the end of the
+ * source. */
 static bool begin_message(struct arrow_reader *reader, struct tpa_error *err)
 {
     reader->at += (int64_t)reader->message.count;
@@ -145,7 +148,7 @@ static bool begin_message(struct arrow_reader *reader, struct tpa_error *err)
     return reader->message.count == 8 || cut_short(reader, err);
 }
 
-/* The rest of a message that was begun. */
+/* Read the rest of a message. */
 static bool read_message(struct arrow_reader *reader, struct message *message, struct tpa_error *err)
 {
     struct flat head = { reader->message.at, reader->message.count, false };
@@ -237,8 +240,8 @@ struct text arrow_fact(const struct arrow_reader *reader, const char *key)
 
 /* ---- batches ---- */
 
-/* The part of the body that the buffer at *AT tells; LEAST bytes must be there. NULL: bad, or it is empty and may
- * be. */
+/* The part of the body described by the buffer at *AT, of at least LEAST bytes. NULL if invalid, or allowed to be empty
+ * and empty. */
 static const unsigned char *take_part(struct message *message, size_t *at, uint64_t least, size_t *len)
 {
     uint64_t offset = number_at(&message->flat, *at, 8), size = number_at(&message->flat, *at + 8, 8);

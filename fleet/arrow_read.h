@@ -1,5 +1,5 @@
 /*
- * arrow_read.h - Arrow's IPC streams read back: integers of 64 bits and texts, which is all that facts are made of.
+ * arrow_read.h - reader of Arrow's IPC streams with 64-bit integers and texts, the types of facts.
  *
  *     struct arrow_reader reader;
  *     arrow_reader_init(&reader, source);
@@ -14,10 +14,10 @@
  *     if (err.failed)
  *         ...                                                        // cut short, damaged, or of other types
  *
- * One message is in memory at a time, and texts point into it: those of a schema live until the first batch is read, those
- * of a batch until the next. The bytes may be hostile. What report/arrow_stream.h writes is read, and what other writers make of the same
- * types, uncompressed and without dictionaries. A stream must end as such: where the file ends before, batches may be
- * missing.
+ * One message is in memory at a time, and texts point into it: those of a schema live until the first batch is read,
+ * those of a batch until the next. The bytes may be malicious. It reads streams of report/arrow_stream.h, and those of
+ * other writers with the same types, uncompressed and without dictionaries. A stream must have an end mark: without it,
+ * batches may be missing.
  */
 #ifndef TPA_FLEET_ARROW_READ_H
 #define TPA_FLEET_ARROW_READ_H
@@ -43,9 +43,9 @@ struct arrow_read_fact {
 
 struct arrow_reader {
     struct source *source;                  /* borrowed */
-    VEC_OF(unsigned char) message;          /* the one at hand */
-    int64_t at;                             /* where it begins */
-    VEC_OF(struct arrow_read_field) fields; /* of the stream at hand */
+    VEC_OF(unsigned char) message;          /* the current one */
+    int64_t at;                             /* its position */
+    VEC_OF(struct arrow_read_field) fields; /* of the current stream */
     VEC_OF(struct arrow_read_fact) facts;   /* metadata of its schema */
 };
 
@@ -66,18 +66,19 @@ struct arrow_batch {
 void arrow_reader_init(struct arrow_reader *reader, struct source *source);
 void arrow_reader_release(struct arrow_reader *reader);
 
-/* Go to the next stream. False at the end of the source, and, with ERR, where no schema is, it is damaged or cannot be read. */
+/* Go to the next stream. False at the end of the source; false with ERR if there is no schema, or it is damaged or
+ * cannot be read. */
 bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err);
 
 /* The value of KEY in the schema's metadata; missing if there is none. */
 struct text arrow_fact(const struct arrow_reader *reader, const char *key);
 
 /* The next batch of the stream; BATCH is zero-initialised before the first, and released by arrow_batch_release.
- * False at the end of the stream, and, with ERR, when it is cut short or damaged. */
+ * False at the end of the stream; false with ERR if it is cut short or damaged. */
 bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err);
 void arrow_batch_release(struct arrow_batch *batch);
 
-/* A value; TABLE_INT_MISSING and a text without AT when it is missing. The column must be of the type. */
+/* A value; TABLE_INT_MISSING or a text without AT if missing. The column must have this type. */
 int64_t arrow_int(const struct arrow_batch *batch, size_t column, size_t row);
 struct text arrow_text(const struct arrow_batch *batch, size_t column, size_t row);
 

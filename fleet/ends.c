@@ -39,7 +39,7 @@ void ends_add(struct ends *ends, const struct slice *slice)
     }
 }
 
-/* New, by member: the number of its host. */
+/* New, by member: a number for its host. */
 static uint32_t *hosts_of(const struct fleet_job *job)
 {
     uint32_t *hosts = mem_alloc(mem_times(job->members.count + 1, sizeof *hosts));
@@ -50,7 +50,7 @@ static uint32_t *hosts_of(const struct fleet_job *job)
     return hosts;
 }
 
-/* By what was not refuted. */
+/* Clocks from the meetings that were not refuted. */
 static struct rank_clock *find_clocks(const struct ends *ends)
 {
     size_t members = ends->job->members.count;
@@ -75,7 +75,8 @@ static struct rank_clock *find_clocks(const struct ends *ends)
     return clocks;
 }
 
-/* Did they end together? Ranks are not let go in one moment: up to a millisecond and half the transfer is together. */
+/* Did they end together? Ranks are not released at the same moment: differences up to a millisecond and half the
+ * transfer are allowed. */
 static bool ended_together(const struct ends *ends, const struct joining *joining,
                            const struct rank_clock *clocks)
 {
@@ -107,7 +108,7 @@ void ends_find_clocks(struct ends *ends, struct fleet_clocks *clocks)
 {
     size_t members = ends->job->members.count;
     clocks->first = find_clocks(ends);
-    if (ends_refute(ends, clocks->first)) { /* the others tell better how far clocks are apart */
+    if (ends_refute(ends, clocks->first)) { /* the others give better clock offsets */
         clocks->settled = find_clocks(ends);
         return;
     }

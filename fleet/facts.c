@@ -1,4 +1,4 @@
-/* facts.c - see facts.h. All that is done to rows is done by the lists of columns below. */
+/* facts.c - see facts.h. All operations on rows use the lists of columns below. */
 #include "fleet/facts.h"
 
 #include "base/memory.h"
@@ -185,7 +185,7 @@ static int64_t integer_of(const char *row, const struct facts_column *column)
     return value;
 }
 
-/* The text or the bytes of a row; AT is NULL when they are missing. */
+/* The text or the bytes of a row; AT is NULL if missing. */
 static struct facts_bytes bytes_of(const struct facts *facts, const char *row,
                                    const struct facts_column *column)
 {
@@ -210,7 +210,7 @@ static bool is_within(enum facts_bounds bounds, int64_t number)
            (number == FACTS_MISSING && (bounds == FACTS_MAYBE || bounds == FACTS_MAYBE_PART));
 }
 
-/* Bring the numbers of ROW into their bounds. How many were outside? */
+/* Clamp the numbers of ROW to their bounds. Returns how many were outside. */
 static int64_t check_row(const struct facts_schema *schema, char *row)
 {
     int64_t odd = 0;
@@ -271,7 +271,7 @@ void facts_check(struct facts *facts)
 
 /* ---- the number of a recording ---- */
 
-/* Spread every bit of VALUE over all of the sum (the finalizer of splitmix64). */
+/* Mix every bit of VALUE over the whole sum (the finalizer of splitmix64). */
 static uint64_t mixed(uint64_t sum, uint64_t value)
 {
     uint64_t x = sum * UINT64_C(0x9e3779b97f4a7c15) + value + UINT64_C(0x632be59bd9b4e019);
@@ -329,12 +329,12 @@ name_id facts_list(struct facts *facts, const char *list)
 
 void facts_seal(struct facts *facts)
 {
-    uint64_t sum = 0; /* of all rows, in whatever order they came */
+    uint64_t sum = 0; /* of all rows, independent of order */
     for (size_t t = 0; t < FACTS_TABLES; t++)
         for (size_t i = 0; i < facts->tables[t].count; i++)
             sum += sum_of_row(facts, (enum facts_table)t, row_at(facts, (enum facts_table)t, i));
     int64_t number =
-        (int64_t)(mixed(FACTS_VERSION, sum) & INT64_MAX); /* some readers know no unsigned numbers */
+        (int64_t)(mixed(FACTS_VERSION, sum) & INT64_MAX); /* some readers do not support unsigned numbers */
     for (size_t t = 0; t < FACTS_TABLES; t++)
         for (size_t i = 0; i < facts->tables[t].count; i++)
             memcpy(row_at(facts, (enum facts_table)t, i), &number, sizeof number);
@@ -343,7 +343,7 @@ void facts_seal(struct facts *facts)
 
 /* ---- merging ---- */
 
-/* Copy ROW of OTHER with its texts and bytes. IDS: what the texts of OTHER are called here. */
+/* Copy ROW of OTHER with its texts and bytes. IDS: the ids of the texts of OTHER here. */
 static void add_foreign(struct facts *facts, enum facts_table table, const char *row, const name_id *ids)
 {
     const struct facts_schema *schema = &facts_tables[table];
@@ -383,7 +383,7 @@ static void merge_table(struct facts *facts, const struct facts *other, enum fac
     }
 }
 
-/* New, free with names_free: the recordings of OTHER that are not here, which they are from now on. */
+/* New, free with names_free: the recordings of OTHER that are new here; marks them as known. */
 static struct names *take_numbers(struct facts *facts, const struct facts *other)
 {
     struct names *numbers = names_open();
@@ -468,8 +468,7 @@ static bool belongs_behind(const void *context, const void *a, const void *b)
     return false;
 }
 
-/* Number the texts in the order in which the rows have them, so that the numbers, too, depend on nothing but the
- * rows. */
+/* Number the texts in the order of rows, so that the numbers depend only on the rows. */
 static void number_texts(struct facts *facts)
 {
     struct names *texts = names_open();

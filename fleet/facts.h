@@ -1,5 +1,5 @@
 /*
- * facts.h - what is known of each rank of a job, in tables that merge.
+ * facts.h - facts about each rank of a job, in mergeable tables.
  *
  *     struct facts *facts = facts_open();
  *     facts_gather(facts, trace);                       // gather.h: one rank
@@ -10,14 +10,14 @@
  *         total_ns += steps[i].duration_ns;
  *     facts_free(facts);
  *
- * A trace file gives one recording: one process, mostly one rank. Every row is of a recording, and a recording goes
- * by a number that is made of all its rows. So facts are a set of recordings; merging is the union of two sets, which
- * is associative, commutative, and takes what comes twice but once. facts_finish puts rows into an order that depends
- * on nothing but themselves: equal sets give equal bytes.
+ * A trace file gives one recording: one process, usually one rank. Every row belongs to a recording, which is
+ * identified by a hash of all its rows. So facts are a set of recordings; merging is the union of two sets, which is
+ * associative, commutative and idempotent. facts_finish sorts rows in an order that depends only on their values: equal
+ * sets give equal bytes.
  *
  * Times are integer nanoseconds. Moments are absolute by the clock of the recording's host: base of the file + time
- * of the event. What is unknown is FACTS_MISSING. The rows below are also the schema of the file: see facts_tables
- * and docs/fleet.md.
+ * of the event. Unknown values are FACTS_MISSING. The rows below are also the schema of the file: see facts_tables and
+ * docs/fleet.md.
  */
 #ifndef TPA_FLEET_FACTS_H
 #define TPA_FLEET_FACTS_H
@@ -82,7 +82,7 @@ struct facts_group {
     int64_t collectives, unnumbered; /* of the recording in it; those without a number */
 };
 
-/* What a device was doing at each moment: they exclude each other. */
+/* The activity of a device at each moment: mutually exclusive. */
 enum facts_part {
     PART_COMPUTATION,                   /* kernels that do not communicate, and memsets */
     PART_COMMUNICATION,                 /* exposed: nothing computed */
@@ -94,14 +94,14 @@ enum facts_part {
 
 /* A step on a device; without marked steps the whole recording is one. */
 struct facts_step {
-    int64_t recording, device; /* device: missing where there is none */
+    int64_t recording, device; /* device: missing if there is none */
     int64_t number;            /* missing: not marked */
     int64_t start_ns, duration_ns;
     int64_t complete;
-    int64_t all_communication_ns; /* the overlapped, too */
+    int64_t all_communication_ns; /* overlapped communication included */
     int64_t part_ns[FACTS_PARTS]; /* they add up to the duration */
-    int64_t loading_ns;           /* of the step, when a host thread was in a data loader */
-    int64_t blocked_ns;           /* and when one was held up by a synchronisation, a copy or pinning */
+    int64_t loading_ns;           /* time of the step in which a host thread was in a data loader */
+    int64_t blocked_ns;           /* time in which one was blocked by a synchronisation, a copy or pinning */
 };
 
 /* All runs of a name. */
@@ -114,8 +114,8 @@ struct facts_name {
     struct facts_bytes sketch;
 };
 
-/* A collective. What its device had done until it began, and until it ended, is counted from the recording's
- * beginning. */
+/* A collective. The activity of its device until it began, and until it ended, is counted from the beginning of the
+ * recording. */
 struct facts_collective {
     int64_t recording, device; /* device: -1 on the host */
     int64_t group;             /* of the table "groups" */
@@ -137,12 +137,12 @@ struct facts_notice {
 
 enum facts_type { FACTS_INT64, FACTS_TEXT, FACTS_BYTES };
 
-/* What numbers a column may hold. Files come from anywhere, those of traces, too: facts_check enforces it. */
+/* The allowed numbers of a column. Files are untrusted, as are traces: facts_check enforces the bounds. */
 enum facts_bounds {
     FACTS_NUMBER,     /* -FACTS_MOST to FACTS_MOST */
     FACTS_MAYBE,      /* the same, or missing */
     FACTS_AMOUNT,     /* 0 to FACTS_MOST: a duration, a count */
-    FACTS_MAYBE_PART, /* the same, or missing together with the other ones of the row */
+    FACTS_MAYBE_PART, /* the same, or missing in all such columns of the row */
     FACTS_ANY,        /* of 64 bits: half of a longer number */
 };
 
@@ -175,9 +175,9 @@ struct facts_rows {
 struct facts {
     struct facts_rows tables[FACTS_TABLES];
     struct names *texts;
-    struct names *known; /* the numbers of the recordings, as 8 bytes each */
+    struct names *known; /* ids of the recordings, as 8 bytes each */
     struct arena arena;  /* owns the sketches */
-    uint64_t repeats;    /* recordings that were merged though they were there */
+    uint64_t repeats;    /* recordings merged again */
 };
 
 /* New, empty; free with facts_free (NULL is allowed). */
@@ -197,33 +197,33 @@ void facts_add(struct facts *facts, enum facts_table table, const void *row);
 name_id facts_text(struct facts *facts, const char *text);
 
 /*
- * The same of a list of ranks, of which a long one is cut: its beginning, and a number made of all of it. Each rank of
- * a group lists all others, so without that facts would grow with the square of the ranks.
+ * The same for a list of ranks, of which a long one is shortened to its beginning and a hash of all of it. Each rank of
+ * a group lists all others, so otherwise facts would grow with the square of the ranks.
  */
 name_id facts_list(struct facts *facts, const char *list);
 
-/* All rows of FACTS are of one recording: give them the number that is made of what they say. */
+/* All rows of FACTS are of one recording: set its id, a hash of their values. */
 void facts_seal(struct facts *facts);
 
-/* Was the recording of this number read or merged into FACTS? */
+/* Does FACTS contain the recording with this id? */
 bool facts_know(const struct facts *facts, int64_t number);
 
-/* Add the recordings of OTHER that are not here. OTHER stays as it is. Linear; facts_finish is needed afterwards. */
+/* Add the recordings of OTHER that are not in FACTS. OTHER is unchanged. Linear time; call facts_finish afterwards. */
 void facts_merge(struct facts *facts, const struct facts *other);
 
-/* The same, where OTHER, of which each recording is there once, is needed no more: where FACTS are empty nothing is copied. */
+/* The same, if OTHER, which has no duplicate recordings, is no longer needed: nothing is copied if FACTS are empty. */
 void facts_take(struct facts *facts, struct facts *other);
 
 /* The kind of the notice that facts_check adds. */
 #define FACTS_ODD_NUMBERS "odd_numbers"
 
 /*
- * Bring each number into the bounds of its column: 0, or missing where it may be. Each recording whose numbers had to be
- * changed is reported by a row of FACTS_NOTICES.
+ * Enforce the bounds of each column: numbers outside become 0, or missing if allowed. Each recording with changed
+ * numbers gets a row of FACTS_NOTICES.
  */
 void facts_check(struct facts *facts);
 
-/* Bring the rows into their order. */
+/* Sort the rows. Call after the last merge. */
 void facts_finish(struct facts *facts);
 
 #endif

@@ -60,7 +60,7 @@ static void write_schema(const struct facts_schema *schema, struct buffer *out)
     arrow_put_schema(out, fields, schema->column_count, facts, 2);
 }
 
-/* Where FILE is given, move to it what OUT holds. False when that fails. */
+/* If FILE is given, move the content of OUT to it. False if that fails. */
 static bool flush(struct buffer *out, FILE *file)
 {
     bool good = !file || fwrite(out->at, 1, out->count, file) == out->count;
@@ -69,7 +69,8 @@ static bool flush(struct buffer *out, FILE *file)
     return good;
 }
 
-/* ROWS by SCHEMA, with texts of FACTS. FILE, or NULL, takes what is in OUT after each batch. False when it does not. */
+/* ROWS by SCHEMA, with texts of FACTS. If FILE is not NULL, OUT is written to it after each batch. False if that
+ * fails. */
 static bool write_rows(const struct facts *facts, const struct facts_schema *schema,
                        const struct facts_rows *rows, struct buffer *out, FILE *file)
 {
@@ -149,14 +150,14 @@ static bool check_version(const struct arrow_reader *reader, struct tpa_error *e
     return true;
 }
 
-/* Is the stream at hand a table of this name? */
+/* Is the current stream a table of this name? */
 static bool is_table(const struct arrow_reader *reader, const char *key)
 {
     struct text is = arrow_fact(reader, table_key);
     return is.at && is.len == strlen(key) && memcmp(is.at, key, is.len) == 0;
 }
 
-/* The table of the stream at hand; FACTS_TABLES: none that we know. */
+/* The table of the current stream; FACTS_TABLES: unknown. */
 static enum facts_table table_of(const struct arrow_reader *reader)
 {
     for (size_t t = 0; t < FACTS_TABLES; t++)
@@ -165,7 +166,7 @@ static enum facts_table table_of(const struct arrow_reader *reader)
     return FACTS_TABLES;
 }
 
-/* Which field of the stream holds COLUMN; SIZE_MAX: none. */
+/* The field of the stream that holds COLUMN; SIZE_MAX: none. */
 static size_t field_of(const struct arrow_reader *reader, const struct facts_column *column)
 {
     enum arrow_read_type type = column->type == FACTS_INT64 ? ARROW_READ_INT64 : ARROW_READ_TEXT;
@@ -198,7 +199,8 @@ static void set_value(struct facts *facts, const struct facts_column *column, ch
     }
 }
 
-/* Give ADD each row of the stream at hand, read by SCHEMA, with texts and bytes of FACTS; SCHEMA is NULL: pass over it. */
+/* Pass each row of the current stream, read by SCHEMA, to ADD, with texts and bytes of FACTS; if SCHEMA is NULL, skip
+ * it. */
 static bool read_table(struct facts *facts, struct arrow_reader *reader, const struct facts_schema *schema,
                        void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
@@ -256,7 +258,7 @@ size_t facts_begin_with(struct source *source, const char *const keys[], size_t 
     return k;
 }
 
-/* Rows of a recording that is not there would be of nobody. */
+/* Reject rows of a recording that is missing. */
 static bool check_recordings(const struct facts *facts, struct tpa_error *err)
 {
     struct names *known = names_open();

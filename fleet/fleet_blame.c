@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "0 (default_pg)"; missing when the group has no name. */
+/* "0 (default_pg)"; missing if the group has no name. */
 static struct text group_text(struct fleet *fleet, const struct facts_group *group)
 {
     const struct facts *facts = fleet->job.facts;
@@ -105,7 +105,7 @@ static bool exposes_less(const void *context, const void *a, const void *b)
     return ((const struct fleet_group_row *)a)->exposed_ns < ((const struct fleet_group_row *)b)->exposed_ns;
 }
 
-/* What groups with this description are for; groups without one are distinguished by their names. */
+/* The purpose of groups with this description; groups without one are distinguished by their names. */
 static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_sum *sum)
 {
     const char *description = names_text(fleet->job.facts->texts, sum->description);
@@ -132,7 +132,7 @@ static int compare_integers(const void *left, const void *right)
     return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
 }
 
-/* How many different ranks have the COUNT SUMS. */
+/* The number of different ranks in the COUNT SUMS. */
 static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
 {
     int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks)), different = 0;
@@ -145,7 +145,7 @@ static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
     return different;
 }
 
-/* A row of COUNT SUMS of one purpose. */
+/* Add a row for COUNT SUMS of one purpose. */
 static void add_group(struct fleet *fleet, const struct fleet_group_sum *sums, size_t count)
 {
     struct fleet_group_row row = { .group = fleet_text(fleet->job.facts, purpose_of(fleet, sums)) };
@@ -182,7 +182,7 @@ static void find_groups(struct fleet *fleet)
     runs_sort(fleet->groups.at, fleet->groups.count, sizeof *fleet->groups.at, exposes_less, NULL);
 }
 
-/* Where nobody met anybody nothing is known of waiting. */
+/* Without any meetings, waiting is unknown. */
 static void forget_waiting(struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->ranks.count; i++) {

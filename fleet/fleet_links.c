@@ -1,8 +1,8 @@
 /*
  * fleet_links.c - process groups whose equal collectives take longer than those of others: slow links; see fleet.h.
  *
- * Equal are collectives of one kind and size in groups of as many ranks. What a link takes is the transfer: the
- * duration of the last rank to arrive, which waits for nobody.
+ * Collectives of one kind and size in groups of equally many ranks are equal. The time of a link is the transfer: the
+ * duration of the last rank to arrive, which does not wait.
  */
 #include "fleet/fleet.h"
 
@@ -15,7 +15,7 @@
 enum { LEAST_GROUPS = 4, LEAST_COLLECTIVES = 3 };
 static const double least_slower_link = 1.25, outlier = 5, least_deviation = 0.02;
 
-/* A meeting and what makes it equal to others, and of one link with them. */
+/* A meeting, with its class of equal meetings and its link. */
 struct transfer {
     struct text kind;
     name_id name, ranks;
@@ -75,7 +75,7 @@ static bool is_later_name(const void *context, const void *a, const void *b)
     return strcmp(((const struct text *)a)->at, ((const struct text *)b)->at) > 0;
 }
 
-/* "node1, node2 and 3 more"; missing where no host is reported. */
+/* "node1, node2 and 3 more"; missing if no host is recorded. */
 static struct text hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
     enum { MOST_SHOWN = 4 };
@@ -129,7 +129,7 @@ static double bandwidth_of(const struct transfer *transfer, int64_t transfer_ns)
 
 static void add_link(struct fleet *fleet, const struct transfer *transfers, size_t count)
 {
-    int64_t median_ns = transfers[(count - 1) / 2].transfer_ns; /* they ascend */
+    int64_t median_ns = transfers[(count - 1) / 2].transfer_ns; /* sorted ascending */
     *VEC_PUSH(&fleet->links) = (struct fleet_link_row){
         .hosts = hosts_of(fleet, &fleet->meetings.at[transfers->meeting]),
         .group = link_text(fleet, transfers),

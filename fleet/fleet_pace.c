@@ -1,11 +1,10 @@
 /*
- * fleet_pace.c - devices and hosts that take longer for the same, and ranks that do not do the same; see fleet.h.
+ * fleet_pace.c - slow devices and hosts, and ranks with different work; see fleet.h.
  *
  * Of each kernel, the median of its runs on a rank is compared with the median of these medians over all ranks with
- * the same model of device. The pace of a rank is the weighted median of what its kernels come to, the weights being
- * the time that each takes on all ranks: so one kernel that has other work to do on one rank moves nothing. How far a
- * rank lies out is known by a robust z: its distance from the median pace, in standard deviations estimated from the
- * median absolute deviation.
+ * the same model of device. The pace of a rank is the weighted median over its kernels, weighted by the time that each
+ * takes on all ranks: so one kernel with different work on one rank has no effect. Outliers are detected by a robust z
+ * score: its distance from the median pace, in standard deviations estimated from the median absolute deviation.
  */
 #include "fleet/fleet.h"
 
@@ -17,9 +16,9 @@
 #include <string.h>
 
 enum {
-    LEAST_RANKS = 4, /* of which one can lie out */
+    LEAST_RANKS = 4, /* needed to detect an outlier */
 };
-static const double least_deviation = 0.002; /* below it medians differ by chance */
+static const double least_deviation = 0.002; /* smaller differences of medians are noise */
 static const double outlier = 5;             /* standard deviations */
 static const double least_slower = 1.03, least_slower_host = 1.1;
 
@@ -65,14 +64,14 @@ static double median_of_sketch(const struct facts_name *name)
     return median;
 }
 
-/* Runs of names of KIND that are requested, by model and name. */
+/* Runs of requested names of KIND, by model and name. */
 static void find_runs(const struct fleet *fleet, const char *kind, bool (*is_left_out)(const char *name),
                       struct runs *runs)
 {
     const struct facts *facts = fleet->job.facts;
     const struct facts_name *names = facts_rows(facts, FACTS_NAMES);
     name_id wanted = names_find(facts->texts, kind, strlen(kind));
-    int8_t *left_out = mem_zalloc(names_count(facts->texts) + 1, sizeof *left_out); /* 0: not asked */
+    int8_t *left_out = mem_zalloc(names_count(facts->texts) + 1, sizeof *left_out); /* 0: not determined */
     for (size_t m = 0; m < fleet->job.members.count && wanted != NAME_NONE; m++) {
         const struct fleet_member *member = &fleet->job.members.at[m];
         for (size_t i = 0; i < member->count[FACTS_NAMES]; i++) {
@@ -118,7 +117,7 @@ static bool is_later_vote(const void *context, const void *left, const void *rig
     return a->rank != b->rank ? a->rank > b->rank : a->against > b->against;
 }
 
-/* The value in the middle of COUNT votes of a rank, which ascend, by weight. */
+/* The weighted median of COUNT votes of a rank, which ascend. */
 static double weighted_median(const struct vote *votes, size_t count)
 {
     double all = 0, sum = 0;
@@ -132,7 +131,7 @@ static double weighted_median(const struct vote *votes, size_t count)
     return NAN;
 }
 
-/* The pace of each rank into PACES, by the index of its row; NaN where it is unknown. */
+/* Store the pace of each rank in PACES, by the index of its row; NaN if unknown. */
 static void find_paces(struct fleet *fleet, const struct runs *runs, double *paces)
 {
     struct votes votes = { 0 };
@@ -156,7 +155,7 @@ static void find_paces(struct fleet *fleet, const struct runs *runs, double *pac
     VEC_FREE(&votes.at);
 }
 
-/* How far each of COUNT paces lies out, into SCORES; NaN where there are too few to tell. */
+/* Store the robust z scores of COUNT paces in SCORES; NaN if there are too few. */
 static void find_scores(const double *paces, size_t count, double *scores)
 {
     double *values = mem_alloc(mem_times(count + 1, sizeof *values));
@@ -177,7 +176,7 @@ static void find_scores(const double *paces, size_t count, double *scores)
 
 /* ---- differing work ---- */
 
-/* Of the COUNT runs of a name: the count that most have, the lower of equals. Sorts COUNTS. */
+/* The most common count of the COUNT runs of a name; on ties the lower. Sorts COUNTS. */
 static int64_t usual_count(int64_t *counts, size_t count)
 {
     int64_t usual = 0;
@@ -204,8 +203,7 @@ static void tell_differing(struct fleet *fleet, struct fleet_rank_row *row, cons
     row->differs = fleet_text(fleet->job.facts, runs->name);
 }
 
-/* COUNT runs of a name, which are by rank. A name that less than half of the ranks have is one that they have too
- * much. */
+/* COUNT runs of a name, which are by rank. A name on less than half of the ranks is an extra one there. */
 static void compare_counts(struct fleet *fleet, const struct run *runs, size_t count, int64_t *most_ns)
 {
     size_t ranks = fleet->ranks.count, here = 0;
@@ -247,7 +245,7 @@ static void find_differing(struct fleet *fleet, struct runs *runs)
         comparable = comparable && fleet->ranks.at[i].steps == fleet->ranks.at[0].steps;
     for (size_t i = 0; i < fleet->ranks.count && comparable; i++)
         fleet->ranks.at[i].differing = 0;
-    for (size_t i = 0; i < runs->at.count; i++) /* whatever the device */
+    for (size_t i = 0; i < runs->at.count; i++) /* regardless of the device */
         runs->at.at[i].model = NAME_NONE;
     runs_sort(runs->at.at, runs->at.count, sizeof *runs->at.at, is_later_run, NULL);
     for (size_t first = 0, end; first < runs->at.count && comparable; first = end) {
@@ -272,7 +270,7 @@ static bool is_later_spell(const void *context, const void *left, const void *ri
     return a->step != b->step ? a->step > b->step : a->rank > b->rank;
 }
 
-/* Votes of the steps from FROM to TO of COUNT thirds, for the pace of each rank then. */
+/* Votes of the steps from FROM to TO of COUNT thirds, for the pace of each rank in that time. */
 static void find_pace_of_third(struct fleet *fleet, const struct vote *votes, size_t count, bool late)
 {
     for (size_t first = 0, end; first < count; first = end) {

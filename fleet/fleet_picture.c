@@ -1,4 +1,4 @@
-/* fleet_picture.c - a job as a picture: what each rank did, and which ranks took longer in which steps; see fleet.h. */
+/* fleet_picture.c - a job as a picture: the time of each rank, and slow ranks by step; see fleet.h. */
 #include "base/chart.h"
 #include "fleet/fleet.h"
 
@@ -68,7 +68,7 @@ static void draw_bars(const struct fleet *fleet, struct picture *picture)
 
 struct field_row {
     struct text ranks;
-    int64_t line, first, end; /* places of steps */
+    int64_t line, first, end; /* indices of steps */
 };
 
 /* clang-format off */
@@ -79,7 +79,7 @@ static const struct table_column field_columns[] = {
     COLUMN(struct field_row, end, "end", "End", TABLE_COUNT, "the place after its last step"),
 };
 
-/* As the signs of the table: LESS is in thousandths. */
+/* The same classes as the characters of the table: LESS is in thousandths. */
 static const struct {
     int64_t less;
     const char *title;
@@ -93,7 +93,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The fields of HEAT whose figure is from FROM on and below LESS. */
+/* Add the fields of HEAT with values from FROM up to LESS (exclusive). */
 static struct table *table_of_fields(const struct fleet *fleet, int64_t from, int64_t less)
 {
     VEC_OF(struct field_row) rows = { 0 };

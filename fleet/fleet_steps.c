@@ -1,4 +1,4 @@
-/* fleet_steps.c - steps over all ranks, what each rank spent its time on, and a picture of both; see fleet.h. */
+/* fleet_steps.c - steps over all ranks, the time of each rank by use, and a picture of both; see fleet.h. */
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
@@ -60,7 +60,7 @@ static bool comes_behind(const void *context, const void *left, const void *righ
     return a->own_ns < b->own_ns;
 }
 
-/* Of the devices of a rank the one that was busiest with its own stands for the rank. */
+/* A rank is represented by its device with the most own work. */
 static void join_devices(struct stays *stays)
 {
     size_t kept = 0;
@@ -151,9 +151,9 @@ static void set_rank_steps(struct fleet *fleet, const struct stays *stays)
     free(by_rank);
 }
 
-/* ---- who held a step up ---- */
+/* ---- which rank held up a step ---- */
 
-/* What a rank caused in a step. */
+/* The waiting that a rank caused in a step. */
 struct share {
     int64_t step, rank, caused_ns;
     int64_t by_ns[FLEET_CAUSES];
@@ -171,7 +171,7 @@ static int64_t blamed_rank(const struct fleet *fleet, const struct fleet_meeting
     return fleet->job.members.at[fleet->meetings.arrivals.at[meeting->blamed].member].rank;
 }
 
-/* New: what each rank caused in each step, by step and rank; *COUNT of them. */
+/* New, free with free(): the waiting that each rank caused in each step, by step and rank; *COUNT of them. */
 static struct share *find_shares(const struct fleet *fleet, size_t *count)
 {
     struct share *shares = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *shares));
@@ -211,7 +211,7 @@ static struct text why_of(const struct share *share)
     return name ? (struct text){ name, strlen(name) } : (struct text){ 0 };
 }
 
-/* Set who is blamed in ROW from the COUNT SHARES of its step. */
+/* Set the rank that is blamed in ROW from the COUNT SHARES of its step. */
 static void set_blamed(struct fleet_step_row *row, const struct share *shares, size_t count)
 {
     const struct share *most = NULL;
@@ -237,7 +237,7 @@ static int compare_integers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* In how many steps ranks met at all, whether it is sure who was last or not. */
+/* The number of steps with meetings, even if the last rank is uncertain. */
 static int64_t count_steps_met(const struct fleet *fleet)
 {
     int64_t *steps = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *steps)), different = 0;
@@ -314,7 +314,7 @@ static void find_step_rows(struct fleet *fleet, const struct stays *stays)
     free(shares);
 }
 
-/* A rank that counts its steps from elsewhere, or marks none, has steps that are of nobody else. */
+/* A rank that numbers its steps from another origin, or marks none, has steps that no other rank has. */
 static void find_common_steps(struct fleet *fleet, const struct stays *stays)
 {
     int64_t most = 0;
@@ -376,7 +376,7 @@ static void draw_bars(struct fleet *fleet)
     buffer_release(&out);
 }
 
-/* How much longer than usual, in thousandths; -1: nothing is known. */
+/* The relative excess over the usual time, in thousandths; -1: unknown. */
 static const char *sign_of(int64_t more)
 {
     return more < 0     ? " "
@@ -387,7 +387,7 @@ static const char *sign_of(int64_t more)
                         : "\u2588";
 }
 
-/* A field of the picture: the most that a step in it took longer on a rank in it. */
+/* A field of the picture: the largest excess of a step in it on a rank in it. */
 struct heat {
     int64_t *more; /* HEAT_ROWS times HEAT_STEPS */
     int64_t *longest_ns;

@@ -1,4 +1,4 @@
-/* fleet_tables.c - the answers about a fleet as tables, and what is to be said about them; see fleet.h. */
+/* fleet_tables.c - the results for a fleet as tables, and notices about them; see fleet.h. */
 #include "fleet/fleet.h"
 
 #include "base/quantity.h"
@@ -222,7 +222,7 @@ static void say_first(const struct fleet *fleet, struct result *result)
 
 /* ---- notices ---- */
 
-/* A list of the first few things, of which there may be many: "4, 9 and 3 more". */
+/* A list shortened to the first few items: "4, 9 and 3 more". */
 struct few {
     struct buffer text;
     int64_t count;
@@ -284,7 +284,7 @@ static void note_cut(const struct fleet *fleet, struct result *result)
     }
 }
 
-/* Ranks whose clocks are not sure, each once. */
+/* Ranks with unsure clocks, each once. */
 static void note_unsure_clocks(const struct fleet *fleet, struct result *result)
 {
     struct few ranks = { 0 };
@@ -334,7 +334,7 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
                           fleet->meetings.unmatched == 1 ? " has" : "s have");
 }
 
-/* Ranks whose numbers, or those of their steps, are not what the others' are like. */
+/* Report ranks whose numbers, or those of their steps, differ from the others. */
 static void note_odd_ranks(const struct fleet *fleet, struct result *result)
 {
     struct few beyond = { 0 }, steps = { 0 };
@@ -354,7 +354,7 @@ static void note_odd_ranks(const struct fleet *fleet, struct result *result)
         "median step");
 }
 
-/* Of facts that another program made, or that are damaged. */
+/* For facts made by another program, or damaged ones. */
 static void note_odd_numbers(const struct facts *facts, struct result *result)
 {
     const struct facts_notice *notices = facts_rows(facts, FACTS_NOTICES);

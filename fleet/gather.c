@@ -1,6 +1,6 @@
 /*
- * gather.c - see gather.h. Each file is gathered for itself: its devices, steps and collectives by the timeline of each
- * device, its names in one pass over its events.
+ * gather.c - see gather.h. Each file is processed separately: its devices, steps and collectives by the timeline of
+ * each device, its names in one pass over its events.
  */
 #include "fleet/gather.h"
 
@@ -22,7 +22,7 @@ const struct trace_wants gather_wants = {
 };
 
 struct gathering {
-    struct facts *facts; /* all of them */
+    struct facts *facts; /* the facts of all files */
     const struct trace *trace;
     const struct gather_options *options;
     const struct gpu_events *gpu;
@@ -31,7 +31,7 @@ struct gathering {
     struct collectives *collectives;
     const struct memory_records *memory; /* NULL: none in the trace */
     struct fleet_timeline *lines;        /* by device */
-    /* Of the file at hand: */
+    /* Of the current file: */
     struct facts *own;
     uint32_t file;
 };
@@ -46,7 +46,7 @@ static name_id list_of(struct gathering *gathering, name_id id)
     return id == NAME_NONE ? NAME_NONE : facts_list(gathering->own, names_text(gathering->trace->texts, id));
 }
 
-/* A moment of the file by the clock of its host. */
+/* Convert a moment of the file to the clock of its host. */
 static int64_t absolute(const struct gathering *gathering, int64_t moment_ns)
 {
     const struct trace_file *file = &gathering->trace->files[gathering->file];
@@ -215,7 +215,7 @@ static void find_host_times(const struct gathering *gathering, struct host_times
     measured_take(&times->blocked, &blocked);
 }
 
-/* Behind the last device of the file that the table of STEPS holds. Notes how many it does not. */
+/* One past the last device of the file in the table of STEPS. Adds a notice on the number left out. */
 static size_t last_device_of_steps(struct gathering *gathering, size_t first, size_t steps)
 {
     size_t devices = 0, most = steps ? (MANY_ROWS + steps - 1) / steps : 0;
@@ -269,7 +269,7 @@ static void add_steps(struct gathering *gathering)
 
 /* ---- collectives ---- */
 
-/* The number of the group of ONE; it is added when it is new. KNOWN: groups by what they are. */
+/* The number of the group of ONE, added if new. KNOWN: groups by their properties. */
 static int64_t number_of_group(struct gathering *gathering, struct names *known, const struct collective *one)
 {
     const struct {
@@ -288,7 +288,7 @@ static int64_t number_of_group(struct gathering *gathering, struct names *known,
     return id;
 }
 
-/* What the device had done until MOMENT, into the five members from SUMS on. */
+/* Store what the device had done until MOMENT in the five members from SUMS on. */
 static void sum_until(const struct fleet_timeline *line, int64_t moment_ns, int64_t sums[5])
 {
     int64_t part_ns[FACTS_PARTS];
@@ -375,7 +375,7 @@ static void gather_file(struct gathering *gathering)
     add_steps(gathering);
     add_collectives(gathering);
     gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
-    facts_check(gathering->own); /* a trace may be as absurd as facts */
+    facts_check(gathering->own); /* a trace may hold invalid numbers, too */
     facts_seal(gathering->own);
     facts_merge(gathering->facts, gathering->own);
     facts_free(gathering->own);

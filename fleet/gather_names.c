@@ -1,4 +1,4 @@
-/* gather_names.c - see gather_names.h. A name has mostly one slot: it is found through the name's number. */
+/* gather_names.c - see gather_names.h. A name usually has one slot, found by the id of the name. */
 #include "fleet/gather_names.h"
 
 #include "base/memory.h"
@@ -102,7 +102,7 @@ static void join(struct slot *into, struct slot *slot)
     sketch_release(&slot->sketch);
 }
 
-/* Where there are too many, leave as many as there may be, and behind them one for each kind and device. */
+/* If there are too many, keep the maximum number, followed by one for each kind and device. */
 static void join_small(struct slots *slots, const struct trace *trace)
 {
     if (slots->count <= GATHER_MOST_NAMES)

@@ -1,4 +1,4 @@
-/* gather_names.h - how long each name ran, for facts: one pass over the events of a file. */
+/* gather_names.h - the times of each name, for facts: one pass over the events of a file. */
 #ifndef TPA_FLEET_GATHER_NAMES_H
 #define TPA_FLEET_GATHER_NAMES_H
 

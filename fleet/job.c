@@ -33,7 +33,7 @@ static bool is_of_later_job(const void *context, const void *left, const void *r
     return order ? order > 0 : a->world_size > b->world_size;
 }
 
-/* The name and the number of ranks that most recordings tell. */
+/* The most common name and number of ranks of recordings. */
 static struct identity find_job(const struct facts *facts)
 {
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
@@ -47,7 +47,7 @@ static struct identity find_job(const struct facts *facts)
         for (end = first + 1; end < count && !is_of_later_job(facts, &all[end], &all[first]); end++)
             ;
         all[first].count = end - first;
-        /* Of equally many the larger job: a piece of it is likelier than a whole small one beside it. */
+        /* On ties the larger job: a part of it is more likely than a whole small one. */
         if (all[first].count > most.count ||
             (all[first].count == most.count && all[first].world_size > most.world_size))
             most = all[first];
@@ -102,7 +102,7 @@ static bool has_later_file(const void *context, const void *left, const void *ri
     return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
 }
 
-/* Smallest and largest number of a marked step; false when there are none. */
+/* Smallest and largest number of a marked step; false if there are none. */
 static bool step_numbers(const struct facts *facts, const struct fleet_member *member, int64_t *least,
                          int64_t *most)
 {
@@ -118,7 +118,7 @@ static bool step_numbers(const struct facts *facts, const struct fleet_member *m
     return *least <= *most;
 }
 
-/* Does B, of the same rank, go on where A ended? */
+/* Does B, of the same rank, continue after A? */
 static bool goes_on(const struct facts *facts, const struct fleet_member *a, const struct fleet_member *b)
 {
     int64_t least_a, most_a, least_b, most_b;
@@ -150,7 +150,7 @@ static void drop_duplicates(struct fleet_job *job)
     job->members.count = kept;
 }
 
-/* Where no recording tells its rank all are numbered; else those that tell none are left out. */
+/* If no recording has a rank, all are numbered; else those without a rank are left out. */
 static void number_ranks(struct fleet_job *job)
 {
     bool told = false;

@@ -7,10 +7,10 @@
  *         printf("%" PRId64 "\n", job.members.at[m].rank);
  *     fleet_job_release(&job);
  *
- * The job is that of most recordings: those with one name (tpa facts --job) and one number of ranks; what tells none
- * belongs to it. A rank may have several recordings, one after the other: later ones must begin when the one before
- * has ended, and with a later step. Where no recording tells its rank, they are numbered in the order of their file
- * names.
+ * The job is the most common one of the recordings: those with one name (tpa facts --job) and one number of ranks;
+ * recordings without these belong to it. A rank may have several recordings, one after the other: later ones must begin
+ * after the previous one has ended, with a later step. If no recording has a rank, they are numbered in the order of
+ * their file names.
  */
 #ifndef TPA_FLEET_JOB_H
 #define TPA_FLEET_JOB_H
@@ -39,20 +39,20 @@ struct fleet_job {
     VEC_OF(struct fleet_member) members;  /* by rank, then by time */
     VEC_OF(struct fleet_stranger) others; /* left out; by rank, then by file */
     int64_t world_size;                   /* FACTS_MISSING: not recorded */
-    int64_t ranks;                        /* that are here */
-    int64_t missing_count;                /* below world_size and not here */
+    int64_t ranks;                        /* ranks with recordings */
+    int64_t missing_count;                /* ranks below world_size without recordings */
     VEC_OF(struct fleet_range) missing;   /* these, ascending */
-    bool numbered;                        /* no recording tells its rank */
+    bool numbered;                        /* no recording has a rank */
     uint32_t *by_recording;               /* members by the number of their recording: fleet_job_find */
 };
 
 /* Release with fleet_job_release. */
 void fleet_job_init(struct fleet_job *job, const struct facts *facts);
-/* Every recording of FACTS is a member, whatever job it is of. */
+/* As fleet_job_init, but every recording of FACTS is a member, regardless of its job. */
 void fleet_job_of_all(struct fleet_job *job, const struct facts *facts);
 void fleet_job_release(struct fleet_job *job);
 
-/* Which member this recording is; FLEET_NO_MEMBER: none. */
+/* The member of this recording; FLEET_NO_MEMBER: none. */
 #define FLEET_NO_MEMBER UINT32_MAX
 uint32_t fleet_job_find(const struct fleet_job *job, int64_t recording);
 

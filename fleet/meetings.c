@@ -1,6 +1,6 @@
 /*
- * meetings.c - see meetings.h. First the ends of all that all must arrive for, and by them the clocks; then the collectives
- * once more, of which only the results are kept; finally the ranks to which waiting is attributed.
+ * meetings.c - see meetings.h. The first pass collects the ends of collectives that need all ranks, for the clocks; the
+ * second pass visits collectives again and keeps only the results; finally waiting is attributed to ranks.
  */
 #include "fleet/meetings.h"
 
@@ -20,7 +20,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* ---- who was last ---- */
+/* ---- last ranks ---- */
 
 /* A meeting of SLICE that is judged: FIRST, LAST and EARLIEST of MEETING are among the arrivals of the slice. */
 struct hearing {
@@ -42,7 +42,7 @@ static void set_clocks_right(struct hearing *hearing)
     }
 }
 
-/* The step that most of its ranks count it to, the lower of the middle two: ranks may count from different origins. */
+/* The step in which its ranks issued it, a lower median: ranks may count from different origins. */
 static void set_step(const struct hearing *hearing, int64_t *steps)
 {
     struct fleet_meeting *meeting = hearing->meeting;
@@ -51,7 +51,7 @@ static void set_step(const struct hearing *hearing, int64_t *steps)
     meeting->step = fleet_median(steps, meeting->count);
 }
 
-/* All are sure, and count from the clock of one member. */
+/* Are all clocks sure, and relative to the clock of one member? */
 static bool has_sure_clocks(const struct hearing *hearing)
 {
     const struct rank_clock *clocks = hearing->meetings->clocks;
@@ -75,7 +75,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Is LATE more than the clocks and the ends of the two leave in doubt? */
+/* Does LATE exceed the uncertainty of the clocks and the ends of the two? */
 static bool is_sure(const struct hearing *hearing)
 {
     const struct fleet_meetings *meetings = hearing->meetings;
@@ -143,7 +143,7 @@ static void judge_by_duration(const struct hearing *hearing)
     meeting->sure = meeting->late_ns > 0;
 }
 
-/* ---- why ---- */
+/* ---- causes ---- */
 
 const char *fleet_cause_name(enum fleet_cause cause)
 {
@@ -152,8 +152,8 @@ const char *fleet_cause_name(enum fleet_cause cause)
     return names[cause];
 }
 
-/* What the device did until ROW since the collective before, or, without one, since its first work; false when
- * that is unknown. */
+/* What the device did until ROW since the collective before, or, without one, since its first work; false if
+ * unknown. */
 static bool spent(const struct slice_row *row, int64_t ns[FLEET_CAUSES])
 {
     static const struct facts_collective beginning = { 0 };
@@ -179,8 +179,7 @@ static bool is_longer(const void *context, const void *a, const void *b)
     return ((const struct way *)a)->length_ns > ((const struct way *)b)->length_ns;
 }
 
-/* The arrival whose way since the collective before is the one in the middle, the lower of two; SIZE_MAX: none is
- * known. */
+/* The arrival with the (lower) median time since the previous collective; SIZE_MAX if unknown. */
 static size_t find_middle(const struct hearing *hearing, struct way *ways)
 {
     const struct fleet_meeting *meeting = hearing->meeting;
@@ -198,7 +197,7 @@ static size_t find_middle(const struct hearing *hearing, struct way *ways)
     return count ? ways[(count - 1) / 2].arrival : SIZE_MAX;
 }
 
-/* What the last did longer than the rank in the middle. */
+/* What the last did longer than the median rank. */
 static void explain(const struct hearing *hearing, struct way *ways)
 {
     struct fleet_meeting *meeting = hearing->meeting;
@@ -216,13 +215,13 @@ static void explain(const struct hearing *hearing, struct way *ways)
             (meeting->cause == FLEET_CAUSES || meeting->grew_ns[c] > meeting->grew_ns[meeting->cause]))
             meeting->cause = (enum fleet_cause)c;
     }
-    /* Recordings need not begin at one moment: what was done since then explains only what it comes close to. */
+    /* Recordings may begin at different moments: work since then explains lateness only if the sums nearly agree. */
     int64_t rest_ns = meeting->carried_ns < 0 ? -meeting->carried_ns : meeting->carried_ns;
     if (!last->before && rest_ns > meeting->late_ns / 2)
         meeting->cause = FLEET_CAUSES;
 }
 
-/* What is to be known of the last when the slice is gone. */
+/* Data about the last that is needed after the slice is released. */
 static void describe_last(const struct hearing *hearing)
 {
     struct fleet_meeting *meeting = hearing->meeting;
@@ -268,7 +267,7 @@ static bool is_in_complete_step(const struct fleet_job *job, const struct slice_
     return i < count && steps[i].device == device && steps[i].number == number && steps[i].complete == 1;
 }
 
-/* Add MEETING, whose arrivals are those of the slice, and what is kept of these; WAITS are by row of the slice. */
+/* Add MEETING, whose arrivals are those of the slice, and the kept data of these; WAITS are by row of the slice. */
 static void keep(struct fleet_meetings *meetings, const struct slice *slice, struct fleet_meeting meeting,
                  int64_t *waits)
 {
@@ -303,7 +302,7 @@ static bool is_later_sum(const void *context, const void *a, const void *b)
     return compare_sums(a, b) > 0;
 }
 
-/* Bring the sums from FIRST on into their order, one for each group and rank. */
+/* Sort and merge the sums from FIRST on, one for each group and rank. */
 static void join_sums(struct fleet_meetings *meetings, size_t first)
 {
     struct fleet_group_sum *sums = meetings->groups.at;
@@ -355,7 +354,7 @@ static void add_sums(struct fleet_meetings *meetings, const struct slice *slice,
     join_sums(meetings, first);
 }
 
-/* Judge all meetings of SLICE. *JOINING: the first of its meetings among those of ENDS; the first of the next slice behind. */
+/* Judge all meetings of SLICE. *JOINING: index of its first meeting among those of ENDS; advanced to the next slice. */
 static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, const struct ends *ends,
                         size_t *joining)
 {
@@ -389,7 +388,7 @@ static void judge_slice(struct fleet_meetings *meetings, struct slice *slice, co
     free(waits);
 }
 
-/* ---- who is to blame ---- */
+/* ---- attribution ---- */
 
 /* An arrival among those of its device, by time. */
 struct visit {
@@ -406,7 +405,7 @@ static bool is_later_visit(const void *context, const void *left, const void *ri
     return (order ? order : compare_numbers(a->began_ns, b->began_ns)) > 0;
 }
 
-/* New, by device and time; INDEX: where each arrival came to lie. */
+/* New, by device and time; INDEX: the position of each arrival. */
 static struct visit *list_visits(const struct fleet_meetings *meetings, size_t *index)
 {
     struct visit *visits = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *visits));
@@ -420,8 +419,7 @@ static struct visit *list_visits(const struct fleet_meetings *meetings, size_t *
     return visits;
 }
 
-/* The meeting in which the last of MEETING waited longest since it met this group before; NULL: in none for long
- * enough. */
+/* The meeting in which the last of MEETING waited longest since it met this group before; NULL: none long enough. */
 static const struct fleet_meeting *find_reason(const struct fleet_meetings *meetings,
                                                const struct fleet_meeting *meeting,
                                                const struct visit *visits, const size_t *index)
@@ -444,7 +442,7 @@ static const struct fleet_meeting *find_reason(const struct fleet_meetings *meet
     return reason && reason->sure && waited_ns >= meeting->grew_ns[CAUSE_COMMUNICATION] / 2 ? reason : NULL;
 }
 
-/* Meetings are by the start of the last, so that what a meeting goes back to has been settled before. */
+/* Meetings are sorted by the start of the last, so that earlier meetings are resolved first. */
 static void find_blamed(struct fleet_meetings *meetings)
 {
     size_t *index = mem_alloc(mem_times(meetings->arrivals.count + 1, sizeof *index));
@@ -464,7 +462,7 @@ static void find_blamed(struct fleet_meetings *meetings)
     free(index);
 }
 
-/* By the start of the last. The rest only decides between equals, by what does not depend on how they were found. */
+/* By the start of the last. The rest only breaks ties, independent of the order in which they were found. */
 static int compare_meetings(const struct fleet_meetings *meetings, const struct fleet_meeting *a,
                             const struct fleet_meeting *b)
 {
@@ -495,10 +493,10 @@ static bool is_later(const void *context, const void *a, const void *b)
 
 struct pass {
     const struct fleet_job *job;
-    const struct fleet_files *files; /* NULL: all is in the facts */
-    bool *mixed;                     /* by group: no slice has it whole */
+    const struct fleet_files *files; /* NULL: all collectives are in the facts */
+    bool *mixed;                     /* by group: no slice has all of its collectives */
     bool any_mixed;
-    struct slice kept; /* of the facts: it is made once */
+    struct slice kept; /* slice of the facts, made once */
 };
 
 static void pass_init(struct pass *pass, const struct fleet_job *job, const struct fleet_files *files)
@@ -529,7 +527,8 @@ static size_t slice_count(const struct pass *pass)
     return pass->files ? pass->files->of[FILE_SLICE].count + pass->any_mixed : 1;
 }
 
-/* Slice INDEX; behind those of the files the one of groups that are not whole in any. To be released in any case. */
+/* Load slice INDEX; after those of the files, the one of groups that are not complete in any. Release it in any
+ * case. */
 static bool take_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
 {
     if (!pass->files) {
@@ -625,7 +624,7 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
     return good;
 }
 
-/* Nothing may be there twice; what the facts tell of and is not there is counted. */
+/* Duplicates are an error; collectives mentioned in the facts but missing are counted. */
 static bool count_absent(struct fleet_meetings *meetings, const struct fleet_files *files,
                          struct tpa_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * meetings.h - collectives as meetings of ranks: when each came, on clocks corrected, who was last, and who waited.
+ * meetings.h - collectives as meetings of ranks: arrivals on corrected clocks, the last rank, and waiting.
  *
  *     struct fleet_meetings meetings;
  *     fleet_meetings_judge(&meetings, &job, NULL, NULL, &err);
@@ -8,18 +8,17 @@
  *         late_ns += meetings.at[m].late_ns;
  *     fleet_meetings_release(&meetings);
  *
- * Which collectives are one, slice.h says. They are looked at slice by slice; what is kept of each arrival is little.
+ * slice.h defines which collectives match. They are processed slice by slice; little is kept of each arrival.
  *
- * Clocks are corrected by the ends of those that all must arrive for (facts/rank_clocks.h).
+ * Clocks are corrected by the ends of collectives that need all ranks (facts/rank_clocks.h).
  *
  * With sure clocks the last rank is the one that began last, and each other waited from its own beginning to that;
- * LATE is how long the first waited. This is unsure itself where it is less than the error of the clocks or than what
- * the ends of the two lie apart. Without sure clocks the last is the one with the shortest duration, which waited for
- * nobody.
+ * LATE is the waiting time of the first. It is uncertain if it is below the error of the clocks or the distance between
+ * the ends of the two. Without sure clocks the last is the one with the shortest duration, which did not wait.
  *
- * Why the last was late: what its device did since it met the same group before, against the rank in the middle of
- * those there. Where that is communication, and at least half of it was waiting in another collective, the one that
- * was waited for there is to blame here, too, and so on back.
+ * Why the last was late: what its device did since it met the same group before, compared with the median rank there.
+ * If that is communication, and at least half of it was waiting in another collective, the rank that was waited for
+ * there is blamed here as well, and so on backwards.
  */
 #ifndef TPA_FLEET_MEETINGS_H
 #define TPA_FLEET_MEETINGS_H
@@ -37,7 +36,7 @@ enum fleet_cause {
     FLEET_CAUSES
 };
 
-/* That a member came. */
+/* The arrival of a member. */
 struct fleet_arrival {
     uint32_t member;  /* of job.members */
     int64_t device;   /* -1: on the host */
@@ -46,36 +45,34 @@ struct fleet_arrival {
 };
 
 struct fleet_meeting {
-    size_t first, count; /* of meetings.arrivals; by rank and device, at least 2 */
+    size_t first, count; /* indices of meetings.arrivals; by rank and device, at least 2 */
     int64_t number;      /* in the group, or place in the order */
     int64_t step;        /* in which most ranks issued it; FACTS_MISSING: in none */
     bool by_order, by_clock, sure;
     size_t last, earliest; /* of arrivals */
     int64_t late_ns;       /* from the start of EARLIEST to that of LAST; without clocks the longest wait */
-    int64_t cost_ns;       /* what all would gain if LAST had come as the one before it */
+    int64_t cost_ns;       /* what all would gain if LAST came as early as the one before it */
     int64_t waited_ns;     /* of all, added up */
     int64_t transfer_ns;   /* the duration of LAST */
-    int64_t
-        grew_ns[FLEET_CAUSES]; /* what LAST did longer since they met before than the rank in the middle */
-    int64_t carried_ns;        /* the rest of LATE */
-    enum fleet_cause cause;    /* what grew most; FLEET_CAUSES: unknown */
-    size_t blamed;             /* of arrivals: LAST, or who had made it wait before */
-    enum fleet_cause blamed_cause; /* what had grown most on that rank */
+    int64_t grew_ns[FLEET_CAUSES]; /* what LAST did longer than the median rank since they met before */
+    int64_t carried_ns;            /* the rest of LATE */
+    enum fleet_cause cause;        /* the cause that grew most; FLEET_CAUSES: unknown */
+    size_t blamed;                 /* index of arrivals: LAST, or the one that had made it wait before */
+    enum fleet_cause blamed_cause; /* the cause that grew most on that rank */
     /* Of LAST: */
     name_id kind;
     int64_t bytes, source, target;
     const struct facts_group *group; /* NULL: not recorded */
     int64_t start_ns;                /* on the first rank's clock */
-    int64_t
-        since_ns; /* by its own clock, the end of the collective before of this group; INT64_MIN: there is none */
+    int64_t since_ns; /* by its own clock, the end of the collective before of this group; INT64_MIN: none */
 };
 
-/* What the collectives of a rank in a group come to. */
+/* Totals of the collectives of a rank in a group. */
 struct fleet_group_sum {
     name_id name, description, ranks; /* of the group */
     int64_t rank;
     int64_t count, bytes, time_ns, exposed_ns;
-    int64_t met; /* those that were found on other ranks, too; the next two are of these */
+    int64_t met; /* those also found on other ranks; the next two are about these */
     int64_t waited_ns, transfer_ns;
 };
 
@@ -90,12 +87,12 @@ struct fleet_meetings {
     int64_t exposed_wait_ns; /* waiting in complete steps in which nothing computed on the device */
     uint64_t rows;           /* collectives that were judged */
     uint64_t unmatched;      /* those that met no other */
-    uint64_t refuted;        /* that did not end together, and do not count as meetings */
+    uint64_t refuted;        /* those that did not end together, and are no meetings */
     uint64_t absent;         /* mentioned in the facts, but in files that were not given */
     uint64_t strangers;      /* in files, of recordings whose facts were not given */
 };
 
-/* Files with the collectives of facts, or what was made of them elsewhere. */
+/* Files with the collectives of facts, or with intermediate results. */
 enum fleet_file {
     FILE_SLICE, /* collectives: slice_file.h */
     FILE_ENDS,  /* the rest: rounds.h */
@@ -110,15 +107,17 @@ struct fleet_files {
 };
 
 /*
- * Judge the collectives of JOB: those in its facts, or where FILES is not NULL those in files, of which one slice at a time is in memory. CLOCKS,
- * which are borrowed, are those of all ends of the job; NULL: they are found by the ends that are here. Who is to blame is not looked for
- * yet. To be released with fleet_meetings_release in any case. False and ERR when a file cannot be read. n log n in collectives.
+ * Judge the collectives of JOB: those in its facts or, if FILES is not NULL, those in files, of which one slice at a
+ * time is in memory. CLOCKS, borrowed, are those from all ends of the job; NULL: they are computed from the ends here.
+ * Blame is not determined yet. Release with fleet_meetings_release in any case. False and ERR if a file cannot be read.
+ * Time is n log n in collectives.
  */
 bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_job *job,
                           const struct fleet_files *files, const struct fleet_clocks *clocks,
                           struct tpa_error *err);
 
-/* All slices were judged: put them in order, and find who is to blame. False and ERR when more collectives are there than the facts tell of. */
+/* Call after all slices were judged: sorts them, and attributes blame. False and ERR if there are more collectives than
+ * the facts say. */
 bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_files *files,
                            struct tpa_error *err);
 void fleet_meetings_release(struct fleet_meetings *meetings);

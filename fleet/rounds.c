@@ -1,6 +1,6 @@
 /*
- * rounds.c - see rounds.h. Each kind of file is one or several tables whose rows are the structs below; meetings and their arrivals follow one
- * another in the same order.
+ * rounds.c - see rounds.h. Each kind of file has one or several tables whose rows are the structs below; meetings and
+ * their arrivals are in the same order.
  */
 #include "fleet/rounds.h"
 
@@ -30,7 +30,8 @@ enum { MEETS_ONLY = -1 };
 struct end_row {
     int64_t recording, end_ns;
     int64_t
-        begins; /* 1: a meeting; 0: of the same as the row before; MEETS_ONLY: of none, but the member meets somebody */
+        /* 1: a meeting; 0: of the same as the row before; MEETS_ONLY: no meeting, but the member meets another rank */
+        begins;
     int64_t shortest_ns, checked;
 };
 
@@ -41,7 +42,7 @@ static const struct facts_column end_columns[] = {
 
 struct clock_row {
     int64_t recording;
-    int64_t estimate; /* 0: by all ends; 1: without what that refutes */
+    int64_t estimate; /* 0: from all ends; 1: without contradicting meetings */
     int64_t ahead_ns, applied_ns, drift, middle_ns, error_ns, anchors, sure;
     int64_t root; /* its recording */
 };
@@ -117,7 +118,7 @@ static const struct facts_column sum_columns[] = {
     NUMBER(fleet_group_sum, transfer_ns),
 };
 
-/* One row: what all slices of the file come to. */
+/* One row: totals of all slices of the file. */
 struct total_row {
     int64_t rows, first_ns, exposed_wait_ns, unmatched, refuted, strangers;
 };
@@ -153,7 +154,7 @@ bool rounds_possible(const struct fleet_job *job, struct tpa_error *err)
     return tpa_hint(err, "give tpa fleet all slices");
 }
 
-/* ROWS, any VEC_OF rows of SCHEMA, to OUT. */
+/* Write ROWS, any VEC_OF rows of SCHEMA, to OUT. */
 #define SAVE(facts, schema, rows, out)                                                                       \
     facts_save_rows(facts, schema, &(struct facts_rows){ (rows)->at, (rows)->count, (rows)->capacity }, out)
 
@@ -162,7 +163,7 @@ static bool written(bool good, struct tpa_error *err)
     return good || tpa_fail_errno(err, "cannot write");
 }
 
-/* Give ADD the rows of SCHEMA in all files of a kind. */
+/* Pass the rows of SCHEMA in all files of a kind to ADD. */
 static bool load(const struct fleet_files *files, enum fleet_file kind, const struct facts_schema *schema,
                  void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
 {
@@ -314,7 +315,7 @@ static bool load_clocks(const struct fleet_job *job, const struct fleet_files *f
            fits(loading.count == 2 * members, err);
 }
 
-/* ---- what was judged ---- */
+/* ---- judged meetings ---- */
 
 static struct meeting_row meeting_to_row(const struct fleet_meetings *meetings,
                                          const struct fleet_meeting *one)
@@ -390,7 +391,7 @@ bool rounds_save_judged(const struct fleet_job *job, const struct fleet_files *f
 
 struct judged_loading {
     struct fleet_meetings *meetings;
-    size_t arrivals; /* that the meetings tell of */
+    size_t arrivals; /* number of arrivals in the meetings */
     bool bad;
 };
 

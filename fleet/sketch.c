@@ -1,4 +1,4 @@
-/* sketch.c - see sketch.h. Entries are collected as they come, and brought into order when that is requested. */
+/* sketch.c - see sketch.h. Entries are collected in any order, and sorted on demand. */
 #include "fleet/sketch.h"
 
 #include "base/runs.h"
@@ -38,7 +38,7 @@ static bool is_larger(const void *context, const void *a, const void *b)
     return ((const struct sketch_entry *)a)->value > ((const struct sketch_entry *)b)->value;
 }
 
-/* Make entries of what was tallied. */
+/* Convert the tally to entries. */
 static void collect_tally(struct sketch *sketch)
 {
     uint32_t *tally = sketch->tally;
@@ -74,7 +74,7 @@ static void push(struct sketch *sketch, uint64_t value, uint64_t times)
         return;
     }
     if (last == sketch->capacity) {
-        if (sketch->in_buckets) { /* what comes again takes no more room */
+        if (sketch->in_buckets) { /* repeated values take no more room */
             sort_entries(sketch);
             last = sketch->entry_count;
         }
@@ -120,7 +120,7 @@ void sketch_add(struct sketch *sketch, int64_t value)
 
 void sketch_merge(struct sketch *sketch, struct sketch *other)
 {
-    if (other->in_buckets && !sketch->in_buckets) { /* together there are enough for buckets */
+    if (other->in_buckets && !sketch->in_buckets) { /* both together exceed the limit for exact values */
         for (size_t i = 0; i < sketch->entry_count; i++)
             sketch->at[i].value = bucket_of(sketch->at[i].value);
         sketch->in_buckets = true;
@@ -152,7 +152,7 @@ int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Five bits a digit, the lowest first; 32 is added where more follow. */
+/* Five bits per digit, the lowest first; 32 is added if more follow. */
 static void put_number(struct buffer *out, uint64_t value)
 {
     for (; value >= 32; value >>= 5)

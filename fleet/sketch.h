@@ -1,5 +1,5 @@
 /*
- * sketch.h - many durations in few bytes, such that the sketch of all is made of the sketches of parts.
+ * sketch.h - many durations in few bytes, mergeable from the sketches of parts.
  *
  *     struct sketch sketch = { 0 };
  *     sketch_add(&sketch, 1500);
@@ -7,12 +7,12 @@
  *     int64_t median_ns = sketch_quantile(&sketch, 1, 2);
  *     sketch_release(&sketch);
  *
- * A sketch depends on nothing but the values that are in it: neither their order nor how they came together. So
- * merging is associative and commutative to the bit.
+ * A sketch depends only on its values, not on their order or the order of merging. So merging is exactly associative
+ * and commutative.
  *
- * Of fewer than 1,000 values it knows each. Of more it knows how many are in each bucket: values below 64 have
- * buckets of their own, each power of two above has 64 of equal width. A quantile is the middle of its bucket, which
- * is within 0.8 % of the value.
+ * Fewer than 1,000 values are stored exactly. More are counted in buckets: values below 64 have buckets of their own,
+ * each power of two above has 64 of equal width. A quantile is the middle of its bucket, which is within 0.8 % of the
+ * value.
  */
 #ifndef TPA_FLEET_SKETCH_H
 #define TPA_FLEET_SKETCH_H
@@ -25,7 +25,7 @@
 
 enum { SKETCH_EXACT_BELOW = 1000 };
 
-/* A value, or from SKETCH_EXACT_BELOW values on the number of a bucket, and how often it was there. */
+/* A value, or from SKETCH_EXACT_BELOW values on the number of a bucket, and its count. */
 struct sketch_entry {
     uint64_t value, times;
 };
@@ -37,21 +37,21 @@ struct sketch {
     bool sorted;     /* entries ascend, each value once */
     struct sketch_entry *at;
     size_t entry_count, capacity;
-    uint32_t *tally; /* by bucket: what was added since and is in no entry yet; NULL: nothing */
+    uint32_t *tally; /* by bucket: values that are not in an entry yet; NULL: none */
 };
 
-/* VALUE, negative ones as 0, was there once. */
+/* Add VALUE; negative ones count as 0. */
 void sketch_add(struct sketch *sketch, int64_t value);
 
-/* All that OTHER holds. */
+/* Add all values of OTHER. */
 void sketch_merge(struct sketch *sketch, struct sketch *other);
 
-/* The value below which PART of OF of the values are: the lower of the middle two. INT64_MIN without values. */
+/* The quantile PART / OF: the lower of the middle two. INT64_MIN without values. */
 int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of);
 
 /*
- * Add the sketch to OUT as a text, which is the same for the same values; read it back, adding to what is there.
- * False if the LEN bytes at TEXT are not a sketch.
+ * Append the sketch to OUT as a text, which is equal for equal values; read it back, adding to existing values. False
+ * if the LEN bytes at TEXT are not a sketch.
  *
  *     first      '=': of values, '~': of buckets
  *     entries    from small to large: twice the distance from the entry before (of the first: from 0), and 1 more

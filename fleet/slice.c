@@ -1,6 +1,6 @@
 /*
- * slice.c - see slice.h. What makes collectives one is written down as a few numbers; sorted by these, they lie
- * side by side, as in facts/collective_matches.c.
+ * slice.c - see slice.h. The identity of a collective is expressed as a few numbers; sorted by these, matching ones are
+ * adjacent, as in facts/collective_matches.c.
  */
 #include "fleet/slice.h"
 
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collective and what makes it the same as another. */
+/* A collective and its identity. */
 struct entry {
     name_id group_name, group_ranks;
     bool paired;            /* a send or receive whose two sides are known */
-    int64_t source, target; /* of such */
+    int64_t source, target; /* of paired ones */
     name_id kind;
-    int64_t bytes;  /* where it must be the same on all ranks; else, and when not recorded, -1 */
-    int64_t step;   /* INT64_MIN: in none, or not to be looked at */
+    int64_t bytes;  /* if it must be the same on all ranks; else, or if not recorded, -1 */
+    int64_t step;   /* INT64_MIN: in none, or ignored */
     int64_t number; /* in the group; -1: not recorded */
-    size_t order;   /* among those of one place that are alike up to here */
+    size_t order;   /* index among those of one place that are equal in the fields above */
     size_t index;   /* of the slice's rows */
     const struct facts_collective *collective;
     uint32_t member;
@@ -38,7 +38,7 @@ static int compare_groups(const struct entry *a, const struct entry *b)
     return order ? order : compare_numbers(a->target, b->target);
 }
 
-/* As far as being alike does not depend on the order. */
+/* Compare all but the order. */
 static int compare_kinds(const struct entry *a, const struct entry *b)
 {
     int order = compare_groups(a, b);
@@ -54,7 +54,7 @@ static int compare_places(const struct entry *a, const struct entry *b)
     return order ? order : compare_numbers(a->collective->device, b->collective->device);
 }
 
-/* Rows of a recording are by device and start. */
+/* Rows of a recording are sorted by device and start. */
 static int compare_rows(const struct entry *a, const struct entry *b)
 {
     return (a->index > b->index) - (a->index < b->index);
@@ -102,7 +102,7 @@ bool slice_joins_all(const struct fleet_job *job, const struct facts_collective 
     return collective_joins_all(kind_of(job->facts, collective->kind));
 }
 
-/* Is the size the same on all ranks? Then it helps where the order is that of several threads. */
+/* Is the size the same on all ranks? Then it distinguishes collectives issued by several threads. */
 static bool has_one_size(enum collective_kind kind)
 {
     return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
@@ -116,14 +116,14 @@ int64_t slice_collectives_of(const struct fleet_job *job, const struct fleet_mem
     int64_t told = 0;
     for (size_t g = 0; g < member->count[FACTS_GROUPS]; g++) {
         int64_t of_group = groups[member->first[FACTS_GROUPS] + g].collectives;
-        if (of_group < 0) /* older facts, which have them all and do not tell */
+        if (of_group < 0) /* older facts, which have all collectives but do not record their number */
             return (int64_t)member->count[FACTS_COLLECTIVES];
         sum_add(&told, of_group);
     }
     return told;
 }
 
-/* Do all members in which something was communicated have marked steps? */
+/* Do all members with communication have marked steps? */
 static bool have_steps(const struct fleet_job *job)
 {
     const struct facts_step *steps = facts_rows(job->facts, FACTS_STEPS);
@@ -174,7 +174,7 @@ static struct entry make_entry(const struct slice *slice, size_t index, bool by_
     };
 }
 
-/* New, one for each row, in their order. */
+/* New, one for each row, in order. */
 static struct entry *make_entries(const struct slice *slice)
 {
     bool by_step = have_steps(slice->job);
@@ -184,13 +184,13 @@ static struct entry *make_entries(const struct slice *slice)
     return entries;
 }
 
-/* If all of a group have a number, it alone decides; else number and order are unrelated. */
+/* If all of a group have a number, only the number counts; else numbers are ignored. */
 static void settle_numbers(struct entry *entries, size_t count)
 {
     if (count)
         qsort(entries, count, sizeof *entries, compare_by_group);
     for (size_t first = 0, end; first < count; first = end) {
-        bool all = !entries[first].paired; /* each side counts its sends and receives for itself */
+        bool all = !entries[first].paired; /* each side numbers its sends and receives separately */
         bool all_sized = true;
         for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
             all = all && entries[end].number >= 0;
@@ -219,7 +219,7 @@ static void count_orders(struct entry *entries, size_t count)
             entries[i].order = entries[i - 1].order + 1;
 }
 
-/* ENTRIES are in any order, and in another behind. */
+/* ENTRIES are in any order, and are reordered. */
 static void find_before(struct slice *slice, struct entry *entries, size_t count)
 {
     if (count)

@@ -1,5 +1,5 @@
 /*
- * slice.h - collectives of which each is there with all of its ranks: those of a whole job, or a part of them.
+ * slice.h - a set of collectives with all of their ranks: those of a whole job, or a part of them.
  *
  *     struct slice slice;
  *     slice_of_facts(&slice, &job);
@@ -7,8 +7,8 @@
  *         ... slice.arrivals + slice.meetings.at[m].first ...
  *     slice_release(&slice);
  *
- * Collectives of several ranks are one by the rules of facts/collective_matches.h: of one process group and of its
- * number there, else the n-th of their kind in the group and step; sends and receives by who sends to whom.
+ * Collectives of several ranks match by the rules of facts/collective_matches.h: same process group and number in it,
+ * else the n-th of their kind in the group and step; sends and receives by source and target.
  */
 #ifndef TPA_FLEET_SLICE_H
 #define TPA_FLEET_SLICE_H
@@ -20,7 +20,9 @@
 struct slice_row {
     const struct facts_collective *collective; /* borrowed */
     const struct facts_collective *
-        before; /* the one before of the same group, member and device; NULL: none. Only its times and what was done until its end */
+        /* the previous one of the same group, member and device; NULL: none. Only its times and totals until its end
+         * are valid */
+        before;
     uint32_t member; /* of job.members */
 };
 
@@ -36,7 +38,7 @@ struct slice_meeting {
     bool by_order;
 };
 
-/* A row of a file, and what is known of the one before; none: its start is missing. */
+/* A row of a file, and data of the previous one; if there is none, its start is missing. */
 struct slice_record {
     struct facts_collective one, before;
     uint32_t member;
@@ -53,20 +55,20 @@ struct slice {
     uint64_t unmatched; /* rows that met no other */
 };
 
-/* All collectives of the members of JOB, which must live as long. Release with slice_release. n log n. */
+/* All collectives of the members of JOB, which must outlive the slice. Release with slice_release. Time is n log n. */
 void slice_of_facts(struct slice *slice, const struct fleet_job *job);
 void slice_release(struct slice *slice);
 
-/* The same of its records. */
+/* The same for its records. */
 void slice_finish(struct slice *slice);
 
-/* How many collectives MEMBER has, whether they are in the facts or in files apart. */
+/* The number of collectives of MEMBER, in the facts or in separate files. */
 int64_t slice_collectives_of(const struct fleet_job *job, const struct fleet_member *member);
 
 /* Does every rank have to arrive at COLLECTIVE before any can leave? */
 bool slice_joins_all(const struct fleet_job *job, const struct facts_collective *collective);
 
-/* The process group of ROW; NULL: not recorded. */
+/* The process group of ROW, borrowed; NULL: not recorded. */
 const struct facts_group *slice_group(const struct fleet_job *job, const struct slice_row *row);
 
 #endif

@@ -1,4 +1,5 @@
-/* slice_file.c - see slice_file.h. The columns are those of the collectives of facts, and some of the one before. */
+/* slice_file.c - see slice_file.h. The columns are those of the collectives of facts, and some of the previous
+ * collective. */
 #include "fleet/slice_file.h"
 
 #include "base/runs.h"
@@ -28,7 +29,7 @@ static const struct facts_column before_columns[] = {
 
 enum { BEFORE_COLUMNS = sizeof before_columns / sizeof *before_columns, MOST_COLUMNS = 64 };
 
-/* The schema into SCHEMA, whose columns are in COLUMNS. */
+/* Set SCHEMA, whose columns are stored in COLUMNS. */
 static void make_schema(struct facts_schema *schema, struct facts_column columns[MOST_COLUMNS])
 {
     const struct facts_schema *collectives = &facts_tables[FACTS_COLLECTIVES];
@@ -61,7 +62,7 @@ static uint64_t hashed_text(uint64_t hash, const struct names *texts, name_id id
     return hashed(hash, 0);
 }
 
-/* Of what makes a collective the same as others, as far as the file it is of goes: group, who sends to whom, number. */
+/* A hash of the identity of a collective that determines its file: group, source and target, number. */
 static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *row)
 {
     const struct names *texts = slicing->facts->texts;
@@ -78,7 +79,7 @@ static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *r
     return hashed(hashed(hash, (uint64_t)one->source), (uint64_t)one->target);
 }
 
-/* Older facts do not tell how many collectives a group has. */
+/* Older facts do not record the number of collectives of a group. */
 static void count_collectives(struct facts *facts, const struct slice *slice)
 {
     struct facts_group *groups = facts_rows(facts, FACTS_GROUPS);

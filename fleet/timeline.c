@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sets of moments ---- */
+/* ---- sets of intervals ---- */
 
 void measured_take(struct measured *measured, struct intervals *set)
 {
@@ -19,7 +19,7 @@ void measured_take(struct measured *measured, struct intervals *set)
             measured->before_ns[i] + measured->set.at[i].end_ns - measured->set.at[i].start_ns;
 }
 
-/* Length of the set before MOMENT. */
+/* Length in ns of the set before MOMENT. */
 static int64_t before(const struct measured *measured, int64_t moment_ns)
 {
     size_t i;
@@ -89,7 +89,7 @@ void timeline_release(struct fleet_timeline *line)
     line->cause_before_ns = NULL;
 }
 
-/* Add the part of GAP within [START, END), which is less than all of it. */
+/* Add the part of GAP within [START, END), which does not contain all of it. */
 static void add_part_of_gap(const struct gap *gap, int64_t start_ns, int64_t end_ns, int64_t *idle_ns)
 {
     int64_t from_ns = gap->start_ns > start_ns ? gap->start_ns : start_ns,
@@ -98,11 +98,11 @@ static void add_part_of_gap(const struct gap *gap, int64_t start_ns, int64_t end
         idle_ns[gap->cause] += to_ns - from_ns;
 }
 
-/* Idle time of [START, END) by cause into IDLE; its sum. */
+/* Store the idle time of [START, END) by cause in IDLE. Returns its sum. */
 static int64_t split_gaps(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
                           int64_t *idle_ns)
 {
-    size_t first, end; /* gaps that lie within as a whole */
+    size_t first, end; /* gaps entirely within */
     SEARCH(first, line->gap_count, line->gaps[first].start_ns < start_ns);
     SEARCH(end, line->gap_count, line->gaps[end].end_ns <= end_ns);
     for (size_t c = 0; c < GAP_CAUSES && first < end; c++)

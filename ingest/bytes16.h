@@ -1,8 +1,8 @@
 /*
- * bytes16.h - 16 bytes of text looked at at once: by SSE2 on x86, by NEON on 64-bit ARM.
+ * bytes16.h - operations on 16 bytes of text at once: by SSE2 on x86, by NEON on 64-bit ARM.
  *
- * HAVE_BYTES16 is 0 where there is neither; who includes this has plain C for that. What each does is in its name: of two
- * vectors, byte by byte. A comparison gives 0xff where it is true. Masks have a bit a byte, the first the lowest.
+ * HAVE_BYTES16 is 0 without either; the includer then uses plain C. Operations work byte by byte on two vectors. A
+ * comparison gives 0xff for true. Masks have one bit per byte, the first byte in the lowest bit.
  */
 #ifndef TPA_INGEST_BYTES16_H
 #define TPA_INGEST_BYTES16_H
@@ -41,7 +41,7 @@ static inline bytes16 bytes16_minus(bytes16 a, bytes16 b)
     return _mm_sub_epi8(a, b);
 }
 
-/* Without signs. */
+/* Unsigned. */
 static inline bytes16 bytes16_at_most(bytes16 a, bytes16 b)
 {
     return _mm_cmpeq_epi8(_mm_min_epu8(a, b), a);

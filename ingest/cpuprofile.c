@@ -4,8 +4,8 @@
  *     { "nodes": [ { "id", "callFrame": { "functionName", "url", "lineNumber" from 0 }, "hitCount", "children": [id] } ],
  *       "startTime", "endTime" in us, "samples": [id], "timeDeltas": [us since the sample before] }
  *
- * Some writers have "parent" in place of "children". A sample stands for the time until the next one, the last one until the
- * end; without times a hit counts as one. A node whose callers lead back to itself is left out, and counted.
+ * Some writers have "parent" in place of "children". A sample covers the time until the next one, the last one until
+ * the end; without times a hit counts as one. A node whose callers form a cycle is left out, and counted.
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/formats.h"
@@ -35,7 +35,7 @@ typedef VEC_OF(int64_t) v8_numbers;
 struct v8 {
     struct stack_sums sums;
     const char *text;
-    VEC_OF(struct v8_node) nodes; /* by id once all are read */
+    VEC_OF(struct v8_node) nodes; /* sorted by id once all are read */
     VEC_OF(struct v8_edge) edges;
     v8_numbers samples, deltas;
     int64_t start_us, end_us;
@@ -121,7 +121,7 @@ static struct v8_node *find_node(const struct v8 *reader, int64_t id)
                                : NULL;
 }
 
-/* The stack of NODE: first up to a caller whose stack is known, then down again. */
+/* The stack of NODE: first up to a caller with a known stack, then down again. */
 static void find_stack(struct v8 *reader, struct v8_node *node)
 {
     VEC_OF(struct v8_node *) path = { 0 };
@@ -131,7 +131,7 @@ static void find_stack(struct v8 *reader, struct v8_node *node)
         *VEC_PUSH(&path) = at;
         at = at->parent == NO_PARENT ? NULL : find_node(reader, at->parent);
     }
-    bool bad = at && at->state != NODE_KNOWN; /* a cycle, or what hangs on one */
+    bool bad = at && at->state != NODE_KNOWN; /* a cycle, or a node below one */
     stack_id stack = at && !bad ? at->stack : STACK_ROOT;
     for (size_t i = path.count; i-- > 0;) {
         path.at[i]->state = bad ? NODE_BAD : NODE_KNOWN;
@@ -153,7 +153,7 @@ static void join_nodes(struct v8 *reader)
         if (child && child->parent == NO_PARENT)
             child->parent = reader->edges.at[i].parent;
         else
-            stack_sums_odd(&reader->sums, TPA_NOWHERE); /* a child of nobody, or of two */
+            stack_sums_odd(&reader->sums, TPA_NOWHERE); /* a child without a parent, or with two */
     }
     for (size_t i = 0; i < reader->nodes.count; i++)
         find_stack(reader, &reader->nodes.at[i]);

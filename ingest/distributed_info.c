@@ -6,7 +6,7 @@
 #include "trace/columns.h"
 #include <inttypes.h>
 
-/* The ranks as collectives write them: "[0, 1]". Their number goes to *COUNT. */
+/* The ranks as collectives write them: "[0, 1]". Stores their number in *COUNT. */
 static name_id read_ranks(struct trace_builder *builder, const struct json_text *text, int64_t *count)
 {
     struct json_pull in = { text->at, text->at + text->len };

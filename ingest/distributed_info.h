@@ -1,5 +1,5 @@
 /*
- * distributed_info.h - which rank a file is of, and the process groups that this rank is in.
+ * distributed_info.h - the rank of a file, and the process groups of this rank.
  *
  *     distributed_info_apply(builder, value, strlen(value));      // fills in the builder's current file
  *
@@ -10,14 +10,14 @@
  *      "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cpu:gloo,cuda:nccl",
  *                     "pg_size": 8, "ranks": [0, 1, ...]}, ...]}
  *
- * pg_config lists groups of the rank only, as far as it lists them: there may be more (pg_count).
+ * pg_config lists only groups of this rank, and not necessarily all of them (pg_count).
  */
 #ifndef TPA_INGEST_DISTRIBUTED_INFO_H
 #define TPA_INGEST_DISTRIBUTED_INFO_H
 
 #include "trace/builder.h"
 
-/* Take what the LEN bytes of JSON at TEXT tell; nothing when they are not an object. */
+/* Store the values of the LEN bytes of JSON at TEXT; does nothing if they are not an object. */
 void distributed_info_apply(struct trace_builder *builder, const char *text, size_t len);
 
 #endif

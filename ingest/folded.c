@@ -1,11 +1,12 @@
 /*
- * folded.c - collapsed stacks, a line each: frames from the outside in, separated by semicolons, a blank and the weight.
+ * folded.c - collapsed stacks, one per line: frames, outermost first, separated by semicolons, a blank and the weight.
  *
  *     main;train;aten::mm 42
  *     <module> (app.py:40);work (app.py:12) 17
  *
- * What stackcollapse-*.pl, py-spy record --format raw, inferno, async-profiler, dtrace and tpa convert --to folded write. What
- * weights are, the file does not say: they are shown as counts. py-spy's frames have file and line in parentheses.
+ * What stackcollapse-*.pl, py-spy record --format raw, inferno, async-profiler, dtrace and tpa convert --to folded
+ * write. The unit of weights is not recorded: they are shown as counts. py-spy's frames have file and line in
+ * parentheses.
  */
 #include "ingest/formats.h"
 
@@ -13,7 +14,7 @@
 #include "ingest/stack_sums.h"
 #include <string.h>
 
-/* Where the weight of the line AT..END begins, and the frames end; NULL: it is not a stack. */
+/* Where the weight of the line AT..END begins, and the frames end; NULL if it is not a stack. */
 static const char *weight_of(const char *at, const char *end, int64_t *weight)
 {
     const char *blank = end;
@@ -58,7 +59,7 @@ static void add_line(struct stack_sums *sums, const char *at, const char *end, i
             stack = stack_sums_below(sums, stack, function_of(sums, at, frame_end));
         at = frame_end + 1;
     }
-    if (stack == STACK_ROOT) /* py-spy writes samples without frames so */
+    if (stack == STACK_ROOT) /* how py-spy writes samples without frames */
         stack = stack_sums_below(sums, stack, stack_sums_function(sums, "(no stack)", 10, "", 0, 0));
     stack_sums_add(sums, stack, (double)weight * 1e-9, weight);
 }
@@ -84,7 +85,7 @@ static struct profile *read_folded(struct source *source, struct tpa_error *err)
     return stack_sums_finish(&sums, PROFILE_COUNT, err);
 }
 
-/* Whole lines of the beginning are stacks, one with a caller among them; the last line may be cut. */
+/* All complete lines at the beginning must be stacks, at least one with a caller; the last line may be cut. */
 static int sniff_folded(const char *bytes, size_t len)
 {
     enum { ENOUGH = 20 };

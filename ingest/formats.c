@@ -1,10 +1,10 @@
 /*
- * formats.c - the formats, and how a command's files become one trace.
+ * formats.c - the formats, and combining a command's files into one trace.
  *
- * A directory stands for the traces in it: TensorBoard's log directories, one file per rank. Files in
- * it that are not traces are skipped, also profiles and reports in .tpa files; a file named by the user must be
- * one. A directory without traces stands for the profiles in it. What is out of reach in a directory (most often
- * because it belongs to somebody else) is left out, and that is reported: the other ranks are worth having.
+ * A directory means the traces in it: TensorBoard's log directories, one file per rank. Files in it that are not traces
+ * are skipped, also profiles and reports in .tpa files; a file named by the user must be one. A directory without
+ * traces means the profiles in it. Inaccessible files in a directory (most often owned by another user) are left out
+ * and reported: the other ranks are still useful.
  */
 #define _GNU_SOURCE
 #include "ingest/formats.h"
@@ -50,7 +50,7 @@ static void free_paths(struct paths *paths)
     VEC_FREE(paths);
 }
 
-/* By name, with numbers in them compared as numbers: rank2 before rank10. */
+/* Compare names, with embedded numbers compared as numbers: rank2 before rank10. */
 static int compare_paths(const void *a, const void *b)
 {
     const char *left = *(char *const *)a, *right = *(char *const *)b;
@@ -64,7 +64,7 @@ static bool has_ending(const char *name, const char *ending)
     return len > end && strcmp(name + len - end, ending) == 0;
 }
 
-/* Names in a directory that may be traces, or profiles; what they really are is sniffed later. */
+/* Names in a directory that may be traces, or profiles; their format is determined later. */
 static const char *const trace_endings[] = {
     ".json",    ".json.gz",        ".json.zst",   ".tpa",    ".trace", ".pt.trace", ".xplane.pb",
     ".pftrace", ".perfetto-trace", ".pftrace.gz", ".sqlite", ".db",    ".rpd",      NULL
@@ -97,7 +97,7 @@ static bool fail_at_path(const char *path, const char *what, struct tpa_error *e
     return tpa_in_file(err, path);
 }
 
-/* What PATH leads to, *ABOUT. Nothing (st_mode 0) when it is gone meanwhile, or a link that leads nowhere. */
+/* Get *ABOUT of PATH, following links. st_mode is 0 if it has been deleted, or is a dangling link. */
 static bool look_at(const char *path, bool follow, struct stat *about, struct tpa_error *err)
 {
     if ((follow ? stat : lstat)(path, about) == 0)
@@ -106,7 +106,7 @@ static bool look_at(const char *path, bool follow, struct stat *about, struct tp
     return errno == ENOENT || errno == ELOOP || fail_at_path(path, "cannot look at this file", err);
 }
 
-/* The names in the directory PATH but those with a dot in front, sorted. */
+/* The sorted names in the directory PATH, without those that begin with a dot. */
 static bool list_names(const char *path, struct paths *names, struct tpa_error *err)
 {
     DIR *directory = opendir(path);
@@ -128,13 +128,14 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
     return ok;
 }
 
-/* What was found in a directory but is out of reach, or not to be read, and why. */
+/* Files in directories that are inaccessible or unreadable, and why. */
 struct left_out {
     struct names *paths;
     VEC_OF(char *) reasons; /* of each path */
 };
 
-/* Was PATH in a directory out of reach, or no file for us, which is all that ERR tells? Then it is remembered, and no error. */
+/* Does ERR only say that PATH, found in a directory, is inaccessible or no trace? Then it is recorded, and not an
+ * error. */
 static bool leave_out(struct left_out *left_out, const char *path, struct tpa_error *err)
 {
     bool out_of_reach = err->code == EACCES || err->code == EPERM || err->code == ENOENT;
@@ -172,7 +173,7 @@ static bool list_directory(const char *path, int depth, const char *const *endin
 
 /* ---- sniffing ---- */
 
-/* The format whose sniff is surest, and at least AT_LEAST sure. */
+/* The format whose sniff returns the highest certainty, at least AT_LEAST. */
 static const struct format *find_format(const char *bytes, size_t len, int at_least)
 {
     const struct format *best = NULL;
@@ -189,7 +190,7 @@ static const struct format *find_format(const char *bytes, size_t len, int at_le
 
 /* ---- reading ---- */
 
-/* Sums out of a .tpa file in a directory: they matter only when no trace is in it. */
+/* Aggregates from a .tpa file in a directory: used only if it contains no trace. */
 struct aside {
     char *path;
     struct profile *profile;
@@ -200,21 +201,21 @@ struct aside {
 struct reading {
     const struct ingest_options *options;
     struct trace_builder *builder;
-    size_t traces;       /* files that went into it */
-    struct names *files; /* all regular ones, each by the bytes of its key */
+    size_t traces;       /* files that were added to it */
+    struct names *files; /* all regular files, keyed by file identity */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
     struct snapshots snapshots;
     struct result *result;
     struct left_out left_out;   /* of all directories */
-    struct names *no_traces;    /* files of directories that have a trace's ending, but hold none */
-    const char *no_trace_is;    /* what the first of them is */
-    struct arena words;         /* owns that */
-    bool in_directory;          /* what is read now was found, not named */
-    VEC_OF(struct aside) aside; /* of the directory that is read now */
+    struct names *no_traces;    /* files in directories with the extension of a trace that are none */
+    const char *no_trace_is;    /* what the first of them contains */
+    struct arena words;         /* owns no_trace_is */
+    bool in_directory;          /* the current file was found in a directory, not named */
+    VEC_OF(struct aside) aside; /* of the current directory */
 };
 
-/* Sums, where FORMAT can have them, go to OTHER. */
+/* Aggregates, if FORMAT can have them, go to OTHER. */
 static bool read_trace(struct reading *reading, const struct format *format, struct source *source,
                        struct ingested *other, struct tpa_error *err)
 {
@@ -225,13 +226,13 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     bool ok = format->read_any ? format->read_any(source, builder, reading->options, other, err)
                                : format->read(source, builder, reading->options, err);
     struct trace_file *file = trace_builder_current_file(builder);
-    /* What was converted to a .tpa file keeps the sizes that it had. */
+    /* A trace converted to .tpa keeps the sizes of the original. */
     if (!file->container || file->container->is_log)
         file->packed_size = source_packed_size(source);
     return ok;
 }
 
-/* What was read so far, in words; NULL when nothing was. */
+/* A description of what was read so far; NULL if nothing. */
 static const char *what_was_read(const struct reading *reading)
 {
     return reading->traces               ? "a trace"
@@ -250,8 +251,8 @@ static bool can_not_join(const char *what, const struct reading *reading, struct
 }
 
 /*
- * Note where PROFILE, which is taken, was read, the file NAME, if it does not know of files itself, and keep it. False
- * and ERR when times would be added to what are none.
+ * Keep PROFILE, which is taken, and record that it came from the file NAME unless it lists files itself. False and ERR
+ * if its unit differs from earlier profiles.
  */
 static bool keep_profile(struct reading *reading, const char *name, struct profile *profile,
                          struct tpa_error *err)
@@ -279,7 +280,7 @@ static void free_aside(struct aside *aside)
     action_report_free(aside->actions);
 }
 
-/* Add SUMS to what was read, and leave nothing in them. */
+/* Add SUMS to what was read, and empty them. */
 static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_error *err)
 {
     bool apart = reading->traces || reading->actions || reading->snapshots.of.count ||
@@ -295,7 +296,7 @@ static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_err
     return kept || tpa_in_file(err, sums->path);
 }
 
-/* A file that may hold a trace or sums: which of them shows when it is read. */
+/* A file that may hold a trace or aggregates, which is known only after reading. */
 static bool read_either(struct reading *reading, const struct format *format, struct source *source,
                         struct tpa_error *err)
 {
@@ -357,7 +358,7 @@ static bool read_as(struct reading *reading, const struct format *format, struct
     return reading->actions != NULL;
 }
 
-/* Was this regular file read before? It is remembered. */
+/* Was this regular file read before? Records it. */
 static bool read_before(struct reading *reading, const struct source *source)
 {
     struct source_id id;
@@ -375,7 +376,7 @@ static bool may_read(const struct reading *reading, const struct source *source,
     return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
-/* A file in a directory turned out to be no trace: that it is left out is reported, with what ERR says that it is. */
+/* Record that a file in a directory is not a trace, for a notice with the description in ERR. */
 static void remember_no_trace(struct reading *reading, const char *path, const struct tpa_error *err)
 {
     if (names_count(reading->no_traces) == 0)
@@ -384,8 +385,8 @@ static void remember_no_trace(struct reading *reading, const char *path, const s
 }
 
 /*
- * The file at PATH, which was found in a directory, is none that is read, as ERR tells: go on without it. TRACES is how
- * many there were before. False: something of it was read already.
+ * Skip the file at PATH, found in a directory, which cannot be read as ERR says. TRACES is the number of traces before
+ * it. False if part of it was read already.
  */
 static bool leave_unread(struct reading *reading, size_t traces, const char *path, struct tpa_error *err)
 {
@@ -401,12 +402,11 @@ static bool leave_unread(struct reading *reading, size_t traces, const char *pat
 
 static struct trace *finish_trace(struct reading *reading)
 {
-    struct trace *trace = trace_builder_finish(reading->builder);
-    trace->workers = parallel_workers(reading->options->workers);
-    return trace;
+    trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
+    return trace_builder_finish(reading->builder);
 }
 
-/* What was read so far is a trace of its own, and the next file begins another. */
+/* Pass on what was read so far as a trace; the next file begins another. */
 static bool hand_over(struct reading *reading, struct tpa_error *err)
 {
     const struct ingest_options *options = reading->options;
@@ -419,7 +419,7 @@ static bool hand_over(struct reading *reading, struct tpa_error *err)
     return fine;
 }
 
-/* Read a file; false in *KNOWN when its format is unknown, which is an error only when it MUST_BE. */
+/* Read a file; false in *KNOWN when its format is unknown, which is an error only if MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
 {
@@ -434,7 +434,7 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
         return (!must_be && leave_out(&reading->left_out, path, err)) || tpa_in_file(err, path);
     const char *bytes;
     size_t len = source_peek(source, &bytes, err);
-    /* A file the user named is taken at its word; one found in a directory must look like a trace. */
+    /* A file named by the user may have any format; one found in a directory must look like a trace. */
     const struct format *format = err->failed ? NULL : find_format(bytes, len, must_be ? 1 : 50);
     bool ok = !err->failed;
     bool is_result = format && format->read_result;
@@ -470,8 +470,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
 }
 
 /*
- * JAX and TensorFlow write what an *.xplane.pb holds once more beside it, as JSON that ends at 1,000,000 events. Is
- * PATH such a file, with an *.xplane.pb in its directory among FOUND?
+ * JAX and TensorFlow also write the content of an *.xplane.pb as JSON beside it, cut at 1,000,000 events. Is PATH such
+ * a file, with an *.xplane.pb in its directory among FOUND?
  */
 static bool is_repeated(const char *path, const struct paths *found)
 {
@@ -485,7 +485,7 @@ static bool is_repeated(const char *path, const struct paths *found)
     return false;
 }
 
-/* Read the files in the directory PATH that end in one of ENDINGS. Those of use add to *READ. */
+/* Read the files in the directory PATH that end in one of ENDINGS. *READ counts those that were used. */
 static bool read_files_in(const char *path, const char *const *endings, struct reading *reading,
                           size_t *looked_at, size_t *read, struct tpa_error *err)
 {
@@ -523,7 +523,8 @@ static bool use_aside(struct reading *reading, bool profiles, size_t *read, stru
     return ok;
 }
 
-/* No file in the directory PATH was read, of which LOOKED_AT have a name for it; FIRST is where left_out begins. */
+/* Fail because no file in the directory PATH was read; LOOKED_AT had suitable names; FIRST is the index of the first in
+ * left_out. */
 static bool nothing_in(const char *path, const struct reading *reading, size_t looked_at, size_t first,
                        struct tpa_error *err)
 {
@@ -577,7 +578,7 @@ static void tell_of_sums(struct sums_origin *origin, struct arena *arena, const 
     };
 }
 
-/* Tell what was left out, in a notice of what was read. */
+/* Report files that were left out in a notice of what was read. */
 static void tell_left_out(struct reading *reading, const struct ingested *sums)
 {
     const struct left_out *left_out = &reading->left_out;
@@ -605,7 +606,7 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
     buffer_release(&text);
 }
 
-/* Report which files among the traces are not traces: an empty one may be all that a rank left behind. */
+/* Report which files among the traces are not traces: an empty one may be the remains of a rank. */
 static void tell_no_traces(struct reading *reading)
 {
     size_t count = names_count(reading->no_traces);

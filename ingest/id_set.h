@@ -1,4 +1,4 @@
-/* id_set.h - numbers by what they stand for. */
+/* id_set.h - a set of objects with ids, for hashing. */
 #ifndef TPA_INGEST_ID_SET_H
 #define TPA_INGEST_ID_SET_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Open addressing, by a hash that its user makes. Zero-initialised: empty. Free the slots. */
+/* Open addressing, with a hash computed by the caller. Zero-initialised: empty. Free the slots with free(). */
 struct id_slot {
     uint32_t hash, id_plus_1;
 };
@@ -16,7 +16,7 @@ struct id_set {
 };
 
 /*
- * The id of what hashes to HASH and for which SAME says true; else ID_NEW, and the next such search finds NEXT_ID.
+ * The id of the object with HASH for which SAME returns true; else ID_NEW, and NEXT_ID is inserted for later searches.
  */
 #define ID_NEW UINT32_MAX
 uint32_t id_set_find(struct id_set *set, uint64_t hash, uint32_t next_id,

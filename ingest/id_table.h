@@ -1,8 +1,8 @@
 /*
- * id_table.h - from ids that a file made up, of 64 bits, to places in an array. Zero-initialise it.
+ * id_table.h - maps arbitrary 64-bit ids of a file to indices of an array. Zero-initialise it.
  *
- * Producers count up, so most ids are no larger than a few times their number: these are looked up in an array by
- * themselves. All others are in a table with open addressing.
+ * Producers count up, so most ids are at most a few times their number: these are indices of an array. All others are
+ * in a table with open addressing.
  */
 #ifndef TPA_INGEST_ID_TABLE_H
 #define TPA_INGEST_ID_TABLE_H
@@ -21,10 +21,10 @@ struct id_table {
     size_t count; /* of both */
 };
 
-/* The same of a key that is not in the array. */
+/* The same for a key that is not in the array. */
 uint32_t id_table_find_far(const struct id_table *table, uint64_t key);
 
-/* The place of KEY, or ID_TABLE_NONE. */
+/* The index of KEY, or ID_TABLE_NONE. */
 static inline uint32_t id_table_find(const struct id_table *table, uint64_t key)
 {
     if (key < table->direct_count && table->direct[key])
@@ -32,10 +32,10 @@ static inline uint32_t id_table_find(const struct id_table *table, uint64_t key)
     return id_table_find_far(table, key);
 }
 
-/* KEY means PLACE from now on. */
+/* Map KEY to PLACE. */
 void id_table_set(struct id_table *table, uint64_t key, uint32_t place);
 
-/* Forget all. */
+/* Remove all keys. */
 void id_table_release(struct id_table *table);
 
 #endif

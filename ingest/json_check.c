@@ -8,7 +8,7 @@ enum { DEEPEST = 1024 };
 
 struct check {
     const char *at, *end;
-    char closers[DEEPEST]; /* what ends each open list and object */
+    char closers[DEEPEST]; /* closing bracket of each open list and object */
     size_t depth;
 };
 
@@ -59,7 +59,7 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* What follows a backslash. */
+/* Check the text after a backslash. */
 static bool pass_escape(struct check *check)
 {
     char c = peek(check);
@@ -77,7 +77,7 @@ static bool pass_string(struct check *check)
     if (!pass(check, '"'))
         return false;
     while (!pass(check, '"')) {
-        if ((unsigned char)peek(check) < 0x20) /* the end among them */
+        if ((unsigned char)peek(check) < 0x20) /* includes the end */
             return false;
         if (*check->at++ == '\\' && !pass_escape(check))
             return false;
@@ -105,7 +105,7 @@ static bool pass_scalar(struct check *check)
     }
 }
 
-/* A key and its colon, where an object is open. */
+/* Check a key and its colon, in an open object. */
 static bool pass_key(struct check *check)
 {
     if (check->closers[check->depth - 1] != '}')
@@ -117,7 +117,8 @@ static bool pass_key(struct check *check)
     return pass(check, ':');
 }
 
-/* The begin of a value: all that it opens, up to and with the first one that is not a list or object, or to where an empty one ends. */
+/* Check the beginning of a value: all opening brackets, up to and including the first value that is not a list or
+ * object, or the end of an empty one. */
 static bool pass_begin(struct check *check)
 {
     for (;;) {
@@ -136,7 +137,7 @@ static bool pass_begin(struct check *check)
     }
 }
 
-/* What ends behind a value, and the comma before the next one. */
+/* Check the closing brackets after a value, and the comma before the next one. */
 static bool pass_ends(struct check *check)
 {
     while (check->depth > 0) {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Are the LEN bytes at TEXT one value as RFC 8259 has it, with blanks around it or none? Which bytes strings hold is not
- * looked at, but that they are not controls. A value nested deeper than 1024 is rejected.
+ * Are the LEN bytes at TEXT one value according to RFC 8259, with optional blanks around it? Bytes of strings are only
+ * checked for control characters. A value nested deeper than 1024 is rejected.
  */
 bool json_is_value(const char *text, size_t len);
 

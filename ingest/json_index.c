@@ -1,11 +1,11 @@
 /*
  * json_index.c - see json_index.h.
  *
- * For each block of 64 bytes three masks are made, one bit a byte: quotes, backslashes, brackets.
- * Quotes after an odd run of backslashes do not count; a running xor over the rest of the quotes
- * tells which bytes are inside strings. (The method is Langdale and Lemire's, "Parsing Gigabytes of
- * JSON per Second", 2019; that brackets differ from one another in bit 5 only saves half the work.)
- * The masks are made by AVX2 where the CPU has it, else by SSE2 or NEON (bytes16.h), else by plain C.
+ * For each block of 64 bytes three masks are computed, one bit per byte: quotes, backslashes, brackets. Quotes after an
+ * odd run of backslashes do not count; a prefix xor over the other quotes gives the bytes inside strings. (The method
+ * is Langdale and Lemire's, "Parsing Gigabytes of JSON per Second", 2019; half the work is saved because brackets
+ * differ only in bit 5.) The masks are computed with AVX2 if the CPU has it, else by SSE2 or NEON (bytes16.h), else by
+ * plain C.
  */
 #include "ingest/json_index.h"
 
@@ -86,9 +86,9 @@ AVX2 static inline struct masks scan_avx2(const char *block)
 #endif
 
 /*
- * Bits of the bytes that a backslash escapes. *ESCAPED carries over blocks: is the first byte escaped?
- * In a run of backslashes every other one escapes; runs that start at odd places are distinguished from those
- * at even ones by adding the run's start to it and looking where the carry comes out.
+ * Mask of the bytes escaped by a backslash. *ESCAPED carries over blocks: is the first byte escaped? In a run of
+ * backslashes every other one escapes; runs that start at odd offsets are distinguished from those at even ones by
+ * adding the start to the run and checking the carry.
  */
 static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *escaped)
 {
@@ -102,7 +102,7 @@ static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *escaped)
     uint64_t follows = backslash << 1 | *escaped;
     uint64_t odd_starts = backslash & ~even & ~follows;
     uint64_t sum = odd_starts + backslash;
-    *escaped = sum < backslash; /* a run that reaches past the block */
+    *escaped = sum < backslash; /* a run that extends beyond the block */
     uint64_t invert = sum << 1;
     return (even ^ invert) & follows;
 }
@@ -119,7 +119,7 @@ static inline uint64_t running_xor(uint64_t bits)
     return bits;
 }
 
-/* One block: make the masks of it into positions. Writes up to 72 positions at OUT, returns how many count. */
+/* Convert the masks of one block to positions. Writes up to 72 positions at OUT, returns how many are valid. */
 static inline size_t index_block(struct json_index *index, struct masks masks, uint64_t valid, uint32_t base,
                                  uint32_t *out)
 {
@@ -128,7 +128,7 @@ static inline size_t index_block(struct json_index *index, struct masks masks, u
     index->in_string = (uint64_t)((int64_t)inside >> 63);
     uint64_t bits = quote | (masks.bracket & ~inside & valid);
     size_t count = (size_t)__builtin_popcountll(bits);
-    /* Eight at a time without asking: most blocks of a trace hold about that many. */
+    /* Eight at a time without branches: most blocks of a trace hold about that many. */
     for (size_t done = 0; done < count; done += 8) {
         for (int i = 0; i < 8; i++) {
             out[done + (size_t)i] = base + (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << 63);
@@ -149,7 +149,7 @@ static inline size_t index_block(struct json_index *index, struct masks masks, u
             backslashes |= masks.backslash;                                                                  \
             out += index_block(index, masks, ~UINT64_C(0), (uint32_t)at, out);                               \
         }                                                                                                    \
-        if (at < end) { /* the last bytes: what follows them is padding */                                   \
+        if (at < end) { /* the last bytes: padding follows them */                                           \
             struct masks masks = scan(index->text + at);                                                     \
             uint64_t valid = ~(~UINT64_C(0) << (end - at));                                                  \
             backslashes |= masks.backslash & valid;                                                          \

@@ -1,11 +1,11 @@
-/* json_keep.h - values of a JSON document that live on with the trace. */
+/* json_keep.h - values of a JSON document that live as long as the trace. */
 #ifndef TPA_INGEST_JSON_KEEP_H
 #define TPA_INGEST_JSON_KEEP_H
 
 #include "ingest/json_pull.h"
 #include "trace/columns.h"
 
-/* The characters of a string, its escapes undone; any other value as it stands. The trace owns the text. */
+/* The characters of a string, unescaped; any other value unchanged. The trace owns the text. */
 char *json_text_keep(struct trace_builder *builder, const struct json_text *text);
 
 /* The same as an id of the trace's texts. */

@@ -1,4 +1,4 @@
-/* json_pull.c - see json_pull.h. Brackets are counted, not matched: metadata is small and mostly sound. */
+/* json_pull.c - see json_pull.h. Brackets are counted, not matched: metadata is small and usually valid. */
 #include "ingest/json_pull.h"
 
 #include "ingest/json_text.h"
@@ -19,7 +19,7 @@ bool json_enter(struct json_pull *in, char bracket)
     return true;
 }
 
-/* Over blanks and commas. Is there something other than CLOSE? Consumes CLOSE when it is there. */
+/* Skip blanks and commas. Is there something other than CLOSE? Consumes CLOSE. */
 static bool more_before(struct json_pull *in, char close)
 {
     while (in->at < in->end && (json_is_blank(*in->at) || *in->at == ','))
@@ -33,7 +33,7 @@ static bool more_before(struct json_pull *in, char close)
     return true;
 }
 
-/* The closing quote of the string that begins behind AT, or END. */
+/* The closing quote of the string that begins after AT, or END. */
 static const char *string_end(const char *at, const char *end)
 {
     while (at < end && *at != '"')

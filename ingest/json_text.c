@@ -1,6 +1,6 @@
 /*
- * json_text.c - numbers as integers from the digits themselves: `1661203462598738.123` us does not
- * fit a double, so no time ever passes through one.
+ * json_text.c - parses numbers as integers: `1661203462598738.123` us does not fit a double, so times are never
+ * converted to one.
  */
 #define _GNU_SOURCE
 #include "ingest/json_text.h"
@@ -29,16 +29,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number taken apart: DIGITS * 10^EXPONENT. */
+/* A decomposed number: DIGITS * 10^EXPONENT. */
 struct decimal {
     bool negative;
     uint64_t digits; /* the first 19 significant ones */
     int exponent;
-    bool exact;          /* no digit that is not zero was left out */
-    unsigned next_digit; /* the first one left out, for rounding */
+    bool exact;          /* no nonzero digit was dropped */
+    unsigned next_digit; /* the first dropped digit, for rounding */
 };
 
-/* Saturating: exponents beyond this make zero or too large a number anyway. */
+/* Saturation limit: larger exponents give zero or overflow anyway. */
 enum { EXPONENT_LIMIT = 100000 };
 
 static bool take_apart(const char *at, const char *end, struct decimal *number)
@@ -91,7 +91,7 @@ static bool take_apart(const char *at, const char *end, struct decimal *number)
     return at == end;
 }
 
-/* Multiply by 10^SHIFT and round (half away from zero) or cut; false when it passes LIMIT. */
+/* Multiply by 10^SHIFT and round (half away from zero) or truncate; false if it exceeds LIMIT. */
 static bool scale(const struct decimal *number, int shift, bool round, uint64_t limit, uint64_t *result)
 {
     uint64_t value = number->digits;
@@ -225,7 +225,7 @@ bool json_decimal(const char *start, const char *end, double *value)
         return false;
     static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-    /* Both factors exact in a double: so is the rounding of their product or quotient. */
+    /* Both factors are exact in a double, so their product or quotient is correctly rounded. */
     if (number.exact && number.digits <= UINT64_C(1) << 53 && number.exponent >= -22 &&
         number.exponent <= 22) {
         double digits = (double)number.digits;
@@ -292,7 +292,8 @@ static void add_utf8(struct buffer *out, uint32_t c)
     buffer_add(out, bytes, len);
 }
 
-/* The \uXXXX at AT (after the 'u'), with the low surrogate that may follow. Bytes taken; 0 when bad. */
+/* The \uXXXX at AT (after the 'u'), with the low surrogate that may follow. Returns the bytes consumed; 0 if
+ * invalid. */
 static size_t add_unicode(const char *at, const char *end, struct buffer *out)
 {
     const uint32_t replacement = 0xFFFD;
@@ -348,7 +349,7 @@ bool json_unescape(const char *start, const char *end, struct buffer *out)
 void json_compact(const char *start, const char *end, struct buffer *out)
 {
     buffer_clear(out);
-    VEC_RESERVE(out, (size_t)(end - start) + 1); /* lists of sizes come with a blank at every other byte */
+    VEC_RESERVE(out, (size_t)(end - start) + 1); /* lists of sizes contain many blanks */
     char *to = out->at;
     bool in_string = false;
     for (const char *at = start; at < end; at++) {

@@ -34,29 +34,28 @@ static inline bool json_ends_value(char c)
 const char *json_word_end(const char *at);
 
 /*
- * A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero when it
- * has more than three decimals. Leading '+', leading zeros and exponents are accepted. False when the
- * bytes START..END are not a number, or its nanoseconds are 2^61 (73 years) or more, before or after 0.
+ * A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero if it has more than
+ * three decimals. Leading '+', leading zeros and exponents are accepted. False when the bytes START..END are not a
+ * number, or its nanoseconds are 2^61 (73 years) or more, before or after 0.
  */
 bool json_microseconds(const char *start, const char *end, int64_t *ns);
 
 /*
- * An integer: decimal digits, or a decimal fraction or exponent that is cut towards zero. Values of
- * 2^63 .. 2^64-1 (addresses) keep their bits. False when it is not a number or is larger.
+ * An integer: decimal digits, or a decimal fraction or exponent that is truncated towards zero. Values of 2^63 ..
+ * 2^64-1 (addresses) keep their bits. False if it is not a number or is larger.
  */
 bool json_integer(const char *start, const char *end, int64_t *value);
 
-/* A double, as strtod in the C locale reads it, but no hex, NaN or infinity. */
+/* A double, as read by strtod in the C locale, but without hex, NaN and infinity. False if it is not one. */
 bool json_decimal(const char *start, const char *end, double *value);
 
 /*
- * Undo the escapes of the string between quotes at START..END; OUT is replaced. Bad escapes are kept
- * as they stand, lone surrogates become U+FFFD; \u0000 becomes U+FFFD too, so that texts hold no NUL.
- * False when an escape was bad.
+ * Unescape the string between quotes at START..END; OUT is replaced. Invalid escapes are kept unchanged, lone
+ * surrogates become U+FFFD; \u0000 becomes U+FFFD too, so that texts hold no NUL. False if an escape was invalid.
  */
 bool json_unescape(const char *start, const char *end, struct buffer *out);
 
-/* Copy the JSON value START..END without the blanks that stand outside of strings; OUT is replaced. */
+/* Copy the JSON value START..END without the blanks outside of strings; OUT is replaced. */
 void json_compact(const char *start, const char *end, struct buffer *out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * known_lists.c - see known_lists.h. A list lies in one of a few slots behind that of its hash, or takes the place of another:
- * so a file that is made to fill them costs no more than its lists do without.
+ * known_lists.c - see known_lists.h. A list is in one of a few slots from that of its hash on, or replaces another: so
+ * a malicious file that fills the slots gains nothing.
  */
 #include "ingest/known_lists.h"
 
@@ -16,7 +16,7 @@ static inline uint64_t word_at(const uint8_t *bytes)
     return word;
 }
 
-/* Two chains of multiplications, as one alone would wait for itself. */
+/* Two chains of multiplications, for instruction-level parallelism. */
 uint64_t known_lists_hash(const uint8_t *bytes, size_t len)
 {
     static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
@@ -40,7 +40,7 @@ uint64_t known_lists_hash(const uint8_t *bytes, size_t len)
     return a ^ a >> 32;
 }
 
-/* Where these bytes are, or can be put. */
+/* The slot of these bytes, or a slot for them. */
 static struct known_list *slot_of(const struct known_lists *lists, const uint8_t *bytes, size_t len,
                                   uint64_t hash)
 {

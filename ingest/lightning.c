@@ -11,10 +11,10 @@
  *     |  run_training_epoch\t|  2.3128      \t|  2           \t|  4.6256         \t|  97.603         \t|
  *
  * Figures have five significant digits ("1.2e-05"). Without `extended` there are only the action, the mean and the
- * total, and no row "Total". Lightning before 1.7 wrote no bar at the begin and end of a line. Which column is which
- * is taken from the line of titles. Learnt from Lightning 1.5 to 2.5, profilers/simple.py.
+ * total, and no row "Total". Lightning before 1.7 wrote no bar at the beginning and end of a line. Columns are
+ * identified by the line of titles. Learnt from Lightning 1.5 to 2.5, profilers/simple.py.
  *
- * The report may stand in the middle of a program's other output.
+ * The report may be embedded in a program's other output.
  */
 #include "ingest/lightning.h"
 
@@ -61,7 +61,7 @@ static struct cell trim(const char *at, size_t len)
     return (struct cell){ at, len };
 }
 
-/* Cut a line at its bars. The bars at its begin and end, where it has them, enclose no cell. */
+/* Split a line at its bars. Bars at its beginning and end are no separators. */
 static struct cells cut(const char *line, size_t len)
 {
     struct cells cells = { 0 };
@@ -87,7 +87,7 @@ static bool cell_is(const struct cell *cell, const char *text)
     return cell->len == strlen(text) && memcmp(cell->at, text, cell->len) == 0;
 }
 
-/* What each cell of the line of titles is; false when it is none. */
+/* Identify each cell of the line of titles; false if the line has no titles. */
 static bool read_titles(const struct cells *cells, enum column columns[MOST_CELLS])
 {
     bool known[COLUMN_KINDS] = { false };
@@ -118,7 +118,7 @@ static int64_t to_ns(double seconds)
     return fabs(seconds) < 9e9 ? llround(seconds * 1e9) : seconds < 0 ? -INT64_MAX : INT64_MAX;
 }
 
-/* A row under the titles. False when it is none. */
+/* A row below the titles. False if it is none. */
 static bool read_row(struct action_report *report, const struct cells *cells, size_t count,
                      const enum column columns[MOST_CELLS])
 {
@@ -157,7 +157,7 @@ static bool read_row(struct action_report *report, const struct cells *cells, si
         default: break;
         }
     }
-    assert(name); /* there is a column of that title, or there would be no rows */
+    assert(name); /* the column exists, otherwise there would be no rows */
     if (is_total && cell_is(name, "Total")) {
         report->total_calls = action.calls;
         report->total_ns = action.total_ns;
@@ -187,7 +187,7 @@ static bool read_all(struct source *source, struct buffer *text, struct tpa_erro
 static void read_lines(struct action_report *report, const struct buffer *text)
 {
     enum column columns[MOST_CELLS];
-    size_t column_count = 0; /* 0: the line of titles has not come */
+    size_t column_count = 0; /* 0: no line of titles yet */
     for (size_t at = 0; at < text->count;) {
         const char *line = text->at + at;
         const char *end = memchr(line, '\n', text->count - at);

@@ -1,7 +1,7 @@
 /*
  * marshal.c - Python's marshal stream.
  *
- * An object is a byte that says its type, whose highest bit is the flag "refer to me later", and then:
+ * An object is a type byte, whose highest bit is the flag "referred to later", followed by:
  *
  *   0                      end of a dict
  *   N F T . S              None, False, True, Ellipsis, StopIteration; never numbered, even when flagged
@@ -18,13 +18,13 @@
  *   c                      code, see skip_code
  *   r  int32 n             the n-th flagged object; flagged objects are numbered in the order of their first byte
  *   R  int32 n             Python 2: the n-th object of type t
- *   ?                      what the producer could not write
+ *   ?                      an object that the producer could not write
  *
  * All numbers are little-endian. Learnt from CPython 2.7 and 3.4 to 3.14, Python/marshal.c.
  *
- * The bytes are seen through a window that moves over the source, so nothing of them is left when they have been read.
+ * The bytes are seen through a window that moves over the source, so bytes are not kept after reading.
  *
- * Per flagged object one 64-bit slot is kept, whose lowest two bits say what the others are: a whole number, the
+ * Per flagged object one 64-bit slot is kept, whose lowest two bits give the type of the others: a whole number, the
  * caller's note on a container, or the address of a box in the arena that holds another scalar. All references to a
  * text share its box.
  */
@@ -37,10 +37,10 @@
 #include <xxhash.h>
 
 enum {
-    MAX_DEPTH =
-        2000, /* CPython gives up beyond this depth, writing and reading, so no honest file is deeper */
+    /* CPython gives up beyond this depth, writing and reading, so no honest file is deeper */
+    MAX_DEPTH = 2000,
     WINDOW = 256 << 10,
-    RECENT = 4096, /* texts met lately, of which no second copy is made */
+    RECENT = 4096, /* recent texts, which are not copied again */
 };
 
 enum { FLAG = 0x80 };
@@ -69,8 +69,8 @@ void marshal_release(struct marshal *in)
 }
 
 /*
- * Try to have COUNT bytes at hand. How many there are, from in->at on: fewer at the end of the file, or when reading
- * fails, which ERR then tells. The window grows with what really comes, whatever COUNT says.
+ * Try to buffer COUNT bytes. Returns the number available from in->at on: fewer at the end of the file, or if reading
+ * fails, with ERR. The window grows with the bytes actually read, not with COUNT.
  */
 static size_t look(struct marshal *in, size_t count, struct tpa_error *err)
 {
@@ -98,7 +98,7 @@ static size_t look(struct marshal *in, size_t count, struct tpa_error *err)
     return left < count ? left : count;
 }
 
-/* The bytes that are left, as far as that is known; else SIZE_MAX. */
+/* The number of remaining bytes if known; else SIZE_MAX. */
 static size_t count_left(const struct marshal *in)
 {
     if (!in->source || in->at_end)
@@ -108,7 +108,7 @@ static size_t count_left(const struct marshal *in)
     return in->total > marshal_offset(in) ? (size_t)(in->total - marshal_offset(in)) : 0;
 }
 
-/* The next COUNT bytes, which are good until the next call. NULL and ERR when the file ends before. */
+/* The next COUNT bytes, valid until the next call. NULL and ERR if the file ends before. */
 static const uint8_t *take(struct marshal *in, size_t count, const char *what, struct tpa_error *err)
 {
     if (in->size - in->at < count) {
@@ -129,7 +129,7 @@ static const uint8_t *take(struct marshal *in, size_t count, const char *what, s
     return bytes;
 }
 
-/* A count of things that take at least UNIT bytes each. */
+/* Read a count of objects that take at least UNIT bytes each. */
 static bool take_count(struct marshal *in, size_t unit, const char *what, uint32_t *count,
                        struct tpa_error *err)
 {
@@ -149,8 +149,8 @@ static bool take_count(struct marshal *in, size_t unit, const char *what, uint32
 }
 
 /*
- * A box with a copy of the LENGTH bytes at P. Python shares the names of files among functions most of the time, but
- * not in dumps of old versions nor where a program made the keys: so what was met lately is not copied again.
+ * A box with a copy of the LENGTH bytes at P. Python usually shares file names among functions, but not in dumps of old
+ * versions or with keys made by programs: so recent texts are not copied again.
  */
 static const struct marshal_box *box_text(struct marshal *in, enum marshal_type type, const uint8_t *p,
                                           uint32_t length)
@@ -164,7 +164,7 @@ static const struct marshal_box *box_text(struct marshal *in, enum marshal_type 
     *place = box = arena_alloc(in->texts, offsetof(struct marshal_box, of) + size);
     box->type = type;
     box->length = length;
-    char *text = box->of.text; /* has more room than its type tells */
+    char *text = box->of.text; /* is larger than its declared type */
     memcpy(text, p, length);
     text[length] = '\0';
     return box;
@@ -204,7 +204,7 @@ static bool read_decimal(struct marshal *in, double *value, struct tpa_error *er
     text[length] = '\0';
     char *end;
     *value = strtod(text, &end);
-    /* strtod takes more than Python writes: blanks in front, hexadecimal. */
+    /* strtod accepts more than Python writes: leading blanks, hexadecimal. */
     if (length == 0 || end != text + length || strspn(text, "+-.0123456789einfaINFA") != length)
         return tpa_fail(err, start, "a number written as text is '%s'", text);
     return true;
@@ -251,8 +251,8 @@ static void begin_item(struct marshal_item *item, int64_t offset)
 }
 
 /*
- * Decode the item whose first byte, FIRST, was read; of a container only the head. Sets what begin_item has not.
- * References are left to the caller.
+ * Decode the item whose first byte, FIRST, was read; for a container only the head. Sets the fields not set by
+ * begin_item. References are handled by the caller.
  */
 static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item, struct tpa_error *err)
 {
@@ -333,7 +333,7 @@ static uint64_t slot_of_box(const struct marshal_box *box)
     return (uint64_t)(uintptr_t)box | MARSHAL_SLOT_BOX;
 }
 
-/* What is remembered of ITEM, which is not a container. */
+/* The slot value for ITEM, which is not a container. */
 static uint64_t slot_of_scalar(struct marshal *in, const struct marshal_item *item)
 {
     if (item->type == MARSHAL_INT && item->integer >= INT64_MIN / 4 && item->integer <= INT64_MAX / 4)
@@ -374,7 +374,7 @@ static void open_box(const struct marshal_box *box, struct marshal_item *item)
     }
 }
 
-/* The item that a reference of KIND ("r" or "R"), whose first byte was read, stands for. */
+/* The item for a reference of KIND ("r" or "R"), whose first byte was read. */
 static bool resolve(struct marshal *in, char kind, struct marshal_item *item, struct tpa_error *err)
 {
     const uint8_t *p = take(in, 4, "a reference", err);
@@ -453,15 +453,15 @@ bool marshal_count_rest(struct marshal *in, uint64_t *count, struct tpa_error *e
 /* A container that is being skipped. */
 struct open_container {
     enum marshal_type type;
-    uint32_t left; /* elements to come; of a dict: 1 when a value must come, else 0 */
-    uint8_t stage; /* of code: objects passed */
+    uint32_t left; /* elements to come; for a dict: 1 if a value is expected, else 0 */
+    uint8_t stage; /* for code: objects skipped */
     bool new_code; /* code of Python 3.11 or later */
 };
 
 /*
- * The head of a code object is some int32, then its bytecode, a string. How many int32 there are depends on the
- * version of Python, which the stream does not tell: 4 in Python 2, 5 from 3.0, 6 from 3.8, 5 again from 3.11. What is
- * right is the first place where a string, or a reference, begins.
+ * The head of a code object is some int32, then its bytecode, a string. The number of int32 depends on the version of
+ * Python, which is not recorded: 4 in Python 2, 5 from 3.0, 6 from 3.8, 5 again from 3.11. The right number is the
+ * first after which a string or a reference begins.
  */
 static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err)
 {
@@ -482,22 +482,22 @@ static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err
 }
 
 /*
- * Move on within code, one of whose objects, ITEM, was just passed: bytecode, constants, names, three more, file name,
- * name; an int32, the first line; the line table. From 3.11 on the fifth is a string, where a tuple was before, and
- * behind the line table comes the exception table. False when that was the last.
+ * Advance in code after its object ITEM: bytecode, constants, names, three more, file name, name; an int32, the first
+ * line; the line table. From 3.11 on the fifth is a string instead of a tuple, and the line table is followed by the
+ * exception table. False after the last.
  */
 static bool code_goes_on(struct marshal *in, struct open_container *code, const struct marshal_item *item)
 {
     code->stage++;
     if (code->stage == 5)
         code->new_code = item->type == MARSHAL_BYTES;
-    struct tpa_error ignored; /* if it cannot be read, neither can what follows */
+    struct tpa_error ignored; /* an error recurs when the next item is read */
     if (code->stage == 8)
         in->at += look(in, 4, &ignored);
     return code->stage < (code->new_code ? 10 : 9);
 }
 
-/* Is the container that is open on top done, now that ITEM was passed in it? */
+/* Is the innermost open container complete after ITEM? */
 static bool container_done(struct marshal *in, struct open_container *top, const struct marshal_item *item,
                            bool *bad)
 {
@@ -528,7 +528,7 @@ static bool skip_container(struct marshal *in, const struct marshal_item *item, 
             if (now.type == MARSHAL_CODE && !enter_code(in, now.offset, err))
                 return false;
         }
-        /* `now` is complete unless it opened; with it, maybe, the containers around it. */
+        /* `now` is complete unless it is a container; then the containers around it may be complete as well. */
         bool complete = !opens;
         while (complete && depth > 0) {
             bool bad;

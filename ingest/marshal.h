@@ -1,8 +1,8 @@
 /*
- * marshal.h - read the byte stream in which Python keeps simple objects (module `marshal`), item by item.
+ * marshal.h - read Python's byte stream of simple objects (module `marshal`), item by item.
  *
- * Versions 0 to 5, i.e. Python 2.3 to 3.14. Nothing is built and nothing is executed: the reader says which object
- * comes next, and who asks decides whether to look inside it. The bytes are not kept; a text is copied once.
+ * Versions 0 to 5, i.e. Python 2.3 to 3.14. Nothing is built and nothing is executed: the reader returns the next
+ * object, and the caller decides whether to descend into it. Bytes are not kept; a text is copied once.
  *
  *     struct marshal in = { .source = source, .total = -1, .texts = &arena };
  *     struct marshal_item item;
@@ -10,13 +10,13 @@
  *         return false;
  *     if (item.type == MARSHAL_TUPLE)
  *         for (uint32_t i = 0; i < item.count; i++)
- *             ... marshal_next(&in, &element, err), and marshal_skip(&in, &element, err) to pass over it ...
+ *             ... marshal_next(&in, &element, err), and marshal_skip(&in, &element, err) to skip it ...
  *     marshal_release(&in);
  *
  * References. From version 3 on an object that occurs several times is written once, with a flag, and referred to by
- * number from then on. A reference to a number or a text is resolved here: it comes out as if it had been written
- * again. A container cannot be, without reading it again (and a stream of a kilobyte could then take years), so the
- * caller may leave a note on a flagged container when it has read it, and gets the note back from every reference:
+ * number from then on. A reference to a number or a text is resolved here: it is returned like the original. A
+ * container cannot be resolved without reading it again (which could take years for a stream of a kilobyte), so the
+ * caller may attach a note to a flagged container after reading it, and gets the note back from every reference:
  *
  *     marshal_note(&in, &item, my_index);          // item came out of marshal_next as a flagged container
  *     ...
@@ -36,11 +36,11 @@
 #include <stdint.h>
 
 enum marshal_type {
-    MARSHAL_END, /* the mark behind the last pair of a dict */
+    MARSHAL_END, /* the mark after the last pair of a dict */
     MARSHAL_NONE,
     MARSHAL_BOOL,    /* integer is 0 or 1 */
     MARSHAL_INT,     /* integer */
-    MARSHAL_BIG_INT, /* beyond 64 bits: number is near it */
+    MARSHAL_BIG_INT, /* beyond 64 bits: number is an approximation */
     MARSHAL_FLOAT,   /* number, with the bits the file holds */
     MARSHAL_COMPLEX, /* number is the real part */
     MARSHAL_TEXT, /* text and length: UTF-8, in which lone surrogates are encoded as if they were characters */
@@ -52,24 +52,24 @@ enum marshal_type {
     MARSHAL_LIST,      /* count elements */
     MARSHAL_SET,       /* count elements */
     MARSHAL_FROZENSET, /* count elements */
-    MARSHAL_DICT,      /* a key and a value, again and again, then MARSHAL_END in place of a key */
+    MARSHAL_DICT,      /* pairs of key and value, then MARSHAL_END instead of a key */
     MARSHAL_SLICE,     /* 3 elements */
-    MARSHAL_CODE,      /* only marshal_skip can pass over it */
+    MARSHAL_CODE,      /* can only be skipped with marshal_skip */
     MARSHAL_REFERENCE, /* to a container that came earlier; nothing follows */
 };
 
 #define MARSHAL_NO_NOTE UINT64_MAX
 #define MARSHAL_NO_SLOT UINT32_MAX
 
-/* Of the fields below `note`, only those are set that the type has. */
+/* Of the fields below `note`, only those of the type are set. */
 struct marshal_item {
     enum marshal_type type;
     uint32_t slot;  /* a flagged container's number, else MARSHAL_NO_SLOT */
-    int64_t offset; /* of the byte that says what the item is */
-    uint64_t note;  /* of a reference; MARSHAL_NO_NOTE when there is none */
+    int64_t offset; /* of the type byte */
+    uint64_t note;  /* of a reference; MARSHAL_NO_NOTE if there is none */
     int64_t integer;
     double number;
-    const char *text; /* in the arena of the texts, with a NUL behind it */
+    const char *text; /* in the arena of the texts, NUL-terminated */
     size_t length;
     uint32_t count; /* elements that follow */
 };
@@ -77,28 +77,28 @@ struct marshal_item {
 struct marshal_box;
 
 /*
- * Where reading stands. Set either source and total, or bytes and size; and texts; zero the rest.
+ * The state of reading. Set either source and total, or bytes and size; and texts; zero the rest.
  *
- * A text is copied to `texts`; what refers to it shares the copy.
+ * A text is copied to `texts`; references share the copy.
  */
 struct marshal {
-    struct source *source; /* where bytes come from; NULL: `bytes` are all. Borrowed */
+    struct source *source; /* where bytes come from; NULL: only `bytes`. Borrowed */
     int64_t total;         /* how many bytes the source holds; -1 when unknown */
-    const uint8_t *bytes;  /* those at hand: borrowed, or a window of the source's */
+    const uint8_t *bytes;  /* the buffered bytes: borrowed, or a window of the source */
     size_t size;
-    size_t at;           /* of the next item among the bytes at hand */
-    int64_t before;      /* bytes of the source that came before those at hand */
+    size_t at;           /* index of the next item in the buffered bytes */
+    int64_t before;      /* bytes of the source before the buffered ones */
     struct arena *texts; /* borrowed */
     uint64_t *slots;     /* one per flagged object: see marshal.c */
     size_t slot_count, slot_capacity;
-    VEC_OF(uint64_t) old_strings; /* Python 2 numbers its interned strings apart */
-    struct marshal_box **recent;  /* texts met lately, by hash */
+    VEC_OF(uint64_t) old_strings; /* Python 2 numbers its interned strings separately */
+    struct marshal_box **recent;  /* recent texts, by hash */
     uint8_t *window;
     size_t capacity;
-    bool at_end; /* nothing comes behind the bytes at hand */
+    bool at_end; /* nothing follows the buffered bytes */
 };
 
-/* Offset of the next item in the whole. */
+/* Offset of the next item in the stream. */
 static inline int64_t marshal_offset(const struct marshal *in)
 {
     return in->before + (int64_t)in->at;
@@ -107,35 +107,35 @@ static inline int64_t marshal_offset(const struct marshal *in)
 void marshal_release(struct marshal *in);
 
 /*
- * Read the next item: a scalar whole, of a container only what it is. False and ERR, with the offset, when the bytes
- * end or are not written by Python; sizes have then been checked against the bytes that are left.
+ * Read the next item: a scalar completely, of a container only the head. False and ERR, with the offset, if the bytes
+ * end or were not written by Python; sizes are checked against the remaining bytes.
  */
 bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_error *err);
 
-/* Pass over what follows ITEM, which marshal_next gave last; nothing for a scalar. */
+/* Skip the content of ITEM, the last result of marshal_next; nothing for a scalar. */
 bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tpa_error *err);
 
-/* Leave NOTE (below 2^62) on a container that was read to its end. Does nothing when ITEM is not flagged. */
+/* Attach NOTE (below 2^62) to a container that was read completely. Does nothing if ITEM is not flagged. */
 void marshal_note(struct marshal *in, const struct marshal_item *item, uint64_t note);
 
 /*
- * Short ways for what most items are. True: the next item was such a one and has been read. False: nothing has
- * happened, marshal_next will tell.
+ * Fast paths for the most common items. True: the next item was one and has been read. False: nothing was read; use
+ * marshal_next.
  */
 static inline bool marshal_quick_int(struct marshal *in, int64_t *value);
 static inline bool marshal_quick_float(struct marshal *in, double *value);
 static inline bool marshal_quick_note(struct marshal *in,
-                                      uint64_t *note); /* a reference to what has a note */
+                                      uint64_t *note); /* a reference to an object with a note */
 
-/* How many bytes follow the next item's place: reads to the end. False and ERR when reading fails. */
+/* The number of bytes from the next item on: reads to the end. False and ERR if reading fails. */
 bool marshal_count_rest(struct marshal *in, uint64_t *count, struct tpa_error *err);
 
-/* What ITEM is, in words: "a tuple of 5", "a text". */
+/* A description of ITEM: "a tuple of 5", "a text". */
 const char *marshal_describe(const struct marshal_item *item, char buffer[static 64]);
 
-/* ---- the short ways ---- */
+/* ---- the fast paths ---- */
 
-/* The lowest bits of a slot say what it is; see marshal.c. */
+/* The lowest bits of a slot give its type; see marshal.c. */
 enum { MARSHAL_SLOT_BOX = 0, MARSHAL_SLOT_INT = 1, MARSHAL_SLOT_NOTE = 2, MARSHAL_SLOT_OPEN = 3 };
 
 static inline uint32_t marshal_load_u32(const uint8_t *p)
@@ -151,7 +151,7 @@ static inline double marshal_load_double(const uint8_t *p)
     return value;
 }
 
-/* The slot that a reference at hand refers to, if it is of KIND. */
+/* The slot of the buffered reference, if it is of KIND. */
 static inline bool marshal_quick_slot(struct marshal *in, unsigned kind, uint64_t *slot)
 {
     uint32_t number = marshal_load_u32(in->bytes + in->at + 1);

@@ -1,19 +1,19 @@
 /*
- * memory_timeline.c - what PyTorch's prof.export_memory_timeline(path, device) writes. Two forms, learnt from PyTorch
+ * memory_timeline.c - the output of PyTorch's prof.export_memory_timeline(path, device). Two forms, learnt from PyTorch
  * 1.13 to 2.9:
  *
  *   .raw.json.gz   [[time, action, bytes, category], ...]
  *       time in nanoseconds since 1970; -1: before recording began
- *       action  1 was there before   2 created   3 became another category, in two records   4 freed
+ *       action  1 existed before 2 created   3 became another category, in two records   4 freed
  *       bytes   negative: of the category from now on less
  *   .json, .json.gz   [[time, ...], [[0, bytes of category 0, ... of category 7], ...]]
  *       times in microseconds; the bytes in use from each of them on
  *
- * Neither tells addresses, operators, or the device. In the second form what happened within a microsecond is lost but
- * for the sums, so a record stands for what a category changed by, and blocks are unknown. A time of -1 is written as the first of the others
- * there; two rows can have one time only because of that.
+ * Neither records addresses, operators, or the device. The second form has only totals per microsecond, so a record is
+ * the change of a category, and blocks are unknown. A time of -1 is written there as the first of the other times; only
+ * because of that two rows can have the same time.
  *
- * The third form, .html, is a picture, in which there is nothing to read.
+ * The third form, .html, is a picture without data.
  */
 #include "ingest/formats.h"
 
@@ -37,13 +37,13 @@ struct reader {
     char bytes[BYTES_IN_TURN];
     int64_t count, at;
     int64_t offset; /* of bytes[0] in the file */
-    bool failed;    /* the source; ERR tells */
+    bool failed;    /* reading failed; see ERR */
     struct tpa_error *err;
 };
 
 enum { END = -1 };
 
-/* The next byte that is not blank, not taken yet; END at the end. */
+/* The next byte that is not blank, without consuming it; END at the end. */
 static int peek(struct reader *in)
 {
     for (;;) {
@@ -64,7 +64,7 @@ static int peek(struct reader *in)
     }
 }
 
-/* Take the byte C if it is what comes next. */
+/* Consume the byte C if it is next. */
 static bool take(struct reader *in, int c)
 {
     if (peek(in) != c)
@@ -73,13 +73,14 @@ static bool take(struct reader *in, int c)
     return true;
 }
 
-/* Take an integer; a fraction is cut off. What is too large becomes the largest there is. */
+/* Read an integer; a fraction is truncated. Too large values saturate. */
 static bool take_integer(struct reader *in, int64_t *value)
 {
     bool negative = take(in, '-'), any = false, fraction = false;
     int64_t sum = 0;
     for (;;) {
-        if (in->at == in->count && any) { /* digits go on in the next bytes; blanks would end the number */
+        /* digits may continue in the next bytes; blanks would end the number */
+        if (in->at == in->count && any) {
             in->offset += in->count;
             in->at = 0;
             in->count = source_read(in->source, in->bytes, sizeof in->bytes, in->err);
@@ -94,7 +95,7 @@ static bool take_integer(struct reader *in, int64_t *value)
             break;
         } else if (!fraction &&
                    (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, c - '0', &sum))) {
-            sum = INT64_MAX / 10; /* and so it stays too large */
+            sum = INT64_MAX / 10; /* so that it stays too large */
         }
         any = true;
         in->at++;
@@ -113,9 +114,9 @@ struct timeline {
     name_id category_texts[CATEGORIES + 1];
     track_id track;
     uint16_t instant;
-    VEC_OF(int64_t) existing; /* bytes and category of what was there before, until the first time is known */
+    VEC_OF(int64_t) existing; /* bytes and category of existing blocks, until the first time is known */
     bool begun;               /* some record has a time */
-    int64_t strange;          /* actions that are unknown */
+    int64_t strange;          /* records with unknown actions */
 };
 
 static void add_record(struct timeline *timeline, int64_t at_ns, enum memory_change change, int64_t bytes,
@@ -136,7 +137,7 @@ static void add_record(struct timeline *timeline, int64_t at_ns, enum memory_cha
             timeline->category_texts[category >= 0 && category < CATEGORIES ? category : CATEGORIES]);
 }
 
-/* What was there before lies at the first moment that is known. */
+/* Add existing blocks at the first known moment. */
 static void begin_at(struct timeline *timeline, int64_t at_ns)
 {
     for (size_t i = 0; i + 1 < timeline->existing.count; i += 2)
@@ -152,7 +153,7 @@ static bool hand_over(struct timeline *timeline)
            trace_builder_append(timeline->builder, timeline->chunk, timeline->in.err);
 }
 
-/* The text ends, or goes on with something else, in the middle of a record. What was read before it stands. */
+/* Report that the text ends, or is damaged, within a record. Earlier records are kept. */
 static void cut_off(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
@@ -187,7 +188,7 @@ static void add_raw(struct timeline *timeline, const int64_t fields[RAW_FIELDS])
     add_record(timeline, at_ns, change, bytes, category);
 }
 
-/* Take a record whose '[' is taken. */
+/* Read a record after its '['. */
 static bool take_record(struct reader *in, int64_t fields[RAW_FIELDS])
 {
     for (int i = 0; i < RAW_FIELDS; i++)
@@ -196,7 +197,7 @@ static bool take_record(struct reader *in, int64_t fields[RAW_FIELDS])
     return take(in, ']');
 }
 
-/* The records behind the first, and the end; the '[' of the second is taken. */
+/* Read the records after the first, and the end; the '[' of the second was consumed. */
 static bool read_raw(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
@@ -215,9 +216,9 @@ static bool read_raw(struct timeline *timeline)
     return !in->failed;
 }
 
-/* ---- the form of sums ---- */
+/* ---- the aggregated form ---- */
 
-/* From one row to the next: less first, so that no sum between them is larger than both. */
+/* Add the changes between two rows: decreases first, so that no total in between exceeds both. */
 static void add_changes(struct timeline *timeline, int64_t at_ns, bool existing,
                         const int64_t before[CATEGORIES], const int64_t after[CATEGORIES])
 {
@@ -237,7 +238,7 @@ static int64_t nanoseconds(int64_t us)
     return __builtin_mul_overflow(us, 1000, &ns) ? 0 : ns;
 }
 
-/* The rows, one for each of TIMES, and the end; the '[' around them is taken. */
+/* Read the rows, one for each of TIMES, and the end; the '[' around them was consumed. */
 static bool read_sums(struct timeline *timeline, const int64_t *times, size_t count)
 {
     struct reader *in = &timeline->in;
@@ -246,7 +247,7 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
     for (size_t row = 0; good && row < count; row++) {
         int64_t after[CATEGORIES] = { 0 }, value;
         good = (row == 0 || take(in, ',')) && take(in, '[');
-        for (int i = -1; good && !take(in, ']'); i++) { /* the first is 0, for whoever stacks them */
+        for (int i = -1; good && !take(in, ']'); i++) { /* the first is 0, for stacked plots */
             good = (i < 0 || take(in, ',')) && take_integer(in, &value);
             if (good && i >= 0 && i < CATEGORIES)
                 after[i] = value;
@@ -265,9 +266,9 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
     return !in->failed;
 }
 
-/* ---- either ---- */
+/* ---- both forms ---- */
 
-/* The first inner list is a record or all the times: what follows it tells. */
+/* The first inner list is a record or all times, depending on what follows. */
 static bool read_document(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
@@ -329,7 +330,7 @@ static bool read_timeline(struct source *source, struct trace_builder *builder,
     return ok;
 }
 
-/* "[[" and a number, or no times at all. Not surely enough to be treated as a trace when it lies in a directory of them. */
+/* "[[" and a number, or no times at all. The certainty is too low for a file in a directory of traces. */
 static int sniff_timeline(const char *bytes, size_t len)
 {
     size_t at = 0;

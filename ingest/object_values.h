@@ -1,6 +1,6 @@
 /*
- * object_values.h - what the files of the object machine share: objects.c is the machine, records.c turns dicts into
- * records, snapshot_root.c takes the whole file apart.
+ * object_values.h - declarations shared by the files of the object machine: objects.c is the machine, records.c
+ * converts dicts to records, snapshot_root.c processes the top-level object.
  */
 #ifndef TPA_INGEST_OBJECT_VALUES_H
 #define TPA_INGEST_OBJECT_VALUES_H
@@ -11,17 +11,17 @@
 #include "ingest/known_lists.h"
 #include "trace/snapshot.h"
 
-/* What stands for an object: what it is in the upper 4 bits, which one below. */
+/* A value: its kind in the upper 4 bits, its index or content below. */
 typedef uint64_t value;
 
 enum value_tag {
     VALUE_SPECIAL, /* enum special_value */
     VALUE_INT,     /* 60 bits with sign */
-    VALUE_WIDE,    /* of objects.wide: a number that needs more */
+    VALUE_WIDE,    /* index of objects.wide, for larger numbers */
     VALUE_TEXT,    /* name_id */
-    VALUE_OPEN,    /* a list or dict that may still grow; with OPEN_REFERENCE it was had from the memo */
-    VALUE_LIST,    /* of objects: a complete list of records, or of lists */
-    VALUE_DICT,    /* of objects: a complete dict that is not a record */
+    VALUE_OPEN,    /* a list or dict that may still grow; OPEN_REFERENCE: obtained from the memo */
+    VALUE_LIST,    /* index of objects: a complete list of records or lists */
+    VALUE_DICT,    /* index of objects: a complete dict that is not a record */
     VALUE_ENTRY,   /* numbers of records of the snapshot */
     VALUE_FRAME,
     VALUE_STACK,
@@ -63,19 +63,19 @@ static inline bool value_is_record(value v)
 enum object_kind { OBJECT_LIST, OBJECT_DICT };
 
 /*
- * A list or dict. As long as its items are records with numbers that follow one another, it has no items but `run`: the
- * first of them, and `count`.
+ * A list or dict. While its items are records with consecutive numbers, it stores no items but the first, `run`, and
+ * `count`.
  */
 struct object {
     uint8_t kind;     /* enum object_kind */
-    bool closed;      /* `became` stands for it now */
-    bool referred_to; /* there may be values that name it beside the one its memo number has */
+    bool closed;      /* replaced by `became` */
+    bool referred_to; /* other values than that of its memo number may refer to it */
     bool in_run;
     bool used;     /* its items are in the snapshot: see records_use */
     uint32_t memo; /* its number in the memo plus 1; 0: none */
-    size_t slot;   /* of the stack, where it was made */
+    size_t slot;   /* stack index where it was created */
     size_t count, capacity;
-    value *items; /* of a dict: keys and values by turns */
+    value *items; /* of a dict: alternating keys and values */
     value run, became;
 };
 
@@ -85,14 +85,14 @@ struct wide {
     bool negative, is_number;
 };
 
-/* An item of `history` of a block, as PyTorch 2.0 wrote it. */
+/* An item of `history` of a block, in the format of PyTorch 2.0. */
 struct history {
     int64_t size;
     uint64_t addr;
     stack_id stack;
 };
 
-/* The keys of dicts that matter. The names of the snapshot begin with them, in this order. */
+/* The relevant keys of dicts. They are the first names of the snapshot, in this order. */
 /* clang-format off */
 #define SNAPSHOT_KEYS(key) \
     key(ACTION, "action") key(ADDR, "addr") key(SIZE, "size") key(STREAM, "stream") \
@@ -114,7 +114,7 @@ enum snapshot_key {
         KEY_COUNT
 };
 
-/* Known words behind the keys. */
+/* Known words after the keys. */
 enum snapshot_word {
     WORD_ACTIONS = KEY_COUNT, /* ENTRY_UNKNOWN words, in the order of enum entry_action */
     WORD_INACTIVE = WORD_ACTIONS + ENTRY_UNKNOWN,
@@ -127,7 +127,7 @@ enum snapshot_word {
     WORD_COUNT
 };
 
-/* What an annotation's record says before they are paired. */
+/* An annotation's record before pairing. */
 struct annotation_record {
     name_id name, stage;
     uint32_t device;
@@ -135,8 +135,8 @@ struct annotation_record {
 };
 
 /*
- * See pickle_quick.c: the bytes of a key, which refer to it by its number in the memo, and of a short text that is its value.
- * A mask of 0: none.
+ * See pickle_quick.c: the bytes of a reference to a key, by memo number, and of its value if that is a short text. A
+ * mask of 0: none.
  */
 enum { QUICK_PAIRS_MOST = 24 };
 struct key_shape {
@@ -154,7 +154,7 @@ struct objects {
     struct key_shape shape[QUICK_PAIRS_MOST];
     struct known_lists lists; /* stacks by the bytes of their lists: see pickle_quick.c */
     VEC_OF(struct object) objects;
-    VEC_OF(uint32_t) unused; /* objects that nothing names any more */
+    VEC_OF(uint32_t) unused; /* objects without references */
     VEC_OF(struct wide) wide;
     VEC_OF(struct history) histories;
     VEC_OF(struct annotation_record) annotations;
@@ -163,22 +163,22 @@ struct objects {
         bool set;
         int64_t handle;
         uint32_t id;
-    } last_stream;         /* most entries have the same as the one before */
-    uint32_t default_pool; /* plus 1; 0: not met yet */
-    bool rare_columns;     /* an entry told what few files tell: see records.c */
+    } last_stream;         /* most entries have the same stream as the one before */
+    uint32_t default_pool; /* plus 1; 0: not yet known */
+    bool rare_columns;     /* an entry has rarely recorded values: see records.c */
     size_t kept_dicts;
-    int64_t bytes_told; /* sum of all sizes: see records.c */
-    bool too_many;      /* more objects than can be numbered: the file is not read on */
+    int64_t bytes_told; /* total of all sizes: see records.c */
+    bool too_many;      /* more objects than can be numbered: reading stops */
 };
 
-/* ---- short ways, for what comes most often ---- */
+/* ---- fast paths for the most common cases ---- */
 
-/* Values in the memo have 32 bits: a tag above so many bits. */
+/* Values in the memo have 32 bits: a tag above this many bits. */
 enum { MEMO_SHIFT = 28 };
 #define MEMO_PAYLOAD ((UINT32_C(1) << MEMO_SHIFT) - 1)
 #define MEMO_EMPTY UINT32_MAX
 
-/* Push what the memo has of NUMBER, if that is complete. False: nothing has happened, objects_get will tell. */
+/* Push number NUMBER of the memo, if it is complete. False: nothing was done; use objects_get. */
 static inline bool objects_quick_get(struct objects *o, uint32_t number)
 {
     if (number >= o->memo.count)
@@ -190,13 +190,13 @@ static inline bool objects_quick_get(struct objects *o, uint32_t number)
     return true;
 }
 
-/* Push an integer of 59 bits at most. */
+/* Push an integer of at most 59 bits. */
 static inline void objects_quick_int(struct objects *o, int64_t integer)
 {
     *VEC_PUSH(&o->stack) = value_of(VALUE_INT, (uint64_t)integer & VALUE_PAYLOAD);
 }
 
-/* Set number NUMBER of the memo to V, which is complete and no integer. */
+/* Set number NUMBER of the memo to V, which is complete and not an integer. */
 static inline void objects_quick_put(struct objects *o, size_t number, value v)
 {
     o->too_many = o->too_many || value_payload(v) > MEMO_PAYLOAD;
@@ -205,13 +205,13 @@ static inline void objects_quick_put(struct objects *o, size_t number, value v)
 
 /* ---- objects.c ---- */
 
-/* Forget the numbers of the memo from COUNT on. */
+/* Drop the numbers of the memo from COUNT on. */
 void objects_shorten_memo(struct objects *o, size_t count);
 
-/* What V is from now on: of a list or dict that could still grow, what it became. It may not grow any more. */
+/* The final value of V: for a list or dict that could still grow, its replacement. It must not grow any more. */
 value objects_settle(struct objects *o, value v);
 
-/* The items of a complete list; of a run they are made by objects_item. */
+/* The items of a complete list; those of a run are created by objects_item. */
 static inline value objects_item(const struct object *list, size_t i)
 {
     return list->in_run ? list->run + i : list->items[i];
@@ -220,35 +220,36 @@ static inline value objects_item(const struct object *list, size_t i)
 /* ---- records.c ---- */
 
 /*
- * May a list or segment be put into the snapshot, of which *USED says whether it is there? Once: a short file may name a long
- * list very often. No snapshot of PyTorch's does; omissions are reported.
+ * May a list or segment be added to the snapshot? Only once, as recorded in *USED: a short file may refer to a long
+ * list very often. PyTorch's snapshots never do; omissions are reported.
  */
 bool records_use(struct objects *o, bool *used);
 
-/* Put the known words into the names of a new snapshot. */
+/* Add the known words to the names of a new snapshot. */
 void records_prepare(struct objects *o);
 
-/* The settled values of the keys of a dict; `of` is set where `has` has the bit. All that do not matter are KEY_COUNT. */
+/* The settled values of the keys of a dict; `of` is valid if the bit in `has` is set. All irrelevant keys are
+ * KEY_COUNT. */
 struct fields {
     struct objects *o;
     uint64_t has;
     value of[KEY_COUNT + 1];
 };
 
-/* The key that V is. */
+/* The key with the value V. */
 static inline uint32_t fields_key(value v)
 {
     uint64_t key = v - value_of(VALUE_TEXT, 0);
     return key < KEY_COUNT ? (uint32_t)key : KEY_COUNT;
 }
 
-/* Make the record described by FIELDS. False: they are not a record. */
+/* Make the record described by FIELDS. False if they are not a record. */
 bool records_make_of_fields(struct fields *fields, value *record);
 
 /* The same of COUNT pairs of a key and a settled value. */
 bool records_make(struct objects *o, const value *pairs, size_t count, value *record);
 
-/* COUNT settled items of a list or tuple: the stack or the pool that they form. False: they form neither. */
+/* COUNT settled items of a list or tuple: make the stack or pool that they form. False if they form neither. */
 bool records_make_of_list(struct objects *o, const value *items, size_t count, value *record);
 
 /* V as an integer; false if it is not an integer or needs more than 63 bits. */

@@ -1,4 +1,4 @@
-/* objects.c - the machine: see objects.h. Nothing here is recursive; what is nested lies on the stack. */
+/* objects.c - the machine: see objects.h. Nothing here is recursive; nested objects are on the stack. */
 #include "ingest/objects.h"
 
 #include "ingest/object_values.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many dicts that are not records are kept, and so many pairs of each. */
+/* Limits on kept dicts that are not records, and on pairs of each. */
 enum { KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
 
 struct objects *objects_open(struct snapshot *snapshot)
@@ -49,7 +49,7 @@ static uint32_t add_object(struct objects *o, enum object_kind kind)
         id = o->unused.at[--o->unused.count];
     } else {
         if (o->objects.count >= MEMO_PAYLOAD)
-            o->too_many = true; /* goes on with the last one; the reader stops at the next chance */
+            o->too_many = true; /* reuses the last one; the reader stops soon */
         else
             *VEC_PUSH(&o->objects) = (struct object){ 0 };
         id = (uint32_t)o->objects.count - 1;
@@ -63,7 +63,7 @@ static uint32_t add_object(struct objects *o, enum object_kind kind)
 
 static void set_memo(struct objects *o, size_t number, value v);
 
-/* Object ID is complete, and V stands for it. */
+/* Object ID is complete, and replaced by V. */
 static void close_object(struct objects *o, uint32_t id, value v)
 {
     struct object *object = &o->objects.at[id];
@@ -72,7 +72,7 @@ static void close_object(struct objects *o, uint32_t id, value v)
     if (object->memo)
         set_memo(o, object->memo - 1, v);
     if (value_tag(v) == VALUE_LIST || value_tag(v) == VALUE_DICT)
-        return; /* its items are wanted */
+        return; /* its items are needed */
     object->count = 0;
     if (object->capacity > 4096) {
         free(object->items);
@@ -110,7 +110,7 @@ static void add_to_list(struct object *list, value v)
     }
 }
 
-/* Is there something among ITEMS that is requested when the whole file is looked at? */
+/* Is there something among ITEMS that is needed when the top-level object is processed? */
 static bool holds_records(const value *items, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -126,7 +126,7 @@ static value complete_list(struct objects *o, uint32_t id)
     if (list->count == 0)
         return value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     if (list->in_run && value_tag(list->run) == VALUE_HISTORY)
-        return list->run; /* the newest one is requested */
+        return list->run; /* the most recent one is needed */
     if (list->in_run && value_tag(list->run) != VALUE_FRAME)
         return value_of(VALUE_LIST, id);
     if (list->in_run) {
@@ -150,7 +150,7 @@ static value complete_dict(struct objects *o, uint32_t id)
     value record;
     if (records_make(o, dict->items, dict->count / 2, &record))
         return record;
-    bool whole = o->stack.count == 1; /* it is what the file holds */
+    bool whole = o->stack.count == 1; /* it is the top-level object */
     if (!whole && (dict->count > (size_t)2 * KEPT_PAIRS_MOST || o->kept_dicts == KEPT_DICTS_MOST))
         return VALUE_OTHER;
     o->kept_dicts++;
@@ -164,7 +164,7 @@ value objects_settle(struct objects *o, value v)
     uint32_t id = (uint32_t)(v & ~OPEN_REFERENCE & VALUE_PAYLOAD);
     if (o->objects.at[id].closed)
         return o->objects.at[id].became;
-    if (v & OPEN_REFERENCE) /* it lies in itself */
+    if (v & OPEN_REFERENCE) /* it contains itself */
         return VALUE_OTHER;
     value became = o->objects.at[id].kind == OBJECT_LIST ? complete_list(o, id) : complete_dict(o, id);
     close_object(o, id, became);
@@ -238,7 +238,7 @@ void objects_mark(struct objects *o)
     *VEC_PUSH(&o->marks) = o->stack.count;
 }
 
-/* The height of the stack at the last mark, which is taken away. */
+/* The height of the stack at the last mark, which is removed. */
 static bool take_mark(struct objects *o, size_t *height, struct tpa_error *err)
 {
     if (o->too_many)
@@ -261,7 +261,7 @@ static bool has_values(const struct objects *o, size_t count, struct tpa_error *
                     o->stack.count - base);
 }
 
-/* The list or dict at INDEX of the stack; NULL in *OBJECT when it does not grow any more, which is counted. */
+/* The list or dict at INDEX of the stack; NULL in *OBJECT if it is complete already, which is counted. */
 static bool find_target(struct objects *o, size_t index, enum object_kind kind, struct object **object,
                         struct tpa_error *err)
 {
@@ -287,7 +287,7 @@ static bool find_target(struct objects *o, size_t index, enum object_kind kind, 
     return true;
 }
 
-/* Put the values from FIRST on into the list below; the stack ends with the list. */
+/* Append the values from FIRST on to the list below them, and pop them. */
 static bool append_from(struct objects *o, size_t first, struct tpa_error *err)
 {
     struct object *list;
@@ -318,7 +318,7 @@ bool objects_append_marked(struct objects *o, struct tpa_error *err)
     return append_from(o, height, err);
 }
 
-/* Set the keys and values from FIRST on in the dict below. COMPLETE: no more of them are expected. */
+/* Set the keys and values from FIRST on in the dict below. COMPLETE: no more will follow. */
 static bool set_from(struct objects *o, size_t first, bool complete, struct tpa_error *err)
 {
     struct object *dict;
@@ -410,7 +410,7 @@ bool objects_pop_marked(struct objects *o, struct tpa_error *err)
     return true;
 }
 
-/* Are items of the list or dict made at this moment, to be put into it together? */
+/* Are items being collected for this list or dict, to be added together? */
 static bool is_being_filled(const struct objects *o, const struct object *object)
 {
     size_t i; /* marks ascend */
@@ -419,8 +419,8 @@ static bool is_being_filled(const struct objects *o, const struct object *object
 }
 
 /*
- * V once more, beside what names it already. A list that is complete except being put into something is settled by
- * that: the stack of a segment is so referred to by its blocks.
+ * Add a reference to V. A list that is only waiting to be added to something becomes final: the stack of a segment is
+ * referred to by its blocks in this way.
  */
 static value refer_to(struct objects *o, value v)
 {
@@ -430,7 +430,7 @@ static value refer_to(struct objects *o, value v)
     if (object->closed)
         return object->became;
     object->referred_to = true;
-    if (object->kind == OBJECT_LIST && !is_being_filled(o, object)) /* what is empty may get an item yet */
+    if (object->kind == OBJECT_LIST && !is_being_filled(o, object)) /* an empty one may still get items */
         return object->count ? objects_settle(o, v & ~OPEN_REFERENCE)
                              : value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     return v | OPEN_REFERENCE;
@@ -476,7 +476,7 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
         return tpa_fail(err, TPA_NOWHERE,
                         "object number %llu is remembered, and so many cannot have come yet",
                         (unsigned long long)number);
-    if (number < o->memo.count) { /* it may have been a key, or a frame */
+    if (number < o->memo.count) { /* it may have replaced a key or a frame */
         memset(o->shape, 0, sizeof o->shape);
         known_lists_clear(&o->lists);
     }
@@ -522,25 +522,24 @@ static bool is_open(const struct objects *o, value v, enum object_kind kind)
     return !object->closed && object->kind == kind;
 }
 
-/* The values from FIRST on were to go into the list or dict below: put those in that are whole. */
+/* Add the complete ones of the values from FIRST on to the list or dict below them. */
 static void close_within(struct objects *o, size_t first)
 {
     struct tpa_error ignored = { 0 };
     value below = o->stack.at[first - 1];
     if (is_open(o, below, OBJECT_LIST)) {
         append_from(o, first, &ignored);
-    } else if (first == 1 && is_open(o, below, OBJECT_DICT)) { /* what the whole file is */
+    } else if (first == 1 && is_open(o, below, OBJECT_DICT)) { /* the top-level object */
         o->stack.count -= (o->stack.count - first) % 2;
         set_from(o, first, false, &ignored);
     } else {
-        o->stack.count = first - 1; /* a record that was begun */
+        o->stack.count = first - 1; /* drops an incomplete record */
     }
 }
 
 /*
- * Was the value on top to be put into the list below it, which lies above MARK like itself? Writers set no mark for a
- * single item. Behind the value of a dict only a key can stand; of two lists in a list, the first may be empty and
- * complete.
+ * Is the value on top an item of the list below it, which is above MARK as well? Writers set no mark for a single item.
+ * The value of a dict can only be followed by a key; of two lists in a list, the first may be empty and complete.
  */
 static bool is_single_item(const struct objects *o, size_t mark)
 {
@@ -561,7 +560,7 @@ void objects_close_cut(struct objects *o)
         if (o->marks.count && (mark >= count || mark == 0)) {
             o->marks.count--; /* nothing above it, or nothing below */
         } else if (is_open(o, o->stack.at[count - 1], OBJECT_DICT)) {
-            o->stack.count--; /* a record that was begun */
+            o->stack.count--; /* drops an incomplete record */
         } else if (o->marks.count && is_single_item(o, mark)) {
             close_within(o, count - 1);
         } else if (o->marks.count) {

@@ -1,14 +1,14 @@
 /*
  * pickle.c - see pickle.h.
  *
- * The letters are those of CPython's Lib/pickle.py, protocols 0 to 5. What has a letter and is not data:
+ * The letters are those of CPython's Lib/pickle.py, protocols 0 to 5. Operations that are not data:
  *
  *     c GLOBAL   \x93 STACK_GLOBAL   R REDUCE   b BUILD   i INST   o OBJ   \x81 NEWOBJ   \x92 NEWOBJ_EX
  *     \x82 \x83 \x84 EXT1 EXT2 EXT4   P PERSID   Q BINPERSID   \x97 NEXT_BUFFER   \x98 READONLY_BUFFER
  *
- * The window holds the bytes at hand, and zeros behind the last one of the file, so that an operation of fixed length
- * is read without looking for its end; afterwards one look tells whether the file went that far. Texts of any length
- * are gathered in the window, which grows as their bytes come, never by a length that the file tells.
+ * The window holds the buffered bytes, with zeros after the last one of the file, so that an operation of fixed length
+ * is read without checking for the end; one check afterwards shows whether the file was long enough. Texts are
+ * collected in the window, which grows with the bytes read, never by a length from the file.
  */
 #include "ingest/pickle.h"
 
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes behind those at hand that may be looked at; more than any operation of fixed length has. */
+/* Bytes after the buffered ones that may be read; more than any operation of fixed length has. */
 enum { WINDOW = 256 * 1024, SLACK = 16 };
 
 struct pickle {
@@ -31,12 +31,12 @@ struct pickle {
     struct snapshot *snapshot;
     uint8_t *window;
     size_t capacity; /* without the slack */
-    size_t at, end;  /* of the bytes at hand */
+    size_t at, end;  /* of the buffered bytes */
     int64_t before;  /* bytes of the file before the window */
-    bool at_end;     /* no more come */
-    bool cut;        /* an operation went beyond the end */
+    bool at_end;     /* no more bytes follow */
+    bool cut;        /* an operation extended beyond the end */
     bool stopped;
-    bool failed; /* reading, or a refusal: ERR tells */
+    bool failed; /* reading failed, or the file is refused: see ERR */
     int protocol;
     struct tpa_error *err;
 };
@@ -46,7 +46,7 @@ static int64_t offset_of(const struct pickle *in)
     return in->before + (int64_t)in->at;
 }
 
-/* Have WANTED bytes from `at` on at hand if the file has them; false when it has not. */
+/* Buffer WANTED bytes from `at` on; false if the file has fewer. */
 static bool have(struct pickle *in, uint64_t wanted)
 {
     while (in->end - in->at < wanted && !in->at_end) {
@@ -69,7 +69,7 @@ static bool have(struct pickle *in, uint64_t wanted)
     return in->end - in->at >= wanted;
 }
 
-/* Take COUNT bytes, up to SLACK; beyond the end of the file they are zeros, and `cut` tells so. */
+/* Read COUNT bytes, at most SLACK; beyond the end of the file they are zeros, and `cut` is set. */
 static const uint8_t *take(struct pickle *in, size_t count)
 {
     if (in->end - in->at < count && !have(in, count))
@@ -92,7 +92,7 @@ static uint64_t take_number(struct pickle *in, size_t count)
     return little_endian(take(in, count), count);
 }
 
-/* Take COUNT bytes, however many; NULL, and all of the file is taken, when it has not so many. */
+/* Read any number COUNT of bytes; NULL, with the whole file consumed, if it has fewer. */
 static const char *take_text(struct pickle *in, uint64_t count)
 {
     if (!have(in, count)) {
@@ -105,7 +105,7 @@ static const char *take_text(struct pickle *in, uint64_t count)
     return text;
 }
 
-/* Take a line; *LEN is without its end. NULL as above. */
+/* Read a line; *LEN excludes its end. NULL as above. */
 static const char *take_line(struct pickle *in, size_t *len)
 {
     size_t seen = 0;
@@ -136,7 +136,7 @@ static void push_text(struct pickle *in, uint64_t len)
 
 static void pass_bytes(struct pickle *in, uint64_t len)
 {
-    /* In pieces: bytes are not wanted, so the window need not hold them. */
+    /* Skip bytes in pieces: they are not needed, so the window need not hold them. */
     while (len > 0 && !in->cut) {
         size_t piece = len < WINDOW / 2 ? (size_t)len : WINDOW / 2;
         take_text(in, piece);
@@ -292,7 +292,7 @@ static void push_quoted_line(struct pickle *in)
     buffer_release(&text);
 }
 
-/* The number of an object in the memo, as text. */
+/* Parse the number of an object in the memo. */
 static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error *err)
 {
     size_t len;
@@ -308,7 +308,7 @@ static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error
     return good || tpa_fail(err, TPA_NOWHERE, "the number of an object in the memo is none");
 }
 
-/* ---- what is refused ---- */
+/* ---- refused operations ---- */
 
 static const char *code_operation(uint8_t op)
 {
@@ -359,8 +359,8 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
 /* ---- the machine ---- */
 
 /*
- * The operations that most of a file is, with all of their bytes at hand: dicts that are records, references, and small
- * numbers. False: OP is another, and nothing has happened.
+ * The most common operations, with all of their bytes buffered: dicts that are records, references, and small numbers.
+ * False if OP is another; nothing was done.
  */
 static inline bool quick_step(struct pickle *in, uint8_t op)
 {
@@ -404,7 +404,7 @@ static inline bool quick_step(struct pickle *in, uint8_t op)
     }
 }
 
-/* Carry out OP, whose letter is taken. False and ERR, without an offset, when it makes no sense. */
+/* Execute OP, whose letter was consumed. False and ERR, without an offset, if it is invalid. */
 static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
 {
     struct objects *o = in->o;
@@ -500,7 +500,7 @@ static void tell_cut(struct pickle *in)
     objects_close_cut(in->o);
 }
 
-/* What follows the end: up to three zero bytes are known, anything else is reported. */
+/* Check bytes after the end: up to three zero bytes are normal, anything else is reported. */
 static void look_behind(struct pickle *in)
 {
     uint64_t rest = 0;
@@ -519,7 +519,7 @@ static void look_behind(struct pickle *in)
 
 static void run(struct pickle *in)
 {
-    struct tpa_error odd = { 0 }; /* large, so it is cleared once: a step writes it only where it fails */
+    struct tpa_error odd = { 0 }; /* large, so it is cleared once: a step writes it only on failure */
     while (!in->stopped && !in->failed && !in->cut) {
         if (in->end - in->at < SLACK)
             have(in, SLACK);
@@ -566,7 +566,7 @@ int pickle_sniff(const char *bytes, size_t len)
 {
     if (len >= 3 && (uint8_t)bytes[0] == 0x80 && (uint8_t)bytes[1] <= 5 && bytes[1] >= 2)
         return 80;
-    /* Protocols 0 and 1 begin with what they make: a dict or a list, which is remembered. */
+    /* Protocols 0 and 1 begin with the object they build: a dict or a list, which is put in the memo. */
     if (len >= 4 && bytes[0] == '(' && (bytes[1] == 'd' || bytes[1] == 'l') && bytes[2] == 'p')
         return 60;
     if (len >= 3 && (bytes[0] == '}' || bytes[0] == ']') && bytes[1] == 'q')

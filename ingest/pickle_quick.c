@@ -1,11 +1,11 @@
 /*
  * pickle_quick.c - see pickle_quick.h.
  *
- * Python writes a dict as EMPTY_DICT MEMOIZE MARK, keys and values by turns, SETITEMS; up to protocol 3 with BINPUT for
- * MEMOIZE, and torch's writer in C++ without either. Nearly all of a snapshot's keys and values are references and small
- * numbers. Read in one go, none of them passes over the stack, and neither the dict
- * nor the list of its frames becomes an object that grows. Where anything else comes, the memo is put back, and the
- * machine reads the dict from its beginning; what has been interned until then is found again.
+ * Python writes a dict as EMPTY_DICT MEMOIZE MARK, alternating keys and values, SETITEMS; up to protocol 3 with BINPUT
+ * for MEMOIZE, and torch's writer in C++ without either. Nearly all keys and values of a snapshot are references and
+ * small numbers. Read in one pass, they bypass the stack, and neither the dict nor the list of its frames becomes an
+ * object. If anything else occurs, the memo is restored, and the machine reads the dict again from its beginning;
+ * interned texts are found again.
  */
 #include "ingest/pickle_quick.h"
 
@@ -16,18 +16,18 @@
 enum { FRAMES_MOST = 1000 };
 
 /*
- * Behind the end of the bytes at hand are zeros, which are not an operation: so what goes beyond it comes to one soon, and
- * need not be looked for at each step.
+ * The buffered bytes are followed by zeros, which are not an operation: reading beyond the end soon stops at one,
+ * without a check at each step.
  *
- * Each of the functions below takes what stands at AT and returns what comes behind it; NULL when it is something that
- * this way does not know. AT is handed on by value, so that it stays in a register.
+ * Each function below parses the text at AT and returns its end; NULL if the fast path does not support it. AT is
+ * passed by value, so that it stays in a register.
  */
 struct quick {
     struct objects *o;
     const uint8_t *end;
 };
 
-/* Copied whole: where the compiler has some of the bytes already, it does not make one load of eight. */
+/* Copied as a whole: otherwise the compiler may not use a single load of eight bytes. */
 static inline uint64_t bytes8(const uint8_t *at)
 {
     uint64_t number;
@@ -41,8 +41,8 @@ static inline uint32_t bytes4(const uint8_t *at)
 }
 
 /*
- * Take what puts an object into the memo, if it comes: MEMOIZE, or a BINPUT of protocols 2 and 3 whose number is the next
- * one, as all writers count. *NUMBER is the new one, which names nothing yet; SIZE_MAX without one.
+ * Parse an optional operation that puts an object into the memo: MEMOIZE, or a BINPUT of protocols 2 and 3 with the
+ * next number, as all writers use. *NUMBER is the new number, without a value yet; SIZE_MAX if there is none.
  */
 static inline const uint8_t *take_memo(struct objects *o, const uint8_t *at, size_t *number)
 {
@@ -63,7 +63,7 @@ static inline void set_memo(struct objects *o, size_t number, value v)
         objects_quick_put(o, number, v);
 }
 
-/* What the memo has of NUMBER; false when that is nothing, or not complete. */
+/* The value of NUMBER in the memo; false if it has none, or it is incomplete. */
 static inline bool recall(const struct objects *o, uint32_t number, value *v)
 {
     if (number >= o->memo.count)
@@ -73,7 +73,7 @@ static inline bool recall(const struct objects *o, uint32_t number, value *v)
     return memo != MEMO_EMPTY && value_tag(*v) != VALUE_OPEN;
 }
 
-/* A BINGET or LONG_BINGET of what is complete. */
+/* A BINGET or LONG_BINGET of a complete object. */
 static inline const uint8_t *take_reference(const struct objects *o, const uint8_t *at, value *v)
 {
     if (*at == 'h')
@@ -94,13 +94,13 @@ static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len,
 }
 
 /*
- * A text with a length of one byte. Python writes a text anew for each entry though all have the same: the last short one in
- * the place of SHAPE is known by its bytes.
+ * A text with a length of one byte. Python writes the same text again for each entry: the last short one at the place
+ * of SHAPE is recognised by its bytes.
  */
 static inline const uint8_t *take_short_text(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                              value *v)
 {
-    enum { SHORT = 6 }; /* so that it is within eight bytes, with what comes before it */
+    enum { SHORT = 6 }; /* so that it fits in eight bytes with its operation and length */
     size_t len = at[1], memo;
     if ((bytes8(at) & shape->text_mask) != shape->text_bytes || !shape->text_mask || in->end - at < 8) {
         const uint8_t *behind = take_text(in, at + 2, len, v);
@@ -117,7 +117,7 @@ static inline const uint8_t *take_short_text(struct quick *in, const uint8_t *at
     return at;
 }
 
-/* Where the references from AT on end; it may lie behind END. */
+/* The end of the references from AT on; may be after END. */
 static inline const uint8_t *behind_references(const uint8_t *at, const uint8_t *end)
 {
     for (;;) {
@@ -129,7 +129,7 @@ static inline const uint8_t *behind_references(const uint8_t *at, const uint8_t 
     }
 }
 
-/* The stack that the references from AT to END are; false when one of them is not a frame. */
+/* The stack of the references from AT to END; false if one of them is not a frame. */
 static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end, value *v)
 {
     size_t count = 0;
@@ -144,8 +144,8 @@ static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end,
 }
 
 /*
- * A list, behind its EMPTY_LIST: it is empty, or holds references to frames. All that it refers to was there when its record
- * began, so what is known of its bytes stays true when the record's own numbers of the memo are given back.
+ * A list, after its EMPTY_LIST: empty, or references to frames. All of these existed when its record began, so the
+ * cached stack of its bytes stays valid when the record's own memo numbers are released.
  */
 static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
 {
@@ -169,7 +169,7 @@ static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
             }
         }
         at += len;
-    } else if (*at == 'h' || *at == 'j') { /* of one frame: no mark, and APPEND */
+    } else if (*at == 'h' || *at == 'j') { /* a single frame: no mark, and APPEND */
         const uint8_t *last = at + (*at == 'j' ? 5 : 2);
         if (*last != 'a' || last >= in->end || !make_stack(o, at, last, v))
             return NULL;
@@ -179,7 +179,7 @@ static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
     return at;
 }
 
-/* The tuple of two numbers that is a pool, at the first. */
+/* A pool: a tuple of two numbers; AT is at the first. */
 static const uint8_t *take_pool(struct quick *in, const uint8_t *at, value *v)
 {
     value pair[2] = { value_of(VALUE_INT, at[0]), value_of(VALUE_INT, at[2]) };
@@ -196,12 +196,12 @@ static inline value integer(int64_t number)
     return value_of(VALUE_INT, (uint64_t)number & VALUE_PAYLOAD);
 }
 
-/* The bytes of BININT1, BININT2 and BININT. */
+/* The lengths of BININT1, BININT2 and BININT in bytes. */
 static const uint8_t number_bytes[256] = { ['K'] = 1, ['M'] = 2, ['J'] = 4 };
 
 /*
- * What kind of value stands in a place is nearly always the same, and a processor guesses it; of which length a number is, it
- * cannot. So the three operations for small numbers are one case without a branch.
+ * The kind of value at a place is nearly always the same, so branch prediction works; the length of a number is
+ * unpredictable. So the three operations for small numbers are one case without a branch.
  */
 static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                         value *v)
@@ -210,7 +210,7 @@ static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, str
     uint8_t op = *at;
     unsigned count = number_bytes[op];
     if (count) {
-        enum { PAIR_MASK = 0xff00ff }; /* two BININT1, and TUPLE2 behind them */
+        enum { PAIR_MASK = 0xff00ff }; /* two BININT1 followed by TUPLE2 */
         if ((bytes & PAIR_MASK) == ('K' | 'K' << 16) && at[4] == 0x86)
             return take_pool(in, at + 1, v);
         uint64_t number = bytes >> 8 & ~UINT64_C(0) >> (64 - 8 * count), sign = (uint64_t)(op == 'J') << 31;
@@ -239,8 +239,8 @@ static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, str
 }
 
 /*
- * The key of pair I of a record. Most records have the keys of the one before, which refer to the memo by the same bytes:
- * what these bytes mean is kept in the objects' `shape`.
+ * The key of pair I of a record. Most records have the same keys as the one before, with the same bytes: their meaning
+ * is cached in the objects' `shape`.
  */
 static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_t i, uint32_t *key)
 {
@@ -263,7 +263,7 @@ static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_
     return behind;
 }
 
-/* A dict that is a record, behind its EMPTY_DICT. */
+/* A dict that is a record, after its EMPTY_DICT. */
 static const uint8_t *take_record(struct quick *in, const uint8_t *at, value *record)
 {
     struct fields fields;

@@ -1,14 +1,16 @@
 /*
- * pprof.c - profiles of pprof (profile.proto): what Go, gperftools, JAX's device memory profile and perf_to_profile write.
+ * pprof.c - profiles of pprof (profile.proto): written by Go, gperftools, JAX's device memory profile and
+ * perf_to_profile.
  *
- *     Profile   1 sample_type[] ValueType   2 sample[]   4 location[]   5 function[]   6 string_table[]   14 default_sample_type
+ *     Profile   1 sample_type[] ValueType 2 sample[] 4 location[] 5 function[] 6 string_table[] 14 default_sample_type
  *     ValueType 1 type   2 unit                  numbers of strings
  *     Sample    1 location_id[], innermost first 2 value[], one for each sample_type
  *     Location  1 id   3 address   4 line[] { 1 function_id   2 line }, innermost inlined call first
  *     Function  1 id   2 name   4 filename
  *
- * Definition: github.com/google/pprof/blob/main/proto/profile.proto. Shown is the value that pprof shows: that of
- * default_sample_type, else the last. Tables come behind what names them, so all of the file is held.
+ * Definition: github.com/google/pprof/blob/main/proto/profile.proto. The value shown is the same as in pprof: that of
+ * default_sample_type, else the last. Tables follow the messages that refer to them, so the whole file is held in
+ * memory.
  */
 #include "ingest/formats.h"
 
@@ -28,9 +30,9 @@ enum {
 };
 
 /*
- * A file may name a location of very many calls in very many samples, so that a few megabytes are gigabytes of stacks. What
- * stacks take together is bounded by the size of the file, which real ones come nowhere near: most calls take a byte or
- * two each time, few of them have more than a call inlined, and those that begin a path of their own take as much.
+ * A file may refer to a location of very many calls in very many samples, so that a few megabytes expand to gigabytes
+ * of stacks. The total size of stacks is bounded by the size of the file; real files are far below the bound: most
+ * calls take a byte or two each time, and few have more than one inlined call.
  */
 enum { FRAMES_PER_BYTE = 4, NODES_PER_BYTE = 1, ALWAYS_FINE = 1 << 20 };
 
@@ -39,8 +41,7 @@ struct pprof_entry {
     uint64_t id;
     const uint8_t *bytes;
     size_t len;
-    size_t first,
-        count; /* of a location: its calls in reader->calls, once they were looked for; else count is 0 */
+    size_t first, count; /* of a location: its calls in reader->calls, once determined; else count is 0 */
 };
 
 struct pprof_table {
@@ -49,10 +50,10 @@ struct pprof_table {
 
 struct pprof {
     struct stack_sums sums;
-    struct pprof_table strings, locations, functions; /* strings in their order, the others by id */
+    struct pprof_table strings, locations, functions; /* strings in order, the others by id */
     VEC_OF(struct pprof_entry) types;                 /* ids: numbers of their names */
-    VEC_OF(function_id) calls;                        /* of all locations met, each once */
-    VEC_OF(function_id) frames;                       /* of the sample at hand */
+    VEC_OF(function_id) calls;                        /* of all locations used so far */
+    VEC_OF(function_id) frames;                       /* of the current sample */
     uint64_t default_type;
     int64_t work_left; /* calls of stacks, bytes of texts; below 0: too much */
     size_t most_nodes;
@@ -63,7 +64,7 @@ static struct wire wire_of(const struct pprof_entry *entry)
     return wire_over(entry->bytes, entry->len);
 }
 
-/* The varint in field NUMBER of ENTRY; 0 when it has none. */
+/* The varint in field NUMBER of ENTRY; 0 if it has none. */
 static uint64_t number_in(const struct pprof_entry *entry, uint32_t number)
 {
     struct wire in = wire_of(entry);
@@ -101,7 +102,7 @@ static struct pprof_entry *find(const struct pprof_table *table, uint64_t id)
     return table->count ? bsearch(&key, table->at, table->count, sizeof key, by_id) : NULL;
 }
 
-/* A line of a location: its function, FUNCTION_NONE when the file has none such. */
+/* A line of a location: its function, FUNCTION_NONE if the file has no such function. */
 static function_id function_of(struct pprof *reader, struct wire in)
 {
     struct wire_field field;
@@ -157,7 +158,7 @@ static void add_location(struct pprof *reader, uint64_t id)
         *VEC_PUSH(&reader->frames) = reader->calls.at[location->first + i];
 }
 
-/* The WANTED-th value of a sample, and its frames. */
+/* Value number WANTED of a sample, and its frames. */
 static void read_sample(struct pprof *reader, struct wire in, size_t wanted, double seconds,
                         enum profile_figures figures)
 {
@@ -189,7 +190,7 @@ static void read_sample(struct pprof *reader, struct wire in, size_t wanted, dou
         stack_sums_odd(&reader->sums, TPA_NOWHERE);
 }
 
-/* The tables; false and ERR at damage. */
+/* Read the tables; false and ERR if damaged. */
 static bool read_tables(struct pprof *reader, struct wire in, const uint8_t *begin, struct tpa_error *err)
 {
     struct wire_field field;
@@ -265,7 +266,7 @@ static struct profile *read_pprof(struct source *source, struct tpa_error *err)
     return profile;
 }
 
-/* It begins with a ValueType: two varints and nothing else, which no first message of an XSpace or a Perfetto trace is. */
+/* A profile begins with a ValueType: two varints only, unlike the first message of an XSpace or a Perfetto trace. */
 static int sniff_pprof(const char *bytes, size_t len)
 {
     struct wire in = wire_over(bytes, len), type;

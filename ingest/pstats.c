@@ -6,19 +6,19 @@
  *     { (file, line, function): (primitive calls, calls, total time, cumulative time,
  *                                { (file, line, function) of a caller: its share of the figures, ... }), ... }
  *
- * What to know, learnt from CPython 2.7 to 3.14, yappi 1.7 and the pstats output of CPython 3.15's sampling profiler:
+ * Details, learnt from CPython 2.7 to 3.14, yappi 1.7 and the pstats output of CPython 3.15's sampling profiler:
  *
  *   - A function's figures begin with (primitive calls, calls), a caller's share is (calls, primitive calls, total
- *     time, cumulative time): the other way round.
- *   - yappi writes the function's two the other way round too. Calls cannot be fewer than primitive calls, so a file
- *     in which they are was written by it.
+ *     time, cumulative time): in the opposite order.
+ *   - yappi writes the function's two in the opposite order as well. There are never fewer calls than primitive calls,
+ *     so such a file was written by yappi.
  *   - The module `profile` and the sampling profiler write a caller's share as one number, the calls.
  *   - A built-in function has the file "~" and line 0; under `profile` it has an empty file.
  *   - A sampled profile has an extra key of one element, ("__sampled__",).
  *   - Python 3.4 and later write an object that is in use elsewhere once and refer to it then: file names, the keys
  *     of functions where they occur as callers. Any other object may be shared as well.
  *
- * What is kept of the bytes is the texts, which go to the arena of the profile.
+ * Only texts are kept, in the arena of the profile.
  */
 #include "ingest/pstats.h"
 
@@ -29,7 +29,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a note on a shared object says: the kind in the upper bits, an index below. */
+/* The note on a shared object: its kind in the upper bits, an index below. */
 enum { NOTE_SHIFT = 56 };
 enum note_kind {
     NOTE_FUNCTION = 1, /* a key: the function_id */
@@ -54,7 +54,7 @@ static uint64_t make_note(enum note_kind kind, uint64_t index)
     return (uint64_t)kind << NOTE_SHIFT | index;
 }
 
-/* Is ITEM a reference to something of KIND? *INDEX says which. */
+/* Is ITEM a reference to something of KIND? *INDEX is its index. */
 static bool refers_to(const struct marshal_item *item, enum note_kind kind, uint64_t *index)
 {
     if (item->type != MARSHAL_REFERENCE || item->note == MARSHAL_NO_NOTE ||
@@ -65,8 +65,8 @@ static bool refers_to(const struct marshal_item *item, enum note_kind kind, uint
 }
 
 /*
- * The readers below return false for damage, which ends reading, and say in *GOOD whether what they read was of the
- * right shape; if not, it has been skipped.
+ * The readers below return false for damage, which ends reading, and set *GOOD if the object had the right shape; if
+ * not, it was skipped.
  */
 
 static bool is_sequence(const struct marshal_item *item, uint32_t count)
@@ -74,7 +74,7 @@ static bool is_sequence(const struct marshal_item *item, uint32_t count)
     return (item->type == MARSHAL_TUPLE || item->type == MARSHAL_LIST) && item->count == count;
 }
 
-/* Read an element of a sequence; the end of a dict cannot stand there. */
+/* Read an element of a sequence; the end of a dict is invalid there. */
 static bool next_element(struct reader *reader, struct marshal_item *item, struct tpa_error *err)
 {
     if (!marshal_next(&reader->in, item, err))
@@ -84,7 +84,7 @@ static bool next_element(struct reader *reader, struct marshal_item *item, struc
     return true;
 }
 
-/* Read an element and pass over it when it is a container: scalars are all that is requested here. */
+/* Read an element; a container is skipped, because only scalars are needed here. */
 static bool next_scalar(struct reader *reader, struct marshal_item *item, struct tpa_error *err)
 {
     return next_element(reader, item, err) && marshal_skip(&reader->in, item, err);
@@ -95,7 +95,7 @@ static bool is_text(const struct marshal_item *item)
     return item->type == MARSHAL_TEXT || item->type == MARSHAL_BYTES;
 }
 
-/* The key of a function, whose head is ITEM. */
+/* Read the key of a function, whose head is ITEM. */
 static bool read_key(struct reader *reader, const struct marshal_item *item, function_id *id, bool *good,
                      struct tpa_error *err)
 {
@@ -152,7 +152,7 @@ static bool read_seconds(struct reader *reader, double *seconds, bool *good, str
     return true;
 }
 
-/* A caller's share, whose head is ITEM, into EDGE. */
+/* Read a caller's share, whose head is ITEM, into EDGE. */
 static bool read_share(struct reader *reader, const struct marshal_item *item, struct profile_edge *edge,
                        bool *good, struct tpa_error *err)
 {
@@ -184,7 +184,7 @@ static void note_odd(struct reader *reader, const struct marshal_item *item)
         reader->profile->odd_offset = item->offset;
 }
 
-/* The callers of a function: a dict whose head is ITEM. */
+/* Read the callers of a function: a dict whose head is ITEM. */
 static bool read_callers(struct reader *reader, const struct marshal_item *item, struct edge_range *range,
                          bool *good, struct tpa_error *err)
 {
@@ -227,8 +227,8 @@ static bool read_callers(struct reader *reader, const struct marshal_item *item,
     return true;
 }
 
-/* The figures of function ID (FUNCTION_NONE: of none, but what they hold may be referred to), a sequence whose head
- * is ITEM. */
+/* Read the figures of function ID (FUNCTION_NONE: ignore them, but record shared objects), a sequence whose head is
+ * ITEM. */
 static bool read_figures(struct reader *reader, const struct marshal_item *item, function_id id, bool *good,
                          struct tpa_error *err)
 {
@@ -266,7 +266,7 @@ static bool read_figures(struct reader *reader, const struct marshal_item *item,
     return true;
 }
 
-/* A key of one element says something about the whole profile; ITEM is its head. */
+/* Read a key of one element, which is about the whole profile; ITEM is its head. */
 static bool read_remark(struct reader *reader, const struct marshal_item *item, struct tpa_error *err)
 {
     static const char sampled[] = "__sampled__";
@@ -315,7 +315,7 @@ static bool read_dump(struct reader *reader, struct tpa_error *err)
     profile->trailing_offset = marshal_offset(&reader->in);
     if (!marshal_count_rest(&reader->in, &profile->trailing_bytes, err))
         return false;
-    /* Functions may share one dict of callers, of which there is one copy here; but not where profiles are merged. */
+    /* Functions may share one dict of callers, which is stored once here, but copied when profiles are merged. */
     if (reader->listed_edges > (uint64_t)marshal_offset(&reader->in))
         return tpa_fail(err, TPA_NOWHERE,
                         "the functions have %" PRIu64 " callers, more than the file has bytes",
@@ -327,7 +327,7 @@ static bool read_dump(struct reader *reader, struct tpa_error *err)
     return true;
 }
 
-/* yappi: calls and primitive calls in each other's place. */
+/* yappi: calls and primitive calls are swapped. */
 static void settle_counts(struct profile *profile)
 {
     for (size_t i = 0; i < profile->listed_count && !profile->counts_swapped && !profile->sampled; i++) {

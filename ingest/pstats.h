@@ -1,5 +1,5 @@
 /*
- * pstats.h - read what cProfile, profile, yappi and CPython's sampling profiler dump: `.prof`, `.stats`, `.pstats`.
+ * pstats.h - read the dumps of cProfile, profile, yappi and CPython's sampling profiler: `.prof`, `.stats`, `.pstats`.
  *
  *     struct profile *profile = pstats_read(source, &err);
  */
@@ -10,12 +10,12 @@
 #include "base/source.h"
 #include "trace/profile.h"
 
-/* How sure are we that a file that starts with these bytes is a profile? 0 no, 100 certain. */
+/* The certainty that a file that starts with these bytes is a profile: 0 no, 100 certain. */
 int pstats_sniff(const char *bytes, size_t len);
 
 /*
- * Read all of SOURCE. New; free with profile_free. NULL and ERR, with the offset, when the bytes are damaged or hold no
- * profile. `files` of the profile has no entry yet: who opened SOURCE knows the path.
+ * Read all of SOURCE. New; free with profile_free. NULL and ERR, with the offset, if the bytes are damaged or hold no
+ * profile. `files` of the profile is empty: the caller knows the path.
  */
 struct profile *pstats_read(struct source *source, struct tpa_error *err);
 

@@ -42,7 +42,7 @@ struct memory_call {
     int64_t correlation, tid;
 };
 
-/* Memory that is in use: a block, or the sum of a kind on a device. */
+/* Memory in use: a block, or the total of a kind on a device. */
 struct memory_block {
     int64_t device, address, bytes;
 };
@@ -58,7 +58,7 @@ struct recorder {
     int64_t first_tid;
     uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not requested yet */
     struct triple triples[TRIPLES];
-    VEC_OF(track_id) named; /* by track: 1 when its process was named */
+    VEC_OF(track_id) named; /* by track: 1 if its process was named */
     int64_t last_device, last_stream;
     track_id last_stream_track; /* TRACK_NONE: none yet */
     VEC_OF(struct recorder_device_facts) devices;
@@ -153,7 +153,7 @@ name_id recorder_text(struct recorder *recorder, const char *text)
 
 /* ---- tracks ---- */
 
-/* Was TRACK met for the first time? */
+/* Is TRACK used for the first time? */
 static bool is_new(struct recorder *recorder, track_id track)
 {
     while (recorder->named.count <= track)
@@ -192,7 +192,7 @@ static track_id recorder_stream(struct recorder *recorder, int64_t device, int64
     if (recorder->last_stream_track != TRACK_NONE && device == recorder->last_device &&
         stream == recorder->last_stream)
         return recorder->last_stream_track;
-    /* The device's number may be that of the process or of one of its threads. */
+    /* The device number may coincide with that of the process or of a thread. */
     char pid_text[40], tid_text[40];
     int pid_len = snprintf(pid_text, sizeof pid_text, "GPU %" PRId64, device);
     int tid_len = snprintf(tid_text, sizeof tid_text, "stream %" PRId64, stream);
@@ -281,7 +281,7 @@ static name_id triple_of(struct recorder *recorder, const int64_t numbers[3])
     return known->id;
 }
 
-/* How the blocks of a launch spread over the multiprocessors of its device. */
+/* The blocks of a launch per multiprocessor of its device. */
 static void set_spread(struct recorder *recorder, const struct recorder_work *work)
 {
     double blocks = (double)work->grid[0] * (double)work->grid[1] * (double)work->grid[2],
@@ -363,7 +363,7 @@ static int compare_calls(const void *left, const void *right)
     return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
 }
 
-/* By time; at the same time in the order of the file, which the caller numbered in `pid`'s stead by address of the row. */
+/* By time; on ties in the order of the file, by the address of the row. */
 static int compare_memory(const void *left, const void *right)
 {
     const struct recorder_memory *const *a = left, *const *b = right;
@@ -386,7 +386,7 @@ static int64_t thread_of(const struct recorder *recorder, const struct recorder_
     return recorder->first_tid != RECORDER_NONE ? recorder->first_tid : recorder->pid;
 }
 
-/* The blocks in use, by address, which is one of the process: a table with linear probing; bytes < 0: an empty place. */
+/* The blocks in use, by address within the process: a table with linear probing; bytes < 0: empty slot. */
 struct memory_blocks {
     struct memory_block *at;
     size_t size, used;
@@ -402,7 +402,7 @@ static struct memory_block *find_block(const struct memory_blocks *blocks, int64
     }
 }
 
-/* Take CHANGE into account; what is in use then on the device, all kinds of memory together. */
+/* Apply CHANGE. Returns the memory in use on the device afterwards, over all kinds. */
 static int64_t count_usage(struct memory_usage **usages, size_t *count, const struct recorder_memory *memory,
                            int64_t change)
 {
@@ -416,7 +416,7 @@ static int64_t count_usage(struct memory_usage **usages, size_t *count, const st
         *usage = (struct memory_usage){ memory->device, memory->memory_kind, 0 };
     }
     if (__builtin_add_overflow(usage->in_use, change, &usage->in_use) || usage->in_use < 0)
-        usage->in_use = 0; /* released what was allocated before the recording began */
+        usage->in_use = 0; /* it released memory allocated before the recording began */
     int64_t sum = 0;
     for (size_t i = 0; i < *count; i++)
         if ((*usages)[i].device == memory->device && __builtin_add_overflow(sum, (*usages)[i].in_use, &sum))

@@ -1,16 +1,16 @@
 /*
- * recorder.h - what profilers of GPUs record, as events with the names that PyTorch's profiler gives such things.
+ * recorder.h - converts the records of GPU profilers to events named as by PyTorch's profiler.
  *
  * For readers of databases and the like (Nsight Systems, rocprofv3), whose rows are kernels, copies, calls and ranges.
- * What goes through here can be asked every question that Kineto's traces can be asked. A recorder is one process,
- * which becomes one file of the trace: numbers that link work to calls are a process's own.
+ * All analyses for Kineto's traces apply to the result. A recorder is one process, which becomes one file of the trace:
+ * numbers that link work to calls are per process.
  *
  *     struct recorder *recorder = recorder_open(builder, pid, "python3");
  *     recorder_work(recorder, &(struct recorder_work){ RECORDER_WORK, .kind = RECORDER_KERNEL, .name = name, ... });
- *     recorder_append(recorder, &err);        // to the builder's current file; as often as wanted
+ *     recorder_append(recorder, &err);        // to the builder's current file; any number of times
  *     recorder_free(recorder);
  *
- * Times are nanoseconds. RECORDER_NONE stands for what is not recorded.
+ * Times are nanoseconds. RECORDER_NONE: not recorded.
  */
 #ifndef TPA_INGEST_RECORDER_H
 #define TPA_INGEST_RECORDER_H
@@ -44,34 +44,37 @@ struct recorder;
 struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const char *name);
 void recorder_free(struct recorder *recorder);
 
+/* The process id of the recorder; its chunk, which interns names and texts; both borrowed. */
 int64_t recorder_pid(const struct recorder *recorder);
 struct trace_chunk *recorder_chunk(struct recorder *recorder);
 
-/* Events that wait to be appended. */
+/* The number of events waiting to be appended. */
 size_t recorder_waiting(const struct recorder *recorder);
 
-/* Give them to the builder's current file. */
+/* Append them to the builder's current file. False and ERR if it has no room. */
 bool recorder_append(struct recorder *recorder, struct tpa_error *err);
 
-/* To the current file: what was odd. */
+/* Add notices about odd data to the current file. */
 void recorder_tell(const struct recorder *recorder);
 
+/* Is the argument ARG wanted by the builder? */
 bool recorder_wants(const struct recorder *recorder, enum trace_arg arg);
 
 /* Ids within the recorder, as of trace_chunk_name and trace_chunk_text. */
 name_id recorder_name(struct recorder *recorder, const char *text, size_t len);
 name_id recorder_text(struct recorder *recorder, const char *text);
 
+/* The track of thread TID, of the recorder's process or of process PID; created if new. */
 track_id recorder_thread(struct recorder *recorder, int64_t tid);
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid);
 void recorder_name_thread(struct recorder *recorder, track_id thread, const char *name);
 
-/* How many multiprocessors DEVICE has, and the threads of a warp: for blocks and warps per multiprocessor. */
+/* Set the number of multiprocessors of DEVICE, and the threads of a warp: for blocks and warps per multiprocessor. */
 void recorder_device(struct recorder *recorder, int64_t device, int64_t multiprocessors, int64_t warp_size);
 
 /*
- * Add an event from START_NS to END_NS. An end that is missing or before the start: it has no duration, which is
- * flagged. False: it has no time that can be kept, and is counted. Arguments follow with recorder_arg.
+ * Add an event from START_NS to END_NS. If the end is missing or before the start, the event has no duration, which is
+ * flagged. False if it has no valid time, which is counted. Arguments follow with recorder_arg.
  */
 bool recorder_event(struct recorder *recorder, enum recorder_kind kind, track_id track, name_id name,
                     int64_t start_ns, int64_t end_ns, unsigned flags);
@@ -85,13 +88,13 @@ struct recorder_work {
     name_id name;
     int64_t start_ns, end_ns;
     int64_t device, stream, context, correlation;
-    int64_t ordinal;           /* what the process calls the device, if that is another number */
+    int64_t ordinal;           /* the number of the device in the process, if different */
     int64_t graph, graph_node; /* 0 means none, too */
-    int64_t bytes;             /* of copies and sets */
-    int64_t grid[3], block[3]; /* grid in blocks; [0] decides for all */
+    int64_t bytes;             /* of copies and memsets */
+    int64_t grid[3], block[3]; /* grid in blocks; if [0] is RECORDER_NONE, all are */
     int64_t registers, static_shared, dynamic_shared;
 };
-/* Nothing is reported of it. */
+/* A work record with nothing recorded. */
 #define RECORDER_WORK_NONE                                                                                   \
     (struct recorder_work)                                                                                   \
     {                                                                                                        \
@@ -102,31 +105,33 @@ struct recorder_work {
         .registers = RECORDER_NONE, .static_shared = RECORDER_NONE, .dynamic_shared = RECORDER_NONE          \
     }
 
-/* Add it; false as recorder_event. Work of which both times are 0 was not timed by its profiler, and is counted apart. */
+/* Add it; false as recorder_event. Work with both times 0 was not timed by its profiler, and is counted separately. */
 bool recorder_work(struct recorder *recorder, const struct recorder_work *work);
 
 /*
- * Memory: what the driver was requested. Rows may come in any order of time, and are added by recorder_finish, which
- * counts up what is in use. A release whose BYTES are missing or 0 takes those of the allocation at its address.
+ * Memory: allocations and frees of the driver. Rows may come in any order of time, and are added by recorder_finish,
+ * which computes the memory in use. A release whose BYTES are missing or 0 takes those of the allocation at its
+ * address.
  */
 struct recorder_memory {
     int64_t time_ns, address, bytes;
     int64_t device;      /* -1: the host's; RECORDER_NONE of a release: that of the allocation */
-    int64_t memory_kind; /* what is counted apart from other kinds in use on the device */
+    int64_t memory_kind; /* kinds on a device are counted separately */
     int64_t pid,
-        tid; /* of the thread that asked; tid RECORDER_NONE: looked up by CORRELATION, else the process's first */
+        /* of the calling thread; tid RECORDER_NONE: looked up by CORRELATION, else the process's first */
+        tid;
     int64_t correlation;
     bool release;
 };
 void recorder_memory(struct recorder *recorder, const struct recorder_memory *memory);
 
-/* A call that may have requested memory: its thread. */
+/* Record the thread of a call that may allocate memory. */
 void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_t tid);
 
-/* All of the process was recorded: add what had to wait. To be followed by recorder_append. */
+/* Call after the last record of the process: adds waiting events. Then call recorder_append. */
 void recorder_finish(struct recorder *recorder);
 
-/* One sample of a counter, where counters are wanted. The name is that of counter and series. */
+/* Add one sample of a counter, if counters are wanted. The name is that of counter and series. */
 void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns,
                      double value);
 

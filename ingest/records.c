@@ -1,5 +1,5 @@
 /*
- * records.c - which record a dict of a memory snapshot is, by its keys: see object_values.h.
+ * records.c - converts dicts of a memory snapshot to records, by their keys: see object_values.h.
  *
  *     entry        action, addr or device_free, size, stream, frames ...
  *     frame        filename, name, line
@@ -9,9 +9,8 @@
  *     annotation   stage, name, device, time_us
  *     host segment address, size, allocated (2.14 and later); it is a segment of one block
  *
- * What a key says that is of another kind than it should be counts as not recorded, and is counted in a notice. Sums of
- * sizes are made of 64 bits everywhere else: so sizes count as 0 from where their sum would pass 2^62, which no file
- * comes to whose sizes are true.
+ * A value of the wrong kind is treated as not recorded, and counted in a notice. Totals of sizes have 64 bits
+ * everywhere else: so sizes count as 0 once their total would exceed 2^62, which real files never reach.
  */
 #include "ingest/object_values.h"
 
@@ -32,14 +31,14 @@ void records_prepare(struct objects *o)
     struct names *names = o->snapshot->names;
     for (size_t i = 0; i < KEY_COUNT; i++)
         names_add(names, key_texts[i], strlen(key_texts[i]));
-    /* "snapshot" and the like are words of their own; "annotate", too. None of them is a key. */
+    /* "snapshot" and the like are words of their own; and "annotate". None of them is a key. */
     for (size_t i = 0; i < ENTRY_UNKNOWN; i++)
         names_add(names, entry_action_names[i], strlen(entry_action_names[i]));
     for (size_t i = 0; i < sizeof words_behind / sizeof *words_behind; i++)
         names_add(names, words_behind[i], strlen(words_behind[i]));
 }
 
-/* ---- what a value says ---- */
+/* ---- values ---- */
 
 bool records_integer(const struct objects *o, value v, int64_t *integer)
 {
@@ -93,7 +92,7 @@ static inline uint64_t address_or_zero(const struct fields *fields, enum snapsho
     if (!has(fields, key))
         return 0;
     if (value_tag(v) == VALUE_INT)
-        return (uint64_t)((int64_t)(v << 4) >> 4); /* what was written with a sign means the same bits */
+        return (uint64_t)((int64_t)(v << 4) >> 4); /* signed numbers have the same bits */
     const struct wide *wide = value_tag(v) == VALUE_WIDE ? &fields->o->wide.at[value_payload(v)] : NULL;
     if (wide && !wide->is_number)
         return wide->negative ? 0 - wide->magnitude : wide->magnitude;
@@ -101,7 +100,7 @@ static inline uint64_t address_or_zero(const struct fields *fields, enum snapsho
     return 0;
 }
 
-/* A size in bytes; MISSING where there is none. */
+/* A size in bytes; MISSING if there is none. */
 static inline int64_t size_or(const struct fields *fields, enum snapshot_key key, int64_t missing)
 {
     int64_t size = integer_or(fields, key, SNAPSHOT_NO_SIZE), sum;
@@ -151,7 +150,7 @@ static bool is_true(const struct fields *fields, enum snapshot_key key)
     return integer_or(fields, key, 0) != 0;
 }
 
-/* ---- what is kept once ---- */
+/* ---- shared values ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t number)
 {
@@ -266,7 +265,7 @@ static bool same_stack(const void *context, uint32_t id)
                                                 search->count * sizeof *search->frames) == 0;
 }
 
-/* The stack of the COUNT frames at the end of stack_frames, which are taken back when it is known. */
+/* The stack of the COUNT frames at the end of stack_frames, which are removed if it exists already. */
 static stack_id add_stack(struct objects *o, size_t count)
 {
     struct snapshot *snapshot = o->snapshot;
@@ -328,7 +327,7 @@ static inline enum entry_action action_of(const struct fields *fields)
     return ENTRY_UNKNOWN;
 }
 
-/* What few files tell of entries: the columns keep saying the same until one does. */
+/* Rarely recorded values of entries: the columns have defaults until one occurs. */
 static void set_rare_columns(struct fields *fields, struct snapshot_entries *entries, size_t e)
 {
     enum snapshot_key pool = has(fields, KEY_POOL_ID) ? KEY_POOL_ID : KEY_SEGMENT_POOL_ID;
@@ -448,7 +447,7 @@ bool records_use(struct objects *o, bool *used)
     return first;
 }
 
-/* The blocks of LIST, one behind the other in the snapshot: moved there if they are not. */
+/* The blocks of LIST, made consecutive in the snapshot. */
 static void place_blocks(struct objects *o, value list, struct snapshot_segment *segment)
 {
     struct snapshot *snapshot = o->snapshot;
@@ -478,7 +477,7 @@ static void place_blocks(struct objects *o, value list, struct snapshot_segment 
     segment->block_count = snapshot->blocks.count - segment->first_block;
 }
 
-/* PyTorch 2.0 and _profile_to_snapshot tell no addresses of blocks: they follow one another. */
+/* PyTorch 2.0 and _profile_to_snapshot record no addresses of blocks: blocks are consecutive. */
 static void number_blocks(struct snapshot *snapshot, const struct snapshot_segment *segment)
 {
     uint64_t addr = segment->addr;
@@ -573,7 +572,7 @@ bool records_make(struct objects *o, const value *pairs, size_t count, value *re
     fields.has = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t key = fields_key(pairs[2 * i]);
-        fields.of[key] = pairs[2 * i + 1]; /* the last one counts, as in a dict */
+        fields.of[key] = pairs[2 * i + 1]; /* the last duplicate counts, as in a dict */
         fields.has |= UINT64_C(1) << key;
     }
     return records_make_of_fields(&fields, record);

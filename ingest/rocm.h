@@ -1,5 +1,5 @@
 /*
- * rocm.h - what AMD's profilers call things, for the readers of what they write (rocpd.c, rpd.c, rocprof_json.c).
+ * rocm.h - names used by AMD's profilers, for the readers of their files (rocpd.c, rpd.c, rocprof_json.c).
  */
 #ifndef TPA_INGEST_ROCM_H
 #define TPA_INGEST_ROCM_H
@@ -7,15 +7,15 @@
 #include "ingest/recorder.h"
 
 /*
- * What a host record is, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not recorded) and its name: a
+ * The kind of a host record, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not recorded) and its name: a
  * call of HIP, of HSA, or of another library, or an annotation of the user (roctx).
  */
 enum recorder_kind rocm_host_kind(const char *domain, const char *name);
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; any other name as it is. */
+/* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; other names are unchanged. */
 name_id rocm_copy_name(struct recorder *recorder, const char *name);
 
-/* Blocks of one dimension: AMD tells grids in work-items. RECORDER_NONE when that is unknown. */
+/* The number of blocks in one dimension: AMD records grids in work-items. RECORDER_NONE if unknown. */
 int64_t rocm_blocks(int64_t work_items, int64_t block);
 
 /* Does memory of this level (rocprofv3) occupy the device? A range of addresses does not. */

@@ -4,13 +4,13 @@
  * Every recorded process has a set of tables whose names end in its guid (rocpd_region_00000450_565d_...); several
  * sets may lie in a file. Views without an ending show one of them or all; they are code and are not used.
  *
- *     rocpd_event        id, category_id, stack_id, extdata     what regions and work have in common
+ *     rocpd_event        id, category_id, stack_id, extdata     common part of regions and work
  *     rocpd_region       tid, start, end, name_id, event_id     calls; markers, whose text is in extdata
  *     rocpd_kernel_dispatch, rocpd_memory_copy, rocpd_memory_allocate, rocpd_sample, rocpd_pmc_event
  *     rocpd_string, rocpd_info_process, _thread, _agent, _kernel_symbol, _pmc, _node
  *
- * Work was launched by the call whose event has the same stack_id; correlation_id is something else. Learnt from
- * schema versions 3.0.0 to 3.0.5.
+ * Work was launched by the call whose event has the same stack_id, not the same correlation_id. Learnt from schema
+ * versions 3.0.0 to 3.0.5.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include "ingest/rocpd.h"
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* A row that others refer to by its id. What the fields mean depends on the table. */
+/* A row that others refer to by its id. The meaning of the fields depends on the table. */
 struct row {
     int64_t id, number, more;
     const char *text;
@@ -41,7 +41,7 @@ struct rocpd {
     struct database *db;
     struct trace_builder *builder;
     const struct ingest_options *options;
-    const char *ending; /* of the names of the set's tables: "_00000450_..." */
+    const char *ending; /* suffix of the names of the set's tables: "_00000450_..." */
     struct recorder *recorder;
     struct step_guess *guess; /* of the file, all sets together */
     struct arena arena;
@@ -69,7 +69,7 @@ static void sort_rows(struct rows *rows)
         qsort(rows->at, rows->count, sizeof *rows->at, compare_rows);
 }
 
-/* The row of this id; NULL: none. Ids mostly count up from the first. */
+/* The row of this id; NULL: none. Ids are usually consecutive. */
 static const struct row *find_row(const struct rows *rows, int64_t id)
 {
     if (rows->count == 0)
@@ -102,7 +102,7 @@ static const char *keep_text(struct rocpd *rocpd, struct table_scan *scan, size_
     return text ? arena_strndup(&rocpd->arena, text, len) : NULL;
 }
 
-/* Read a table of which an id, one or two numbers and a text matter; columns may be NULL. */
+/* Read a table with an id, one or two numbers and a text; columns may be NULL. */
 static void read_rows(struct rocpd *rocpd, const char *table, const char *number, const char *more,
                       const char *text, struct rows *rows)
 {
@@ -150,7 +150,7 @@ static void read_agents(struct rocpd *rocpd)
     sort_rows(&rocpd->agents);
 }
 
-/* The process: its number, and what was run. */
+/* The process: its id and command. */
 static char *read_process(struct rocpd *rocpd)
 {
     enum { PID, COMMAND, COLUMNS };
@@ -182,7 +182,7 @@ static void read_node(struct rocpd *rocpd)
     table_scan_end(&scan);
 }
 
-/* The schema, and whether it is one whose columns we know. */
+/* The schema, and whether it is supported. */
 static bool read_schema(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { TAG, VALUE, COLUMNS };
@@ -216,7 +216,7 @@ static bool read_schema(struct rocpd *rocpd, struct tpa_error *err)
     return ok;
 }
 
-/* "message" of the JSON in extdata; NULL when there is none. */
+/* "message" of the JSON in extdata; NULL if there is none. */
 static const char *message_of(struct rocpd *rocpd, const char *json, size_t len, struct buffer *buffer)
 {
     struct json_pull in = { json, json + len };
@@ -277,7 +277,7 @@ static track_id thread_of(struct rocpd *rocpd, int64_t id)
     return recorder_thread(rocpd->recorder, tid);
 }
 
-/* The GPU that an agent is; -1: it is none. */
+/* The GPU number of an agent; -1 if it is not a GPU. */
 static int64_t gpu_of(const struct rocpd *rocpd, int64_t agent)
 {
     const struct row *row = find_row(&rocpd->agents, agent);
@@ -451,7 +451,7 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
     return ok;
 }
 
-/* A release has neither agent nor size: they are those of the allocation at its address. */
+/* A release has neither agent nor size: those of the allocation at its address are used. */
 static void read_memory(struct rocpd *rocpd)
 {
     enum { TIME, TID, AGENT, TYPE, LEVEL, ADDRESS, BYTES, COLUMNS };
@@ -571,9 +571,9 @@ static void release_set(struct rocpd *rocpd)
     arena_release(&rocpd->arena);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* The tables by which sets are found: every set has strings. */
+/* Sets are found by this table: every set has strings. */
 static const char set_table[] = "rocpd_string";
 
 bool rocpd_is_one(const struct database *db)

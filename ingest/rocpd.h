@@ -10,10 +10,10 @@
 #include "ingest/formats.h"
 #include "ingest/sqlite_open.h"
 
-/* Is it either of them? */
+/* Is DB either of them? */
 bool rocpd_is_one(const struct database *db);
 
-/* Read DB, which SOURCE gives, into BUILDER's current file, and a further one per further process. */
+/* Read DB, the database in SOURCE, into BUILDER's current file, and a further one per further process. */
 bool rocpd_read(struct database *db, struct source *source, struct trace_builder *builder,
                 const struct ingest_options *options, struct tpa_error *err);
 

@@ -7,9 +7,9 @@
  *         "counters": [...], "callback_records": { "counter_collection": [...] },
  *         "buffer_records": { "kernel_dispatch": [...], "hip_api": [...], "memory_copy": [...], ... } } ] }
  *
- * A record's `kind` and `operation` are places in this file's own strings; the numbers differ between versions. Work has
- * the internal correlation id of the call that launched it. All of the text is held in memory, because records may stand
- * before the names that they use.
+ * A record's `kind` and `operation` are indices of this file's own strings, which differ between versions. Work has the
+ * internal correlation id of the call that launched it. The whole text is held in memory, because records may precede
+ * the names that they use.
  */
 #include "ingest/formats.h"
 
@@ -33,7 +33,7 @@ struct operations {
     VEC_OF(struct json_text) names, kinds;
 };
 
-/* What ids in a process stand for. */
+/* The meaning of ids in a process. */
 struct entry {
     int64_t id, number;
     struct json_text text;
@@ -50,15 +50,15 @@ struct tool {
     struct step_guess *guess; /* of the file, all processes together */
     struct operations operations;
     struct entries agents, kernels, markers, counters;
-    struct buffer text; /* a string without its escapes */
+    struct buffer text; /* an unescaped string */
     uint64_t unknown_operations, no_symbol;
-    bool full; /* the builder takes no more: *err is filled in */
+    bool full; /* the builder is full: *err is set */
     struct tpa_error *err;
 };
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
-/* Step into the object or array that comes next, or over whatever else it is. */
+/* Enter the next object or array, or skip another value. */
 static bool enter(struct json_pull *in, char bracket)
 {
     return json_enter(in, bracket) || (json_skip(in) && false);
@@ -70,7 +70,7 @@ static int64_t take_integer(struct json_pull *in)
     return json_take(in, &value) ? json_text_integer(&value, RECORDER_NONE) : RECORDER_NONE;
 }
 
-/* The number under KEY of the object that comes next: {"handle": 17}, {"internal": 4, "external": 0}. */
+/* The number under KEY of the next object: {"handle": 17}, {"internal": 4, "external": 0}. */
 static int64_t take_member(struct json_pull *in, const char *key)
 {
     int64_t number = RECORDER_NONE;
@@ -117,7 +117,7 @@ static const struct entry *find_entry(const struct entries *entries, int64_t id)
     return entries->count ? bsearch(&key, entries->at, entries->count, sizeof key, compare_entries) : NULL;
 }
 
-/* TEXT without its escapes; borrowed until the next call. */
+/* TEXT unescaped; borrowed until the next call. */
 static const char *decode(struct tool *tool, const struct json_text *text)
 {
     json_text_decode(text, &tool->text);
@@ -126,7 +126,7 @@ static const char *decode(struct tool *tool, const struct json_text *text)
 
 /* ---- facts ---- */
 
-/* A list of objects of which an id, a number and a text matter. The id may be {"handle": N}. */
+/* Read a list of objects with an id, a number and a text. The id may be {"handle": N}. */
 static void read_entries(struct json_pull *in, const char *id, const char *number, const char *text,
                          struct entries *entries)
 {
@@ -237,7 +237,7 @@ static void read_strings(struct tool *tool, struct json_pull *in)
     }
 }
 
-/* The process's number, and into NAME what was run. */
+/* The process id; stores the command in NAME. */
 static int64_t read_metadata(struct tool *tool, struct json_pull *in, struct buffer *name)
 {
     struct trace_file *file = trace_builder_current_file(tool->builder);
@@ -327,7 +327,7 @@ static bool take_field(struct json_pull *in, const struct json_text *key, struct
     return true;
 }
 
-/* The record that comes next; false at damage. */
+/* Read the next record; false if damaged. */
 static bool take_record(struct json_pull *in, struct record *record)
 {
     struct json_text key;
@@ -361,7 +361,7 @@ static bool take_record(struct json_pull *in, struct record *record)
     return true;
 }
 
-/* What the record is called: its operation by this file's index. Borrowed until the next decode. */
+/* The name of the record: its operation by this file's index. Borrowed until the next decode. */
 static const char *operation_of(struct tool *tool, const struct record *record)
 {
     const struct operations *operations = &tool->operations;
@@ -562,9 +562,9 @@ static void read_counters(struct tool *tool, struct json_pull *in)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
-/* Where the values of a process stand: they are needed in another order than that of the file. */
+/* The positions of the values of a process, which are needed in another order than in the file. */
 struct sections {
     struct json_pull metadata, agents, strings, kernels, counters, callbacks, records;
 };
@@ -586,7 +586,7 @@ static struct sections find_sections(struct json_pull *in)
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
             if (json_text_is(&key, wanted[i].key))
                 *wanted[i].section = *in;
-        if (!json_skip(in)) { /* cut: what there is of it */
+        if (!json_skip(in)) { /* cut: use the available part */
             in->at = in->end;
             break;
         }
@@ -613,7 +613,7 @@ static void tell(struct tool *tool, const char *kind, const char *text, uint64_t
         trace_builder_notice(tool->builder, kind, text, count, TPA_NOWHERE);
 }
 
-/* The process whose object was just entered. */
+/* Read the process whose object was just entered. */
 static bool read_process(struct json_pull *in, struct trace_builder *builder, struct step_guess *guess,
                          const struct ingest_options *options, struct tpa_error *err)
 {

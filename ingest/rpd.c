@@ -33,7 +33,7 @@ struct rpd {
     struct arena arena;
     struct recorder *recorder;
     struct step_guess *guess;
-    struct rows strings, launches, kernels, copies; /* launches: of an op its call */
+    struct rows strings, launches, kernels, copies; /* launches: the call of an op */
 };
 
 static int compare_rows(const void *left, const void *right)
@@ -120,7 +120,7 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
     return ok;
 }
 
-/* What WORK of this type and description is, and its name. */
+/* Determine the kind and name of WORK of this type and description. */
 static void settle_kind(const struct rpd *rpd, struct recorder_work *work, const char *type,
                         const char *description)
 {

@@ -5,9 +5,10 @@
 #include "ingest/formats.h"
 #include "ingest/sqlite_open.h"
 
+/* Is DB such a database? */
 bool rpd_is_one(const struct database *db);
 
-/* Read DB, which SOURCE gives, into BUILDER's current file. */
+/* Read DB, the database in SOURCE, into BUILDER's current file. */
 bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder,
               struct tpa_error *err);
 

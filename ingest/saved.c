@@ -5,9 +5,9 @@
  *     "...", "help": "..."}, ...], "rows": [{"name": "...", ...}, ...], "total_rows": 312, "footer": {...}}, ...],
  *     "notices": [{"kind": "...", "count": 1, "text": "...", "file": null, "offset": null}, ...]}
  *
- * We wrote it ourselves, so the reader is strict: a row has every column, once, and integers are integers. That is also
- * what keeps a hostile file from asking for more memory than a few times its size. Keys that are unknown are skipped:
- * they may come from a newer tpa of the same schema.
+ * The files are written by tpa itself, so the reader is strict: a row has every column exactly once, and integers are
+ * integers. This also limits the memory for a malicious file to a few times its size. Unknown keys are skipped: they
+ * may come from a newer tpa of the same schema.
  */
 #include "ingest/saved.h"
 
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No table of ours has more. */
+/* tpa writes no larger tables. */
 enum { MOST_COLUMNS = 256, MOST_TABLES = 1024 };
 
-/* The first bytes, which tell it from any trace. */
+/* The first bytes, which distinguish it from any trace. */
 static const char beginning[] = "{\"schema\": \"tpa.";
 
 int saved_sniff(const char *bytes, size_t len)
@@ -88,7 +88,7 @@ static bool is_null(const struct json_text *value)
     return !value->is_string && json_text_is(value, "null");
 }
 
-/* The string that comes next, without escapes, in reader->text; null is "" and *IS_NULL. */
+/* Read the next string, unescaped, into reader->text; null is "" and *IS_NULL. */
 static bool take_string(struct reader *reader, bool *null, const char *what)
 {
     struct json_text value;
@@ -97,7 +97,7 @@ static bool take_string(struct reader *reader, bool *null, const char *what)
         return false;
     *null = is_null(&value);
     buffer_clear(&reader->text);
-    buffer_puts(&reader->text, ""); /* so that there is a text, if an empty one */
+    buffer_puts(&reader->text, ""); /* ensure that there is a text, possibly empty */
     if (*null)
         return true;
     if (!value.is_string || !json_unescape(value.at, value.at + value.len, &reader->text)) {
@@ -109,7 +109,7 @@ static bool take_string(struct reader *reader, bool *null, const char *what)
     return true;
 }
 
-/* A copy that lives as long as ARENA. */
+/* Copy the text to ARENA. */
 static const char *keep(struct reader *reader, struct arena *arena)
 {
     return arena_strndup(arena, reader->text.at ? reader->text.at : "", reader->text.count);
@@ -154,7 +154,7 @@ static bool take_bool(struct reader *reader, int64_t *value)
     return bad(reader, "true or false");
 }
 
-/* Is null next? It is consumed. */
+/* Is null next? Consumes it. */
 static bool take_null(struct reader *reader)
 {
     struct json_text text;
@@ -253,7 +253,7 @@ static bool read_columns(struct reader *reader, struct table_column *columns, si
 
 /* ---- rows ---- */
 
-/* Is KEY that of COLUMN, as programs see it? */
+/* Is KEY the JSON key of COLUMN? */
 static bool is_key_of(const struct json_text *key, const struct table_column *column)
 {
     size_t len = strlen(column->key);
@@ -263,7 +263,7 @@ static bool is_key_of(const struct json_text *key, const struct table_column *co
            memcmp(key->at + len, "_ns", 3) == 0;
 }
 
-/* The columns come in their order, each once. */
+/* Read a row: the columns in order, each once. */
 static bool read_row(struct reader *reader, struct table *table)
 {
     struct json_text key;
@@ -288,7 +288,7 @@ static bool read_row(struct reader *reader, struct table *table)
 
 static bool read_rows(struct reader *reader, struct table *table)
 {
-    if (table->column_count == 0) { /* a table of footers: its rows say nothing */
+    if (table->column_count == 0) { /* a table of footers: rows are empty */
         return json_skip(&reader->in) || bad(reader, "a list of rows");
     }
     if (!enter(reader, '[', "a list of rows"))
@@ -352,7 +352,7 @@ static bool read_footers(struct reader *reader, struct table *table)
 
 /* ---- tables ---- */
 
-/* The table is made when its columns are known; what comes before them is kept. */
+/* The table is created when its columns are known; values before them are kept. */
 struct table_parts {
     const char *key, *title;
     struct table *table;
@@ -459,7 +459,7 @@ static bool read_notices(struct reader *reader)
     return left(reader, ']');
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 /* "tpa.top/1". */
 static bool check_schema(struct reader *reader, const char *schema)

@@ -23,7 +23,7 @@ struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
                                        : snapshot_json_read(source, o, snapshot, err);
     if (ok && !objects_finish(o, err)) {
         ok = false;
-        for (size_t i = 0; i < snapshot->notices.count; i++) /* that says more */
+        for (size_t i = 0; i < snapshot->notices.count; i++) /* which has more information */
             if (strcmp(snapshot->notices.at[i].kind, "cut_short") == 0 ||
                 strcmp(snapshot->notices.at[i].kind, "damaged") == 0) {
                 tpa_fail(err, snapshot->notices.at[i].offset,

@@ -1,4 +1,4 @@
-/* snapshot.h - reading memory snapshots: trace/snapshot.h says what they hold. */
+/* snapshot.h - reading memory snapshots: trace/snapshot.h describes their contents. */
 #ifndef TPA_INGEST_SNAPSHOT_H
 #define TPA_INGEST_SNAPSHOT_H
 
@@ -6,8 +6,8 @@
 #include "trace/snapshot.h"
 
 /*
- * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR when it would run code, is not a snapshot, or
- * nothing of it can be read; damage behind that is a notice of the snapshot.
+ * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR if it would run code, is not a snapshot, or
+ * nothing of it can be read; later damage is a notice of the snapshot.
  */
 struct snapshot *snapshot_read(struct source *source, struct tpa_error *err);
 

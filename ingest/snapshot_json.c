@@ -1,6 +1,6 @@
 /*
- * snapshot_json.c - see snapshot_json.h. The text is read byte by byte and put together by the machine of objects.h, in the
- * order in which a pickle would do it: an item joins its list as soon as it is complete.
+ * snapshot_json.c - see snapshot_json.h. The text is read byte by byte and built by the machine of objects.h, in the
+ * order of a pickle: an item is added to its list as soon as it is complete.
  */
 #include "ingest/snapshot_json.h"
 
@@ -80,7 +80,7 @@ static bool push_number(struct json *in, const char *text)
 {
     char *end;
     errno = 0;
-    if (strpbrk(text, ".eEnN")) { /* NaN and Infinity, too, as Python writes them */
+    if (strpbrk(text, ".eEnN")) { /* includes NaN and Infinity, as Python writes them */
         double number = strtod(text, &end);
         objects_push_number(in->o, number);
     } else if (*text == '-') {
@@ -124,7 +124,7 @@ static char innermost(const struct json *in)
     return in->nested.count ? in->nested.at[in->nested.count - 1] : '\0';
 }
 
-/* Take the key of the next pair, with its colon. */
+/* Read the key of the next pair, with its colon. */
 static bool take_key(struct json *in)
 {
     if (peek_token(in) != '"' || !take_string(in) || peek_token(in) != ':')
@@ -133,7 +133,7 @@ static bool take_key(struct json *in)
     return true;
 }
 
-/* Begin the value that comes next. *COMPLETE: it is neither a list nor a dict, or an empty one. */
+/* Begin the next value. *COMPLETE is set for scalars and for empty lists and dicts. */
 static bool begin_value(struct json *in, bool *complete)
 {
     int c = peek_token(in);
@@ -156,7 +156,8 @@ static bool begin_value(struct json *in, bool *complete)
     return take_key(in);
 }
 
-/* A value is complete: give it to what it lies in, and so on outwards, up to what goes on. *WHOLE: nothing does. */
+/* A value is complete: add it to its container, and so on outwards while containers are complete. *WHOLE is set if the
+ * outermost value is complete. */
 static bool end_value(struct json *in, bool *whole)
 {
     for (;;) {
@@ -204,7 +205,7 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
         objects_close_cut(o);
     }
     while (!failed && peek(in) != END)
-        in->at = in->count; /* whatever follows */
+        in->at = in->count; /* ignore what follows */
     snapshot->bytes = in->before + in->count;
     snapshot->form = "JSON";
     buffer_release(&in->text);

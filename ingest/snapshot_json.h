@@ -5,7 +5,7 @@
 #include "base/source.h"
 #include "ingest/objects.h"
 
-/* As pickle_read. */
+/* As pickle_read, for JSON. */
 bool snapshot_json_read(struct source *source, struct objects *o, struct snapshot *snapshot,
                         struct tpa_error *err);
 

@@ -1,4 +1,4 @@
-/* snapshot_root.c - the whole of a memory snapshot, taken apart: see objects.h. */
+/* snapshot_root.c - processes the top-level object of a memory snapshot: see objects.h. */
 #include "ingest/object_values.h"
 #include "ingest/objects.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The complete list V; NULL where it is none, an empty one included. */
+/* The complete list V; NULL if it is none or empty. */
 static struct object *list_of(const struct objects *o, value v)
 {
     return value_tag(v) == VALUE_LIST ? &o->objects.at[value_payload(v)] : NULL;
@@ -34,7 +34,7 @@ static void take_entries(struct objects *o, struct object *list, uint32_t number
     if (list && list->in_run && value_tag(list->run) == VALUE_ENTRY) {
         device.first = value_payload(list->run);
         device.end = device.first + list->count;
-    } else if (list) { /* one of them stands there twice, or something else stands between them */
+    } else if (list) { /* one of them occurs twice, or there are other items between them */
         device.first = snapshot->entries.count;
         for (size_t i = 0; i < list->count; i++) {
             value v = objects_item(list, i);
@@ -75,7 +75,7 @@ static void take_traces(struct objects *o, value v)
     }
 }
 
-/* Host memory has one list, in whatever form. */
+/* Host memory has one list, in any form. */
 static void take_host_traces(struct objects *o, value v)
 {
     struct object *list = list_of(o, v);
@@ -129,7 +129,7 @@ static bool segment_after(const void *context, const void *a, const void *b)
     return left->device != right->device ? left->device > right->device : left->addr > right->addr;
 }
 
-/* Devices that have segments and no list of entries. */
+/* Add devices that have segments but no list of entries. */
 static void add_silent_devices(struct snapshot *snapshot)
 {
     size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., except the host */
@@ -156,8 +156,8 @@ static bool device_after(const void *context, const void *a, const void *b)
 /* ---- annotations ---- */
 
 /*
- * An END belongs to the last START of its name and device that has none yet. Scopes nest, so the search from the last open
- * one is short; what was never closed is given up after so many.
+ * An END belongs to the last START of its name and device that has none yet. Scopes nest, so the search from the last
+ * open one is short; unclosed ones are dropped after this many.
  */
 static void pair_annotations(struct objects *o, const struct object *list)
 {
@@ -219,7 +219,7 @@ static name_id text_of(struct objects *o, value v, struct buffer *text)
     return names_add(names, text->at, text->count);
 }
 
-/* The pairs of the dict V, and those of dicts in it; deeper ones are not met. */
+/* Add the pairs of the dict V, and those of dicts in it; there are no deeper ones. */
 static void take_settings(struct objects *o, value v)
 {
     if (value_tag(v) != VALUE_DICT)
@@ -248,7 +248,7 @@ static void take_settings(struct objects *o, value v)
     buffer_release(&key);
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 /* A number, or the largest in a list of them, one per device; MISSING for anything else. */
 static int64_t number_of(const struct objects *o, value v, int64_t missing)
@@ -262,7 +262,7 @@ static int64_t number_of(const struct objects *o, value v, int64_t missing)
 static bool take_root(struct objects *o, const struct object *root, void *segments)
 {
     bool any = false;
-    size_t last[KEY_COUNT] = { 0 }; /* where a key stands for the last time, which is what counts in a dict */
+    size_t last[KEY_COUNT] = { 0 }; /* the last position of a key, which counts in a dict */
     for (size_t i = 0; i + 1 < root->count; i += 2)
         if (value_tag(root->items[i]) == VALUE_TEXT && value_payload(root->items[i]) < KEY_COUNT)
             last[value_payload(root->items[i])] = i;

@@ -1,5 +1,5 @@
 /*
- * speedscope.c - the JSON of speedscope.app: what py-spy, pyinstrument, rbspy, many converters and tpa convert write.
+ * speedscope.c - the JSON of speedscope.app: written by py-spy, pyinstrument, rbspy, many converters and tpa convert.
  *
  *     { "$schema": "https://www.speedscope.app/file-format-schema.json",
  *       "shared": { "frames": [ { "name", "file"?, "line"? } ... ] },
@@ -7,8 +7,8 @@
  *                   | { "type": "evented", "unit", "events": [ { "type": "O" or "C", "frame", "at" } ] } ... ] }
  *
  * Several profiles, one per thread, add up. Those in another unit than the first that has one are left out and counted.
- * The time between two events belongs to the stack that is open then. Closing another frame than the innermost closes all
- * that are further in.
+ * The time between two events belongs to the stack open at that time. Closing a frame other than the innermost closes
+ * all frames inside it.
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/formats.h"
@@ -23,11 +23,11 @@ struct speedscope {
     struct stack_sums sums;
     const char *text;           /* all of it */
     VEC_OF(function_id) frames; /* shared.frames */
-    VEC_OF(stack_id) samples;   /* of the profile at hand */
+    VEC_OF(stack_id) samples;   /* of the current profile */
     VEC_OF(double) weights;
     VEC_OF(stack_id) open; /* of an evented one: the stack after each open frame */
     enum profile_figures figures;
-    bool has_figures; /* of a profile that was taken */
+    bool has_figures; /* of an accepted profile */
 };
 
 static bool take_number(struct json_pull *in, double *number)
@@ -55,7 +55,7 @@ static void read_frame(struct speedscope *reader, struct json_pull *in)
                 line = json_text_integer(&value, 0);
         }
     if (file.count && name.count > file.count && memcmp(name.at, file.at, file.count) == 0 &&
-        name.at[file.count] == ':') /* as tpa convert writes a function: "FILE:LINE(NAME)" says all */
+        name.at[file.count] == ':') /* as written by tpa convert: "FILE:LINE(NAME)" is complete */
         buffer_clear(&file);
     *VEC_PUSH(&reader->frames) = stack_sums_function(&reader->sums, name.at ? name.at : "", name.count,
                                                      file.at ? file.at : "", file.count, line);
@@ -63,7 +63,7 @@ static void read_frame(struct speedscope *reader, struct json_pull *in)
     buffer_release(&file);
 }
 
-/* The number that VALUE is, of a frame; FUNCTION_NONE: there is none such. */
+/* The function of the frame number VALUE; FUNCTION_NONE if there is none. */
 static function_id frame_of(const struct speedscope *reader, const struct json_text *value)
 {
     int64_t number = value->is_string ? -1 : json_text_integer(value, -1);
@@ -124,7 +124,7 @@ static void take_event(struct speedscope *reader, char type, function_id frame, 
         reader->open.count = depth - 1;
 }
 
-/* Stacks and the time that they are open go to samples and weights. */
+/* Store stacks and the time that they are open in samples and weights. */
 static void read_events(struct speedscope *reader, struct json_pull *in)
 {
     struct json_text key, value, type = { 0 };
@@ -210,7 +210,7 @@ static void read_profile(struct speedscope *reader, struct json_pull *in)
     }
 }
 
-/* Step to what is under KEY in the object IN; false when there is none. */
+/* Advance to the value of KEY in the object IN; false if there is none. */
 static bool find_key(struct json_pull *in, const char *wanted)
 {
     struct json_text key;

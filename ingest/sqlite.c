@@ -1,8 +1,8 @@
 /*
- * sqlite.c - profiles that are SQLite databases: which of them a file is shows in the names of its tables.
+ * sqlite.c - profiles that are SQLite databases: identified by the names of tables.
  *
- * Those names rarely lie in the first bytes of a file. So every format of this kind knows a database by its magic, and
- * whichever is asked reads any of them.
+ * Those names are rarely in the first bytes of a file. So every format of this kind recognises databases by their
+ * magic, and each can read all of them.
  */
 #include "ingest/formats.h"
 
@@ -21,7 +21,7 @@ static bool has_prefix(const struct database *db, const char *prefix)
     return false;
 }
 
-/* DB is not a profile that can be read: say what it is. */
+/* Fail because DB is not a readable profile, with a description. */
 static bool fail_unknown(const struct database *db, struct tpa_error *err)
 {
     size_t count = database_table_count(db);
@@ -67,7 +67,7 @@ static int sniff_database(const char *bytes, size_t len)
     return database_is_one(bytes, len) ? 90 : 0;
 }
 
-/* The same bytes; the first of the formats is the one that is asked. */
+/* The same bytes; the first of the formats is used. */
 static int sniff_too(const char *bytes, size_t len)
 {
     return database_is_one(bytes, len) ? 89 : 0;

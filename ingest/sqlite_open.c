@@ -1,11 +1,11 @@
 /*
  * sqlite_open.c - see sqlite_open.h.
  *
- * What a hostile file could do, and what stands against it: its schema may hold code (views, triggers, virtual tables,
- * computed columns): none is ever referred to, and an authorizer refuses all but reading columns. Its b-trees may loop
- * or share pages so that rows come again and again: rows come by ascending rowid or the table ends there, and the steps
- * of the virtual machine are bounded by the bytes of the file. A rollback journal or write-ahead log beside it would
- * make SQLite write: `immutable` keeps it from looking, and we tell that they are there.
+ * Defences against malicious files: the schema may hold code (views, triggers, virtual tables, computed columns): none
+ * is ever used, and an authorizer allows only reading columns. B-trees may loop or share pages so that rows repeat:
+ * reading stops at the first rowid that does not ascend, and the steps of the virtual machine are bounded by the size
+ * of the file. A rollback journal or write-ahead log beside it would make SQLite write: `immutable` prevents that, and
+ * their presence is reported.
  */
 #include "ingest/sqlite_open.h"
 
@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 
 enum {
-    OPS_PER_CALL = 65536,          /* steps of SQLite's machine between two looks at the limit */
+    OPS_PER_CALL = 65536,          /* steps of SQLite's machine between two checks of the limit */
     LONGEST_VALUE = 256 << 20,     /* bytes of a text */
-    LONGEST_STATEMENT = 256 << 10, /* bytes of SQL: of CREATE TABLE as well as of ours */
+    LONGEST_STATEMENT = 256 << 10, /* bytes of SQL: in CREATE TABLE as well as in our statements */
 };
 
 struct database_note {
@@ -33,10 +33,10 @@ struct database_note {
 
 struct database {
     sqlite3 *handle;
-    char *bytes; /* an unpacked database; NULL where it lies in a file */
+    char *bytes; /* an unpacked database; NULL if it is in a file */
     int64_t size;
     uint64_t calls, max_calls; /* of the progress handler */
-    bool is_unread;            /* the system failed while it was read */
+    bool is_unread;            /* a system call failed during reading */
     int system;                /* errno of that, or 0 */
     VEC_OF(char *) tables;
     VEC_OF(struct database_note) notes;
@@ -64,7 +64,7 @@ void database_tell(const struct database *db, struct trace_builder *builder)
 
 /* ---- limits ---- */
 
-/* All that is ever done is to read columns of plain tables, and to ask which columns there are. */
+/* Allowed are only reading columns of plain tables, and listing columns. */
 static int authorize(void *context, int action, const char *first, const char *second, const char *third,
                      const char *fourth)
 {
@@ -102,19 +102,19 @@ static void set_limits(struct database *db)
     sqlite3_limit(db->handle, SQLITE_LIMIT_WORKER_THREADS, 0);
     sqlite3_exec(db->handle, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     sqlite3_set_authorizer(db->handle, authorize, NULL);
-    /* A row takes two bytes of the file at least, and three steps for each of its columns at most. */
+    /* A row takes at least two bytes of the file, and at most three steps for each of its columns. */
     db->max_calls = 16 + (uint64_t)db->size / 2 * ((uint64_t)3 * TABLE_SCAN_COLUMNS) / OPS_PER_CALL;
     sqlite3_progress_handler(db->handle, OPS_PER_CALL, count_work, db);
 }
 
 /* ---- opening ---- */
 
-/* PATH as a URI that SQLite can mistake for nothing else, whatever characters it holds. */
+/* PATH as an unambiguous URI for SQLite, with any characters escaped. */
 static char *uri_of(const char *path)
 {
     struct buffer uri = { 0 };
     buffer_puts(&uri, "file:");
-    while (path[0] == '/' && path[1] == '/') /* would be an authority */
+    while (path[0] == '/' && path[1] == '/') /* would begin an authority */
         path++;
     for (const char *at = path; *at; at++) {
         if (isalnum((unsigned char)*at) || strchr("/._-", *at))
@@ -139,7 +139,7 @@ static bool fail_with(struct database *db, int code, const char *what, struct tp
     return tpa_unread(err, TPA_LEFT_OUT);
 }
 
-/* A log or journal beside the file holds what SQLite has not put into it yet, or has to take out again. */
+/* A log or journal beside the file holds changes that SQLite has not applied yet, or must undo. */
 static void look_beside(struct database *db, const char *path)
 {
     static const struct {
@@ -208,7 +208,7 @@ static bool open_bytes(struct database *db, struct source *source, struct tpa_er
     return code == SQLITE_OK || fail_with(db, code, "cannot open this database in memory", err);
 }
 
-/* Is SOURCE a plain file that its name leads to? Standard input may be one and has no name. */
+/* Is SOURCE a plain file that can be opened by its name? Standard input may be a file without a name. */
 static bool lies_in_file(const struct source *source)
 {
     struct source_id id;
@@ -300,8 +300,8 @@ static void add_quoted(struct buffer *text, const char *name)
 }
 
 /*
- * Ends the program if memory ran out, as SQLite says. It says so of some damaged records, too: a row whose header gives
- * impossible lengths. No piece that SQLite asks for is larger than the one that is tried here.
+ * Ends the program if memory ran out, as SQLite reports. It also reports that for some damaged records: a row whose
+ * header gives impossible lengths. So an allocation is tried here that is at least as large as any of SQLite's.
  */
 static void check_memory(void)
 {
@@ -311,7 +311,7 @@ static void check_memory(void)
     free(piece);
 }
 
-/* Was it the system that made SQLite fail, rather than damage? Memory that ran out ends the program. */
+/* Did SQLite fail because of the system, rather than damage? Memory that ran out ends the program. */
 static bool system_failed(struct database *db)
 {
     int code = sqlite3_errcode(db->handle) & 0xff;
@@ -332,13 +332,13 @@ bool database_was_read(const struct database *db, struct tpa_error *err)
     return tpa_fail_errno(err, "cannot read this database");
 }
 
-/* A note that TABLE ended early, after ROWS rows. */
+/* Add a notice that TABLE ended early, after ROWS rows. */
 static void note_damage(struct database *db, const char *table, uint64_t rows, const char *why)
 {
     if (system_failed(db))
         return;
     static const char kind[] =
-        "damaged_table"; /* one notice: another of the same kind would be counted, not said */
+        "damaged_table"; /* one notice for all: a second one of the same kind would only be counted */
     struct database_note *before = NULL;
     for (size_t i = 0; i < db->notes.count; i++)
         if (strcmp(db->notes.at[i].kind, kind) == 0)
@@ -363,8 +363,8 @@ static void note_damage(struct database *db, const char *table, uint64_t rows, c
 }
 
 /*
- * Which of the columns requested the table has; computed ones do not count. Into QUERY goes what selects them, and in
- * *PLACES how many there are.
+ * Find the requested columns that the table has; computed ones do not count. QUERY gets the SQL to select them, *PLACES
+ * their number.
  */
 static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count,
                          struct buffer *query, int *places)
@@ -395,7 +395,7 @@ static bool find_columns(struct table_scan *scan, const char *const *columns, si
     return code == SQLITE_DONE;
 }
 
-/* Prepare to read COLUMNS, a list in SQL, of the table; with the rowid in front where it has one. */
+/* Prepare to read COLUMNS, a list in SQL, of the table; preceded by the rowid if it has one. */
 static bool prepare(struct table_scan *scan, const char *columns, bool rowid)
 {
     struct buffer query = { 0 };
@@ -430,7 +430,7 @@ bool table_scan_begin(struct database *db, struct table_scan *scan, const char *
     struct buffer query = { 0 };
     int places = 0;
     bool ok = find_columns(scan, columns, count, &query, &places);
-    /* A column of theirs may be called rowid, and a table may have none. */
+    /* A column may be called rowid, and a table may have no rowid. */
     if (ok && places && !prepare(scan, query.at, true) && !prepare(scan, query.at, false)) {
         note_damage(db, scan->table, 0, sqlite3_errmsg(db->handle));
         ok = false;
@@ -471,7 +471,7 @@ bool table_scan_next(struct table_scan *scan)
     return true;
 }
 
-/* The whole number that TEXT says. */
+/* Parse TEXT as a whole number. */
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;
@@ -511,7 +511,7 @@ bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value)
     int place = scan->at[column];
     if (place < 0)
         return false;
-    sqlite3_value *cell = sqlite3_column_value(scan->statement, place); /* one look for both */
+    sqlite3_value *cell = sqlite3_column_value(scan->statement, place); /* one lookup for both */
     int type = sqlite3_value_type(cell);
     if (type == SQLITE_INTEGER) {
         *value = sqlite3_value_int64(cell);

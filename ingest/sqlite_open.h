@@ -1,5 +1,5 @@
 /*
- * sqlite_open.h - reading tables of an SQLite database that strangers wrote.
+ * sqlite_open.h - reading tables of an untrusted SQLite database.
  *
  *     struct database *db = database_open(source, &err);
  *     static const char *const columns[] = { "start", "end", "nameId" };
@@ -12,9 +12,9 @@
  *     ok = database_was_read(db, &err);
  *     database_close(db);
  *
- * Nothing in the file is run and nothing beside it is written: the file is opened read-only and as one that never
- * changes, only whole plain tables are read, row by row, by the names of their columns. Views, triggers, virtual tables
- * and computed columns are as if they were not there. Work is bounded by the size of the file.
+ * No code in the file is run and no file beside it is written: the file is opened read-only and as immutable, and only
+ * plain tables are read, row by row, by the names of their columns. Views, triggers, virtual tables and computed
+ * columns are ignored. Work is bounded by the size of the file.
  *
  * A packed or piped database is unpacked into memory.
  */
@@ -30,35 +30,36 @@
 
 struct database;
 
-/* Do these bytes begin an SQLite 3 database? */
+/* Are these the first bytes of an SQLite 3 database? */
 bool database_is_one(const char *bytes, size_t len);
 
-/* New; free with database_close (NULL is allowed). SOURCE is at its beginning and outlives it. NULL and ERR on failure. */
+/* New; free with database_close (NULL is allowed). SOURCE is at its beginning and outlives it. NULL and ERR on
+ * failure. */
 struct database *database_open(struct source *source, struct tpa_error *err);
 void database_close(struct database *db);
 
-/* Bytes of the database, unpacked. */
+/* Size of the unpacked database in bytes. */
 int64_t database_size(const struct database *db);
 
-/* The plain tables, by number. Names are borrowed; letter case means nothing in them. */
+/* The plain tables, by index. Names are borrowed, and compared without case. */
 size_t database_table_count(const struct database *db);
 const char *database_table(const struct database *db, size_t index);
 bool database_has(const struct database *db, const char *table);
 
-/* False and ERR when the system failed to read some of it: then what was read is not all. */
+/* False and ERR if a system error prevented reading some of it, so that the data is incomplete. */
 bool database_was_read(const struct database *db, struct tpa_error *err);
 
-/* What was odd, as notices of the builder's current file. */
+/* Add notices about odd data to the builder's current file. */
 void database_tell(const struct database *db, struct trace_builder *builder);
 
 enum { TABLE_SCAN_COLUMNS = 40 };
 
-/* A walk over the rows of a table. All fields are private. */
+/* An iterator over the rows of a table. All fields are private. */
 struct table_scan {
     struct database *db;
     const char *table;
     void *statement;            /* NULL: no such table, or it cannot be read */
-    int at[TABLE_SCAN_COLUMNS]; /* by column requested: its place in a row; -1: the table has none */
+    int at[TABLE_SCAN_COLUMNS]; /* by requested column: its index in a row; -1: the table lacks it */
     bool has_rowid;
     int rowid_at;
     int64_t last_rowid;
@@ -67,32 +68,31 @@ struct table_scan {
 
 /*
  * Begin to read COUNT columns of TABLE; those that it lacks, or whose name is NULL, are missing in
- * every row. False when there is no such table.
- * table_scan_end in any case.
+ * every row. False if there is no such table. Call table_scan_end in any case.
  */
 bool table_scan_begin(struct database *db, struct table_scan *scan, const char *table,
                       const char *const *columns, size_t count);
 bool table_scan_has(const struct table_scan *scan, size_t column);
 
-/* The next row. Damage ends the table early; the rows before it stand, and it is reported. */
+/* Advance to the next row. Damage ends the table early and is reported; earlier rows are kept. */
 bool table_scan_next(struct table_scan *scan);
 
 /*
- * The value where it is a whole number: an integer, or a text or fraction that says one. False and *VALUE untouched
- * when it is missing; what is there and is no such number counts as odd.
+ * Get the value if it is a whole number: an integer, or a text or float with an integral value. False and *VALUE
+ * unchanged if it is missing; other values are counted as odd.
  */
 bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value);
 
-/* The same, or MISSING. */
+/* The same; MISSING if there is none. */
 int64_t table_scan_int_or(struct table_scan *scan, size_t column, int64_t missing);
 
-/* A number, or NAN. */
+/* A number; NAN if there is none. */
 double table_scan_double(struct table_scan *scan, size_t column);
 
-/* The bytes of a text (or blob) and how many; NULL when missing. Borrowed until the next row. NUL-terminated. */
+/* The bytes of a text (or blob) and their number; NULL if missing. Borrowed until the next row. NUL-terminated. */
 const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len);
 
-/* End it. How many rows were read. */
+/* End the scan. Returns the number of rows read. */
 uint64_t table_scan_end(struct table_scan *scan);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * stack_sums.c - see stack_sums.h.
  *
- * Stacks are a tree: each node a frame below its caller. At the end one walk over the tree adds the time below each node to
- * its function, and to its call, where that is not further out on the same stack already.
+ * Stacks are a tree: each node a frame below its caller. At the end one pass over the tree adds the time below each
+ * node to its function and call, unless that is already further out on the same stack.
  */
 #include "ingest/stack_sums.h"
 
@@ -17,7 +17,7 @@
 void stack_sums_open(struct stack_sums *sums)
 {
     *sums = (struct stack_sums){ .profile = profile_open(), .frames = names_open(), .keys = names_open() };
-    names_add(sums->keys, "", 0); /* the number of the root */
+    names_add(sums->keys, "", 0); /* the id of the root */
     *VEC_PUSH(&sums->nodes) = (struct stack_node){ .function = FUNCTION_NONE };
 }
 
@@ -82,22 +82,22 @@ void stack_sums_odd(struct stack_sums *sums, int64_t offset)
         sums->profile->odd_offset = offset;
 }
 
-/* ---- the walk ---- */
+/* ---- the pass over the tree ---- */
 
 /* A caller and the function it calls. */
 struct call {
     function_id caller, callee;
     struct profile_cost cost;
-    uint32_t open; /* how often it is on the stack */
+    uint32_t open; /* how many times it is on the stack */
 };
 
 struct walk {
     const struct stack_sums *sums;
-    double *below_s;            /* by node: with all below */
-    int64_t *below;             /* the same of samples, or of calls that began there */
+    double *below_s;            /* by node: including all below */
+    int64_t *below;             /* the same for samples, or for calls that began there */
     stack_id *child, *sibling;  /* by node: the first below, the next beside; STACK_ROOT: none */
     struct profile_cost *costs; /* by function */
-    uint32_t *open;             /* by function: how often it is on the stack */
+    uint32_t *open;             /* by function: how many times it is on the stack */
     struct names *keys;         /* struct call's ids as bytes -> index in calls */
     VEC_OF(struct call) calls;
     uint32_t *call_of; /* by node */
@@ -115,7 +115,7 @@ static void begin_walk(struct walk *walk, const struct stack_sums *sums)
                            .open = mem_zalloc(functions + 1, sizeof(uint32_t)),
                            .keys = names_open(),
                            .call_of = mem_zalloc(nodes, sizeof(uint32_t)) };
-    for (size_t i = nodes; i-- > 1;) { /* what is below comes before what is above */
+    for (size_t i = nodes; i-- > 1;) { /* children come before parents */
         const struct stack_node *node = &sums->nodes.at[i];
         walk->below_s[i] += node->own_s;
         sum_add(&walk->below[i], node->own);
@@ -139,7 +139,7 @@ static void end_walk(struct walk *walk)
     VEC_FREE(&walk->calls);
 }
 
-/* Of a function or a call that was on the stack OPEN times before node N. */
+/* Add the times of node N to a function or a call that was already on the stack OPEN times. */
 static void add_cost(const struct walk *walk, struct profile_cost *cost, stack_id n, uint32_t open)
 {
     const struct stack_node *node = &walk->sums->nodes.at[n];
@@ -178,7 +178,7 @@ static void leave_node(struct walk *walk, stack_id n)
         walk->calls.at[walk->call_of[n]].open--;
 }
 
-/* Each node before those below it, and left after them. */
+/* Visit the nodes in depth-first order. */
 static void walk_all(struct walk *walk)
 {
     stack_id n = walk->child[STACK_ROOT];
@@ -252,7 +252,7 @@ bool stack_sums_read(struct source *source, struct buffer *text, struct tpa_erro
 {
     char piece[1 << 16];
     int64_t count;
-    buffer_puts(text, ""); /* of an empty file, too, there is a text */
+    buffer_puts(text, ""); /* ensure a text for an empty file as well */
     while ((count = source_read(source, piece, sizeof piece, err)) > 0)
         buffer_add(text, piece, (size_t)count);
     if (count == 0 && source_damage(source))

@@ -34,14 +34,14 @@ void step_guess_free(struct step_guess *guess)
     free(guess);
 }
 
-/* The name as a regular expression in which any number stands for another: "step 12" is "^step [0-9]+$". */
+/* The name as a regular expression in which numbers are replaced by a pattern: "step 12" is "^step [0-9]+$". */
 void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
                      int64_t end_ns)
 {
     struct buffer *pattern = &guess->pattern;
     if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
         trace_moment_or_zero(start_ns) != start_ns || trace_moment_or_zero(end_ns) != end_ns)
-        return; /* what never ended, or has times from a damaged file, tells nothing of steps */
+        return; /* unfinished ranges and invalid times are ignored */
     buffer_clear(pattern);
     buffer_putc(pattern, '^');
     for (size_t i = 0; i < len; i++) {

@@ -1,5 +1,5 @@
 /*
- * step_guess.h - which ranges of the user look most like the steps, in files in which nothing marks them (NVTX, roctx).
+ * step_guess.h - guesses which ranges of the user are steps, in files without marked steps (NVTX, roctx).
  *
  *     struct step_guess *guess = step_guess_open();
  *     step_guess_note(guess, "step 12", 7, thread, start_ns, end_ns);     // each range of a thread's stack
@@ -13,6 +13,7 @@
 
 struct step_guess;
 
+/* New; free with step_guess_free (NULL is allowed). */
 struct step_guess *step_guess_open(void);
 void step_guess_free(struct step_guess *guess);
 
@@ -22,16 +23,16 @@ static inline int64_t step_guess_thread(int64_t pid, int64_t tid)
     return (int64_t)((uint64_t)pid << 32 ^ (uint64_t)tid);
 }
 
-/* A range called TEXT (LEN bytes, copied) ran on THREAD, any number that tells threads apart. Its times may be any that a file holds;
- * a range that ends before it starts, or that has moments that no trace may have, does not count. */
+/* A range called TEXT (LEN bytes, copied) ran on THREAD, any number that identifies threads. Its times may be
+ * arbitrary; a range that ends before it starts, or has invalid times, is ignored. */
 void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
                      int64_t end_ns);
 
 /*
- * Let the ranges that look like steps be the steps of every file of BUILDER that was begun, with a notice: a name, in which
- * numbers may differ, that comes at least three times on a thread, one after the other, and fills at least half of the time from
- * its first range to its last; of several the one that fills the most. The regular expression of these names, which lives as
- * long as the trace; NULL, and nothing done, when none does.
+ * Make the ranges that look like steps the steps of every file begun in BUILDER, with a notice: ranges with a name,
+ * except for numbers, that occurs at least three times on a thread without overlap, and covers at least half of the
+ * time from its first range to its last; of several names, the one that covers the most. Returns the regular expression
+ * of these names, which lives as long as the trace; NULL, without changes, if there is none.
  */
 const char *step_guess_tell(struct step_guess *guess, struct trace_builder *builder);
 

@@ -1,4 +1,4 @@
-/* unread.c - see unread.h. The first row of a table that fits decides. */
+/* unread.c - see unread.h. The first matching row of a table counts. */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/unread.h"
 
@@ -12,7 +12,7 @@
 struct magic {
     size_t at, len;
     const char *bytes;
-    const char *within; /* what must stand somewhere near the beginning, too; NULL: nothing */
+    const char *within; /* text that must also occur near the beginning; NULL: none */
     const char *what, *hint;
 };
 
@@ -69,7 +69,7 @@ static const struct magic magics[] = {
           NULL, "a program", "to record what it does: tpa capture -- PROGRAM"),
     MAGIC(0, "%PDF", NULL, "a PDF document", NULL),
     MAGIC(0, "BZh", NULL, "bzip2 data", unpack_read),
-    MAGIC(0, "\x1f\x8b", NULL, "gzip data, packed a second time", /* the first packing is off already */
+    MAGIC(0, "\x1f\x8b", NULL, "gzip data, packed a second time", /* the first layer is already unpacked */
           "unpack it once; a trace may be packed with gzip or zstd, but not twice"),
     MAGIC(0, "\x28\xb5\x2f\xfd", NULL, "zstd data, packed a second time",
           "unpack it once; a trace may be packed with gzip or zstd, but not twice"),
@@ -107,7 +107,7 @@ static const struct magic magics[] = {
     MAGIC(0, "\x80\x05\x95", NULL, "a Python pickle", "tpa does not run what is in pickles"),
 };
 
-/* ---- binary files that only their name tells ---- */
+/* ---- binary files known only by their names ---- */
 
 static const struct {
     const char *ending, *what, *hint;
@@ -123,7 +123,7 @@ static const struct {
 /* ---- text ---- */
 
 static const struct {
-    const char *word, *second; /* both stand near the beginning; SECOND may be NULL */
+    const char *word, *second; /* both occur near the beginning; SECOND may be NULL */
     const char *what, *hint;
 } texts[] = {
     { "Self CPU %", "# of Calls", "the text of a table that PyTorch printed (key_averages().table())",
@@ -144,7 +144,7 @@ static const struct {
 /* ---- JSON, by keys near its beginning ---- */
 
 static const struct {
-    const char *key, *second; /* both stand near the beginning; SECOND may be NULL */
+    const char *key, *second; /* both occur near the beginning; SECOND may be NULL */
     const char *what, *hint;
 } documents[] = {
     { "\"schemaVersion\"", "\"deviceProperties\"", "the head of a trace of PyTorch, whose events are missing",
@@ -199,8 +199,8 @@ static bool is_binary(const char *bytes, size_t len)
 }
 
 /*
- * Do the first two whole lines, or the first and a cut one, have the same commas, or tabs, at least one? The first of
- * a table names its columns. *BETWEEN is what stands there.
+ * Do the first two whole lines, or the first and a cut one, have the same number of commas, or tabs, at least one? The
+ * first line of a table names its columns. *BETWEEN is set to the separator.
  */
 static bool is_table(const char *bytes, size_t len, char *between)
 {
@@ -221,7 +221,7 @@ static bool is_table(const char *bytes, size_t len, char *between)
     return false;
 }
 
-/* Is it several values of JSON, a line each? */
+/* Is it several JSON values, one per line? */
 static bool is_json_lines(const char *bytes, size_t len)
 {
     const char *end = memchr(bytes, '\n', len);
@@ -283,7 +283,7 @@ bool unread_fail(const char *name, const char *bytes, size_t len, const char *da
     return fail_as(binary ? "binary data" : "other text", NULL, TPA_LEFT_OUT, err);
 }
 
-/* What stands where the events should be: AT is behind the key "traceEvents". */
+/* Describe the value in place of the events: AT is after the key "traceEvents". */
 static const char *what_instead(const struct json_pull *at)
 {
     const char *value = at->at;

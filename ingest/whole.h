@@ -1,20 +1,20 @@
 /*
- * whole.h - the bytes of a source by their place, for formats whose names come after what they name.
+ * whole.h - the bytes of a source by position, for formats whose names follow their uses.
  *
  *     struct whole whole = { 0 };
  *     bool ok = whole_read(&whole, source, options, err);
  *     ... whole.at[0 .. whole.size) ...
- *     whole_done(&whole, offset);   // what lies before OFFSET is needed no more
+ *     whole_done(&whole, offset);   // bytes before OFFSET are no longer needed
  *     whole_free(&whole);
  *
- * whole_open() instead leaves a file on disk: each byte has its address at once, but is there only after whole_need()
- * asked for it, until others are asked for. So memory does not grow with the file. What has to stay is kept with whole_keep():
+ * whole_open() instead leaves a file on disk: each byte has an address at once, but is valid only after whole_need()
+ * for it, until the next such call. So memory does not grow with the file. whole_keep() keeps bytes for longer:
  *
  *     whole_need(&whole, at, len);  ... at[0 .. len), until the next whole_need() ...
  *     whole_keep(&whole, at, len);  ... until whole_let_go(&whole) ...
- *     ok = whole_close(&whole, builder, err);   // tells what went wrong meanwhile
+ *     ok = whole_close(&whole, builder, err);   // reports errors of reading
  *
- * A source that is packed, a pipe, or in memory is there as a whole with either.
+ * A source that is packed, a pipe, or in memory is read completely by both.
  */
 #ifndef TPA_INGEST_WHOLE_H
 #define TPA_INGEST_WHOLE_H
@@ -34,20 +34,22 @@ struct whole {
     struct whole_file *file;          /* NULL: all bytes are */
 };
 
-/* Read SOURCE to its end, telling the progress that OPTIONS request. False and ERR when reading fails; free it then, too. */
+/* Read SOURCE to its end, reporting progress as OPTIONS request. False and ERR if reading fails; free it in that case
+ * as well. */
 bool whole_read(struct whole *whole, struct source *source, const struct ingest_options *options,
                 struct tpa_error *err);
 
-/* Begin with SOURCE, which must outlive WHOLE and is read when it is needed. The same otherwise. */
+/* As whole_read, but SOURCE, which must outlive WHOLE, is read on demand. */
 bool whole_open(struct whole *whole, struct source *source, const struct ingest_options *options,
                 struct tpa_error *err);
 
-/* Tell of the file that BUILDER is at how large it is unpacked, and what damage ended it early. */
+/* Record in BUILDER's current file its unpacked size, and damage that ended it early. */
 void whole_tell(const struct whole *whole, const struct source *source, struct trace_builder *builder);
 
+/* Read the LEN bytes at AT from the file; use whole_need(). */
 void whole_load(struct whole *whole, const uint8_t *at, size_t len);
 
-/* Have the LEN bytes at AT. Where the file cannot be read, or got shorter, they are 0. */
+/* Make the LEN bytes at AT valid. If the file cannot be read, or got shorter, they are 0. */
 static inline void whole_need(struct whole *whole, const uint8_t *at, size_t len)
 {
     bool is_out =
@@ -56,14 +58,15 @@ static inline void whole_need(struct whole *whole, const uint8_t *at, size_t len
         whole_load(whole, at, len);
 }
 
-/* Have them until whole_let_go(). */
+/* Keep them valid until whole_let_go(). */
 void whole_keep(struct whole *whole, const uint8_t *at, size_t len);
 void whole_let_go(struct whole *whole);
 
-/* Most of a field that whole_next() has there; of events and names that is mostly all. */
+/* Bytes of a field that whole_next() makes valid: nearly always all of an event or name. */
 enum { WHOLE_NEAR = 1 << 13 };
 
-/* As wire_next and, at the end, wire_cut, of a message in WHOLE. Of a field of bytes, the first WHOLE_NEAR are there. */
+/* As wire_next and, at the end, wire_cut, for a message in WHOLE. Of a field of bytes, the first WHOLE_NEAR are
+ * valid. */
 static inline bool whole_next(struct whole *whole, struct wire *in, struct wire_field *field)
 {
     enum { TAG_AND_LENGTH = 20 };
@@ -76,10 +79,10 @@ static inline bool whole_next(struct whole *whole, struct wire *in, struct wire_
     return true;
 }
 
-/* wire_skip_group, of a message in WHOLE: all of the rest is needed. */
+/* As wire_skip_group, for a message in WHOLE: makes the rest valid. */
 bool whole_skip_group(struct whole *whole, struct wire *in, uint32_t number);
 
-/* The bytes before OFFSET are not looked at again. */
+/* Release the bytes before OFFSET, which are not read again. */
 void whole_done(struct whole *whole, size_t offset);
 
 /* Was all read that was needed? False and ERR if not. A file that is not as long as it was gets a notice of BUILDER. */

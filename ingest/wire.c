@@ -6,7 +6,7 @@
 bool wire_long_varint(struct wire *in, uint64_t *value)
 {
     const uint8_t *at = in->at;
-    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* most, without a branch for each byte */
+    if (in->end - at >= 8 && wire_quick_varint(&at, value)) { /* the usual case, without a branch per byte */
         in->at = at;
         return true;
     }
@@ -63,7 +63,7 @@ bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len)
     return true;
 }
 
-/* A group ends with the number it began with; inside, only how deep we are has to be known. */
+/* A group ends with the number it began with; inside, only the depth matters. */
 bool wire_skip_group(struct wire *in, uint32_t number)
 {
     const uint8_t *start = in->at;

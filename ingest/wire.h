@@ -6,10 +6,10 @@
  *     while (wire_next(&in, &field))
  *         if (field.number == 2 && field.type == WIRE_BYTES)
  *             name = field.bytes, name_len = field.len;
- *     if (in.damaged)   // IN.AT is where
+ *     if (in.damaged)   // at IN.AT
  *
- * A message in a message is a field of bytes: wire_in() reads it. Nothing is copied and nothing calls itself, so that
- * neither lengths nor nesting made up by a stranger do harm. Definition: protobuf.dev/programming-guides/encoding.
+ * A nested message is a field of bytes: wire_in() reads it. Nothing is copied and there is no recursion, so that
+ * invalid lengths and deep nesting are harmless. Definition: protobuf.dev/programming-guides/encoding.
  */
 #ifndef TPA_INGEST_WIRE_H
 #define TPA_INGEST_WIRE_H
@@ -24,8 +24,8 @@ enum wire_type {
     WIRE_VARINT = 0,
     WIRE_FIXED64 = 1,
     WIRE_BYTES = 2,
-    WIRE_GROUP = 3,     /* begins a group: wire_skip_group steps over it; nobody writes them any more */
-    WIRE_GROUP_END = 4, /* never handed out */
+    WIRE_GROUP = 3,     /* begins a group: wire_skip_group skips it; groups are obsolete */
+    WIRE_GROUP_END = 4, /* never returned */
     WIRE_FIXED32 = 5,
 };
 
@@ -37,7 +37,7 @@ struct wire {
 struct wire_field {
     uint32_t number;
     uint8_t type;         /* enum wire_type */
-    uint64_t value;       /* of varints and fixed ones; of bytes their length */
+    uint64_t value;       /* of varints and fixed ones; for bytes, their length */
     const uint8_t *bytes; /* of WIRE_BYTES; borrowed */
 };
 
@@ -47,7 +47,7 @@ static inline struct wire wire_over(const void *bytes, size_t len)
     return (struct wire){ at, len ? at + len : at, false };
 }
 
-/* The message that FIELD, of bytes, holds. */
+/* The message in FIELD, which is of type WIRE_BYTES. */
 static inline struct wire wire_in(const struct wire_field *field)
 {
     return wire_over(field->bytes, (size_t)field->value);
@@ -86,7 +86,7 @@ static inline bool wire_quick_varint(const uint8_t **at, uint64_t *value)
 /* A varint of more than one byte, or at the end of the input. */
 bool wire_long_varint(struct wire *in, uint64_t *value);
 
-/* Read a varint of at most 10 bytes, padded or not. False, and IN is damaged: it is longer, or cut. */
+/* Read a varint of at most 10 bytes, padded or not. False, with IN damaged, if it is longer or cut. */
 static inline bool wire_varint(struct wire *in, uint64_t *value)
 {
     if (in->at < in->end && *in->at < 0x80) {
@@ -131,12 +131,12 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
 }
 
 /*
- * After damage: the field of bytes in whose middle IN ends, as far as it is there; FIELD->value is how many bytes are, *LEN
- * how many it has by its tag. IN is at its end then. False: the damage is another one.
+ * After damage: the truncated field of bytes at the end of IN; FIELD->value is the number of available bytes, *LEN its
+ * length by its tag. IN is then at its end. False for other damage.
  */
 bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len);
 
-/* Step over the group whose begin was read last as field NUMBER, however deep it nests. False: it is damaged. */
+/* Skip the group whose beginning was read last as field NUMBER, at any depth. False if it is damaged. */
 bool wire_skip_group(struct wire *in, uint32_t number);
 
 static inline double wire_double(uint64_t bits)

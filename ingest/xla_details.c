@@ -10,7 +10,7 @@ struct detail {
     const char *key, *value, *end;
 };
 
-/* The next detail at *AT; false when there is none. */
+/* The next detail at *AT; false if there is none. */
 static bool next_detail(const char **at, const char *end, struct detail *detail)
 {
     while (*at < end && (**at == ' ' || **at == '\n'))
@@ -63,7 +63,7 @@ static void add_extent(struct trace_chunk *chunk, struct xla_details *details, e
         tell(details, arg, trace_chunk_text(chunk, text, (size_t)len));
 }
 
-/* The host's side of a copy decides how fast it is, and whether it blocks. */
+/* The host side of a copy determines its speed, and whether it blocks. */
 static bool is_host_memory(const struct detail *detail)
 {
     static const char *const kinds[] = { "pageable", "pinned", "managed" };
@@ -74,14 +74,14 @@ static bool is_host_memory(const struct detail *detail)
     return false;
 }
 
-/* Shared memory of a block, in bytes; AMD calls it the memory of a group. */
+/* Shared memory of a block, in bytes; AMD calls it group memory. */
 static bool is_shared_memory(const struct detail *detail)
 {
     return key_is(detail, "static_shared") || key_is(detail, "dynamic_shared") || key_is(detail, "shm") ||
            key_is(detail, "group_mem");
 }
 
-/* No device has more registers a thread. Older profilers of AMD's devices wrote what happened to lie in memory. */
+/* No device has more registers per thread. Older profilers of AMD's devices wrote uninitialised memory. */
 enum { MOST_REGISTERS = 1024 };
 
 void xla_details_read(struct trace_chunk *chunk, const char *text, size_t len, struct xla_details *details)

@@ -1,8 +1,8 @@
 /*
  * flame.c - the call tree of a profile; see overview.h.
  *
- * A callee has in the frame of its caller the time of that frame, by the share that the edge has of all the caller's time.
- * Frames below a share of the whole are left out, which also bounds the tree; so does its depth.
+ * A callee in the frame of its caller gets the edge's share of the caller's total time. Frames below a share of the
+ * total are left out, which bounds the tree, as does its depth.
  */
 #include "profile/overview.h"
 #include "profile/view.h"
@@ -25,7 +25,7 @@ struct tree {
 
 static void add_frame(struct tree *tree, frame_id parent, function_id id, double seconds, double calls);
 
-/* What FUNCTION calls, in a frame that has SECONDS of all its time. */
+/* Add the callees of FUNCTION, in a frame with SECONDS of its time. */
 static void add_callees(struct tree *tree, frame_id frame, function_id id, double seconds)
 {
     const struct profile *profile = tree->profile;
@@ -57,7 +57,7 @@ static void add_frame(struct tree *tree, frame_id parent, function_id id, double
     tree->on_path[id] = false;
 }
 
-/* What ID calls, which was running when the profiler was started and has no figures of its own. */
+/* Add the callees of ID, which was running when the profiler was started and has no figures of its own. */
 static void add_unseen(struct tree *tree, function_id id)
 {
     for (uint32_t i = tree->callees.first[id]; i < tree->callees.first[id + 1]; i++) {
@@ -71,7 +71,7 @@ static void add_unseen(struct tree *tree, function_id id)
 struct flame *profile_flame(const struct profile *profile)
 {
     struct tree tree = { .profile = profile,
-                         .flame = flame_open("calls", "estimated from the sums of callers and callees"),
+                         .flame = flame_open("calls", "estimated from the totals by caller and callee"),
                          .on_path = mem_zalloc(profile->function_count + 1, sizeof *tree.on_path) };
     double most_s = 0;
     for (size_t i = 0; i < profile->listed_count; i++)

@@ -10,7 +10,7 @@ static double share_of(const struct profile *profile, double seconds)
     return profile->total.total_s > 0 ? seconds / profile->total.total_s : 0;
 }
 
-/* `profile` counts a caller's calls only: then they have their part of the function's time. */
+/* `profile` records only counts of a caller's calls: then they get their share of the function's time. */
 static double edge_seconds(const struct profile_function *callee, const struct profile_edge *edge)
 {
     if (!edge->count_only)
@@ -52,7 +52,7 @@ static void add_node(struct profile_graph *graph, const struct profile *profile,
 
 static void add_nodes(struct profile_graph *graph, const struct profile *profile, double node_share)
 {
-    /* What functions without figures called. */
+    /* Add callees of functions without figures. */
     double *called_s = mem_zalloc(profile->function_count + 1, sizeof *called_s);
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *f = &profile->functions[profile->listed[i]];

@@ -1,5 +1,5 @@
 /*
- * graph.h - the call graph of a Python profile, reduced to what matters, for drawing.
+ * graph.h - the call graph of a Python profile, reduced to its main parts, for drawing.
  */
 #ifndef TPA_PROFILE_GRAPH_H
 #define TPA_PROFILE_GRAPH_H
@@ -28,10 +28,10 @@ struct profile_graph {
 
 /*
  * The functions with a cumulative time of at least NODE_SHARE of the whole, and the calls between them that took at
- * least EDGE_SHARE. A function without figures, that only calls, is in when one of its calls is.
+ * least EDGE_SHARE. A function without figures, which is only a caller, is included if one of its calls is.
  *
- * The hot path begins at the function with the longest cumulative time that nothing else calls, and goes on to the
- * longest call each time, until none is left or it would come back.
+ * The hot path begins at the function with the longest cumulative time without callers, and follows the longest call
+ * each time, until none is left or a function would repeat.
  */
 void profile_graph_make(struct profile_graph *graph, const struct profile *profile, double node_share,
                         double edge_share);

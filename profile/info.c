@@ -47,7 +47,7 @@ static int compare_sources(const void *a, const void *b)
     return order ? order : (left->len > right->len) - (left->len < right->len);
 }
 
-/* Distinct files of the listed functions; "~" is Python's word for built-in, which is not a file. */
+/* Distinct files of the listed functions; "~" means built-in and is not a file. */
 static int64_t count_sources(const struct profile *profile)
 {
     struct source_file *sources = mem_alloc(mem_times(profile->listed_count + 1, sizeof *sources));

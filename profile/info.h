@@ -1,4 +1,4 @@
-/* info.h - `tpa info` on files that hold sums and no events: Python profiles and reports of actions. */
+/* info.h - `tpa info` on files with aggregates instead of events: Python profiles and reports of actions. */
 #ifndef TPA_PROFILE_INFO_H
 #define TPA_PROFILE_INFO_H
 
@@ -10,7 +10,7 @@
 void info_add_profile_tables(const struct profile *profile, struct result *result);
 void info_add_action_tables(const struct action_report *report, struct result *result);
 
-/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+/* The tables that may be added, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape profile_info_tables[];
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * of_trace.c - see of_trace.h: from a call tree to sums.
+ * of_trace.c - see of_trace.h: aggregates a call tree.
  *
- * One pass over the tree adds each call to the sums of its pair (callee, caller). Pairs are few; writing each call
- * down and sorting took 94 bytes of memory an event, and half of the time of `tpa callers`.
+ * One pass over the tree adds each call to the totals of its pair (callee, caller). There are few pairs; storing and
+ * sorting all calls took 94 bytes of memory per event, and half of the time of `tpa callers`.
  */
 #include "profile/of_trace.h"
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sums of the calls of one caller and callee. Times are integers until all is summed up. */
+/* The totals of the calls of one caller and callee. Times are integers until the end. */
 struct call_sums {
-    function_id callee, caller; /* caller FUNCTION_NONE: nobody */
+    function_id callee, caller; /* caller FUNCTION_NONE: none */
     int64_t calls, primitive_calls, self_ns, cumulative_ns;
     int64_t outermost_calls, outermost_ns; /* of the callee's calls that are in no other call of it */
-    uint32_t open; /* calls that have begun and not ended, where the pass over the tree is */
+    uint32_t open;                         /* open calls at the current position of the pass */
 };
 
 struct summing {
@@ -27,12 +27,12 @@ struct summing {
     const struct selection *selection;
     struct profile *profile;
     function_id *function; /* by name_id */
-    bool *is_async;        /* by name_id: like those of c10d's regions */
+    bool *is_async;        /* by name_id: name of a region of c10d */
     struct names *keys;    /* callee and caller as bytes; ids are those of sums */
     VEC_OF(struct call_sums) sums;
 };
 
-/* Is E on the host, of a duration, and chosen? */
+/* Is E on the host, with a duration, and selected? */
 static bool takes_part(const struct summing *sum, event_id e)
 {
     const struct trace *trace = sum->trace;
@@ -57,7 +57,7 @@ static bool takes_call(const void *context, event_id e)
     return takes_part(context, e) && !is_async(context, e);
 }
 
-/* The function that events of this name are. */
+/* The function for events of this name. */
 static function_id function_of(struct summing *sum, name_id name)
 {
     if (sum->function[name] != FUNCTION_NONE)
@@ -75,7 +75,7 @@ static function_id function_of(struct summing *sum, name_id name)
     return sum->function[name] = id;
 }
 
-/* Torch counts a call of itself once; elsewhere a recursion is as many calls as it is. */
+/* In torch's traces a call of itself counts once; elsewhere each recursive call counts. */
 static bool same_call(const void *context, event_id a, event_id b)
 {
     const struct summing *sum = context;
@@ -90,7 +90,7 @@ static function_id node_function(const struct summing *sum, const struct calltre
     return n == NODE_NONE ? FUNCTION_NONE : sum->function[sum->trace->name[tree->event[n]]];
 }
 
-/* The index of the sums of CALLEE and CALLER. */
+/* The index of the totals of CALLEE and CALLER. */
 static uint32_t sums_of(struct summing *sum, function_id callee, function_id caller)
 {
     const function_id key[] = { callee, caller };
@@ -113,7 +113,7 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-/* List the function whose sums by caller are the COUNT at CALLS. */
+/* Add the function whose totals by caller are the COUNT at CALLS. */
 static void list_function(struct profile *profile, const struct call_sums *calls, size_t count)
 {
     uint32_t first_edge = (uint32_t)profile->edge_count;
@@ -136,14 +136,14 @@ static void list_function(struct profile *profile, const struct call_sums *calls
     profile_list(profile, calls[0].callee, &cost, first_edge, (uint32_t)profile->edge_count - first_edge);
 }
 
-/* What is open where the pass over the tree is. */
+/* The open calls at the current position of the pass. */
 struct open_calls {
     VEC_OF(node_id) nodes; /* each the parent of the next */
-    uint32_t *pair;        /* by node: its sums */
+    uint32_t *pair;        /* by node: index of its totals */
     uint32_t *of_function; /* how many of each function */
 };
 
-/* Close what is open behind PARENT, or all. */
+/* Close the calls opened after PARENT, or all. */
 static void close_calls(struct summing *sum, struct open_calls *open, node_id parent)
 {
     while (open->nodes.count > 0 && open->nodes.at[open->nodes.count - 1] != parent) {
@@ -154,9 +154,9 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
 }
 
 /*
- * Add node N, which is not folded. A call within another one of its function is not an outermost one, and within another
- * one of its function and caller no primitive one. What is open is counted, so that deep recursion costs no more than
- * flat code.
+ * Add node N, which is not folded. A call within another one of its function is not an outermost one, and within
+ * another one of its function and caller no primitive one. Open calls are counted, so that deep recursion costs no more
+ * than flat code.
  */
 static void add_call(struct summing *sum, const struct calltree *tree, node_id n, struct open_calls *open)
 {
@@ -198,7 +198,7 @@ static void add_nested(struct summing *sum, struct calltree *tree)
     free(state);
 }
 
-/* Regions on no thread's stack: called by nobody, and with no time of their own. */
+/* Regions on no thread's stack: without callers, and without own time. */
 static void add_async(struct summing *sum)
 {
     const struct trace *trace = sum->trace;

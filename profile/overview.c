@@ -36,7 +36,7 @@ static const char *tally_of(int64_t count, struct arena *texts)
     return kept;
 }
 
-/* The same with no more of the path than the file's folder: "model/util.py:5(norm)". */
+/* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */
 static const char *short_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
     const char *name = name_of(profile, id, texts), *last = strrchr(name, '/');
@@ -47,7 +47,7 @@ static const char *short_name_of(const struct profile *profile, function_id id, 
     return last;
 }
 
-/* The MOST functions by WORDS (view.h). */
+/* Add the MOST functions by WORDS (view.h). */
 static bool view_by(struct profile_view *view, const struct profile *profile, const char *words, size_t most,
                     struct tpa_error *err)
 {
@@ -83,7 +83,7 @@ static void add_facts(const struct profile *profile, struct answer *answer, stru
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
 }
 
-/* Own time by function, a part for each of the first few of VIEW. */
+/* Own time by function, one part for each of the first few of VIEW. */
 static void add_bar(const struct profile *profile, const struct profile_view *view, struct answer *answer,
                     struct arena *texts)
 {
@@ -121,7 +121,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     add_bar(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
     const char *most = short_name_of(profile, own->at[0], &result->arena);
-    /* Of those that are not all of it: what has a caller of its own. */
+    /* The largest function that is not the total: one with callers. */
     const char *under = NULL;
     double under_s = 0;
     for (size_t i = 0; i < cumulative->count && !under; i++) {

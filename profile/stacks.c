@@ -1,12 +1,12 @@
 /*
  * stacks.c - from edges to stacks.
  *
- * A walk from the outermost functions along the calls. At each function on the way we know which part of it (0..1)
- * happened on this stack; a call from it happened there by the same part. The walk turns back at a function that is on
- * the stack already: its time during that inner call is given out, but its calls are those of the outer one.
+ * A walk from the outermost functions along the calls. At each function on the path the part of it (0..1) that happened
+ * on this stack is known; the same part applies to calls from it. The walk stops at a function that is already on the
+ * stack: its time during that inner call is reported, but its calls are those of the outer one.
  *
- * The walk is done twice: the first time to see how much of each function it places, the second time to give out, a
- * function of which too much was placed being scaled down.
+ * The walk is done twice: first to determine how much of each function it places, then to report stacks, scaling down
+ * functions of which too much was placed.
  */
 #include "profile/stacks.h"
 
@@ -17,7 +17,7 @@
 
 enum {
     MOST_FRAMES = 1000,    /* CPython stops recursion there, by default */
-    MOST_CALLS = 20000000, /* walked; the rest is given out as not placed */
+    MOST_CALLS = 20000000, /* limit of visited calls; the rest is reported as unplaced */
 };
 
 struct level {
@@ -38,8 +38,8 @@ struct walk {
     size_t depth, exact_depth;
     bool *on_stack;
 
-    double *placed_s;           /* by function: in the first walk */
-    double *carry_ns;           /* by function: what rounding to ns has kept back */
+    double *placed_s;           /* by function: placed in the first walk */
+    double *carry_ns;           /* by function: remainder of rounding to ns */
     int64_t *given_ns;          /* by function */
     profile_stack_visit *visit; /* NULL in the first walk */
     void *context;
@@ -51,7 +51,7 @@ static const struct profile_function *function_at(const struct walk *walk, funct
     return &walk->profile->functions[id];
 }
 
-/* What the calls of EDGE cost. `profile` counts them only; then their part of the function's costs is estimated. */
+/* The cost of the calls of EDGE. `profile` only counts them; then their part of the function's costs is estimated. */
 static struct profile_cost cost_of(const struct profile_function *callee, const struct profile_edge *edge)
 {
     struct profile_cost cost = edge->cost;
@@ -63,7 +63,7 @@ static struct profile_cost cost_of(const struct profile_function *callee, const 
     return cost;
 }
 
-/* Does all of function ID that is not a recursion happen on behalf of one caller? */
+/* Does function ID have a single caller, apart from recursion? */
 static bool has_one_caller(const struct walk *walk, function_id id)
 {
     const struct profile_function *f = function_at(walk, id);
@@ -79,14 +79,14 @@ static bool placed_too_much(const struct walk *walk, function_id id)
     return walk->visit && walk->placed_s[id] > function_at(walk, id)->cost.total_s * (1 + 1e-9) + 1e-9;
 }
 
-/* To a sum of times that may be beyond all measure: an infinite one is as long as an int64_t can hold. */
+/* Add a time to a sum; infinite times saturate. */
 static void add_ns(int64_t *sum_ns, int64_t ns)
 {
     if (__builtin_add_overflow(*sum_ns, ns, sum_ns))
         *sum_ns = INT64_MAX;
 }
 
-/* Give out SECONDS in function ID itself, on the stack as it is. */
+/* Report SECONDS in function ID itself, on the current stack. */
 static void give_out(struct walk *walk, function_id id, double seconds)
 {
     if (!walk->visit) {
@@ -109,8 +109,8 @@ static void give_out(struct walk *walk, function_id id, double seconds)
 }
 
 /*
- * Step into ID: PART of it lies on the stack that is now one deeper; SECONDS of that in itself. EXACT: these are not
- * estimate. EXACT_PART: nor is the part of what it calls.
+ * Enter ID: PART of it happened on the stack, now one deeper; SECONDS of that in itself. EXACT: these are not
+ * estimated. EXACT_PART: the part of its callees is not estimated either.
  */
 static void enter(struct walk *walk, function_id id, double part, double seconds, bool exact, bool exact_part)
 {
@@ -166,7 +166,7 @@ static void walk_from(struct walk *walk, function_id id, double part, double sec
     }
 }
 
-/* Walk from every function of which something happened on behalf of no caller. */
+/* Walk from every function with time that has no caller. */
 static void walk_all(struct walk *walk)
 {
     const struct profile *profile = walk->profile;
@@ -197,7 +197,7 @@ static void walk_all(struct walk *walk)
     }
 }
 
-/* Give out what no stack got. */
+/* Report the times that were not placed on a stack. */
 static void give_out_rest(struct walk *walk)
 {
     const struct profile *profile = walk->profile;

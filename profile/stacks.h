@@ -1,14 +1,14 @@
 /*
- * stacks.h - the call stacks that a Python profile lets one infer, for flame graphs.
+ * stacks.h - call stacks inferred from a Python profile, for flame graphs.
  *
- * A profile holds who called whom and what that cost, not stacks. While a function has one caller, its time belongs to
- * one stack, and that is exact. Where it has several, the time of what it calls is apportioned among them by the
- * cumulative time of the function's calls from each: if half of load() was on behalf of train(), half of the reading
- * that load() did is put down to train(), true or not.
+ * A profile holds calls between pairs of functions and their costs, not stacks. If a function has one caller, its time
+ * belongs to one stack exactly. If it has several, the time of its callees is divided among them by the cumulative time
+ * of the function's calls from each: if train() caused half of load(), half of the reads in load() are attributed to
+ * train(), which is an estimate.
  *
- * Whatever is not placed on a stack (recursion through several functions; stacks below the threshold) is given out
- * as a stack of the function alone, marked STACK_UNPLACED. So the times of all stacks that end in a function add up to
- * its tottime, to the nanosecond.
+ * Time that is not placed on a stack (recursion through several functions; stacks below the threshold) is reported as a
+ * stack of the function alone, marked STACK_UNPLACED. So the times of all stacks that end in a function add up to its
+ * tottime, to the nanosecond.
  */
 #ifndef TPA_PROFILE_STACKS_H
 #define TPA_PROFILE_STACKS_H
@@ -20,7 +20,7 @@ enum stack_kind { STACK_EXACT, STACK_APPORTIONED, STACK_UNPLACED, STACK_KINDS };
 struct profile_stack {
     const function_id *frames; /* the outermost first */
     size_t depth;
-    size_t exact_depth; /* so many frames are exact; the time of those further in is apportioned */
+    size_t exact_depth; /* number of exact frames; the time of inner ones is estimated */
     int64_t time_ns;    /* in the innermost frame itself */
     enum stack_kind kind;
 };
@@ -34,7 +34,7 @@ struct profile_stack_sums {
 
 /*
  * Call VISIT for every stack with time of its own, callers before callees. Calls below MIN_SHARE of the whole time are
- * not followed. The sums by kind are returned.
+ * not followed. Returns the totals by kind.
  */
 struct profile_stack_sums profile_stacks(const struct profile *profile, double min_share,
                                          profile_stack_visit *visit, void *context);

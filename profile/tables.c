@@ -1,5 +1,5 @@
 /*
- * tables.c - sums of a profile as tables.
+ * tables.c - a profile as tables.
  *
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
@@ -21,7 +21,7 @@ struct function_row {
     int64_t line;
 };
 
-/* The calls of a function by a caller, or of a callee. */
+/* The calls of a function by one caller, or to one callee. */
 struct call_row {
     struct text name, other, ncalls;
     int64_t calls, primitive_calls, tottime_ns, cumtime_ns;
@@ -92,7 +92,7 @@ static struct text name_of(struct buffer *text, const struct profile_function *f
     return (struct text){ text->at ? text->at : "", text->count };
 }
 
-/* "12", or "12/3" where some are recursive. */
+/* "12", or "12/3" if some are recursive. */
 static struct text ncalls_of(char text[64], int64_t calls, int64_t primitive_calls)
 {
     int len = calls == primitive_calls ? snprintf(text, 64, "%" PRId64, calls)
@@ -100,7 +100,7 @@ static struct text ncalls_of(char text[64], int64_t calls, int64_t primitive_cal
     return (struct text){ text, (size_t)len };
 }
 
-/* The calls of a function, with yappi's two corrected. */
+/* The calls of a function, with yappi's swapped counts corrected. */
 static void true_calls(const struct profile *profile, const struct profile_cost *cost, int64_t *calls,
                        int64_t *primitive_calls)
 {
@@ -108,7 +108,7 @@ static void true_calls(const struct profile *profile, const struct profile_cost 
     *primitive_calls = profile->counts_swapped ? cost->calls : cost->primitive_calls;
 }
 
-/* A time that is not a finite number of nanoseconds below 2^63 is missing: see add_odd_times. */
+/* A time that is not a finite number of nanoseconds below 2^63 is shown as missing: see add_odd_times. */
 static bool has_ns(double seconds)
 {
     return fabs(seconds) < 0x1p63 / 1e9;
@@ -124,13 +124,13 @@ static double share_of(double part, double whole)
     return whole > 0 && isfinite(part / whole) ? part / whole : NAN;
 }
 
-/* SECONDS of each of CALLS. */
+/* SECONDS divided by CALLS. */
 static int64_t percall_of(const struct profile *profile, double seconds, int64_t calls)
 {
     return calls != 0 && !profile->sampled ? ns_of(seconds / (double)calls) : TABLE_INT_MISSING;
 }
 
-/* The row of FUNCTION; good until the next one is made with the same TEXTS. */
+/* The row of FUNCTION; valid until the next one is made with the same TEXTS. */
 static struct function_row function_row_of(const struct profile *profile,
                                            const struct profile_function *function, struct row_texts *texts)
 {
@@ -154,7 +154,7 @@ static struct function_row function_row_of(const struct profile *profile,
     };
 }
 
-/* What the columns are called where calls are samples. */
+/* Rename the columns if calls are samples. */
 static void name_for_samples(struct table *table)
 {
     const struct {
@@ -173,7 +173,7 @@ static void name_for_samples(struct table *table)
     TABLE_FLAG(table, struct function_row, cumtime_percall_ns, TABLE_HIDDEN);
 }
 
-/* Columns and figures of time are counts or bytes where the profile counts these. */
+/* Columns and figures of time become counts or bytes if the profile measures these. */
 static void show_figures(struct table *table, const struct profile *profile)
 {
     if (profile->figures == PROFILE_TIME)
@@ -216,7 +216,7 @@ void profile_add_functions(struct result *result, const struct profile *profile,
     result_add_table(result, table);
 }
 
-/* From long to short; what has no times, by calls; then by file, line and name. */
+/* Longest first; without times, by calls; then by file, line and name. */
 static int compare_calls(const void *left, const void *right, void *data)
 {
     const struct profile *profile = data;
@@ -229,7 +229,7 @@ static int compare_calls(const void *left, const void *right, void *data)
     return profile_function_compare(&profile->functions[a->callee], &profile->functions[b->callee]);
 }
 
-/* The row of CALL, of which FUNCTION is one end; NULL: a row that says that there is none. */
+/* The row of CALL, of which FUNCTION is one end; NULL: a row for "none". */
 static struct call_row call_row_of(const struct profile *profile, const struct profile_function *function,
                                    const struct profile_call *call, struct row_texts *texts)
 {
@@ -283,7 +283,7 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     result_add_table(result, table);
 }
 
-/* Infinite and absurd times are missing in the tables, as a table holds nanoseconds. */
+/* Infinite and huge times are missing in the tables, as a table holds nanoseconds. */
 static void add_odd_times(struct result *result, const struct profile *profile, const char *file)
 {
     int64_t odd = 0;
@@ -329,10 +329,8 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",
                           figures[profile->figures]);
     if (profile->counts_swapped)
-        result_add_notice(
-            result, "counts_swapped", (int64_t)profile->listed_count, file, TPA_NOWHERE,
-            "calls and primitive calls stand in each other's place, as yappi writes them; they were put "
-            "right");
+        result_add_notice(result, "counts_swapped", (int64_t)profile->listed_count, file, TPA_NOWHERE,
+                          "calls and primitive calls are swapped, as yappi writes them; this was corrected");
     if (profile->merged_edges > 0)
         result_add_notice(result, "merged_callers", (int64_t)profile->merged_edges, NULL, TPA_NOWHERE,
                           "%" PRIu64

@@ -1,9 +1,9 @@
 /*
  * view.c - sorting and restricting as Python's pstats does.
  *
- * Sorting is stable, because pstats' is: what is equal in all keys stays in the order of the file. Numbers go from
- * large to small, except line numbers; texts from A to Z. A million functions are sorted by an array of 16 bytes each
- * that holds the first key as an integer, byte by byte; the functions themselves are looked at for ties only.
+ * Sorting is stable, because pstats' is: items equal in all keys stay in the order of the file. Numbers go from large
+ * to small, except line numbers; texts from A to Z. A million functions are sorted by an array of 16 bytes each that
+ * holds the first key as an integer, byte by byte; the functions themselves are compared only on ties.
  */
 #include "profile/view.h"
 
@@ -19,7 +19,7 @@ struct sort_word {
     const char *word;
     enum profile_key keys[3];
     unsigned count;
-    const char *description; /* as pstats prints behind "Ordered by:" */
+    const char *description; /* as pstats prints after "Ordered by:" */
     bool of_pstats;          /* may be shortened */
 };
 
@@ -67,7 +67,7 @@ static bool same_meaning(const struct sort_word *a, const struct sort_word *b)
     return a->count == b->count && memcmp(a->keys, b->keys, a->count * sizeof a->keys[0]) == 0;
 }
 
-/* The row that the LEN bytes at WORD mean; NULL and ERR when there is none, or several. */
+/* The row for the LEN bytes at WORD; NULL and ERR if there is none, or several match. */
 static const struct sort_word *find_sort_word(const char *word, size_t len, struct tpa_error *err)
 {
     struct suggest near = suggest_for(word, len);
@@ -127,7 +127,7 @@ void profile_sort_release(struct profile_sort *sort)
     buffer_release(&sort->description);
 }
 
-/* A function's text "file:line(name)" in pieces, so that it need not be put together to be compared. */
+/* A function's text "file:line(name)" in pieces, so that it can be compared without concatenation. */
 struct pieces {
     struct piece {
         const char *at;
@@ -176,7 +176,7 @@ static int compare_stdname(const struct profile_function *a, const struct profil
         p->at += len, p->len -= len, i += p->len == 0;
         q->at += len, q->len -= len, j += q->len == 0;
     }
-    /* What is left may be empty pieces. */
+    /* The remaining pieces may be empty. */
     while (i < pieces_a.count && pieces_a.at[i].len == 0)
         i++;
     while (j < pieces_b.count && pieces_b.at[j].len == 0)
@@ -211,7 +211,7 @@ static uint64_t rank_integer(int64_t value)
     return (uint64_t)value ^ UINT64_C(1) << 63;
 }
 
-/* What KEY is sorted by, as an integer that goes upwards; 0 for texts. */
+/* The sort value of KEY as an ascending integer; 0 for texts. */
 static uint64_t rank_of(const struct profile_function *f, enum profile_key key)
 {
     const struct profile_cost *cost = &f->cost;
@@ -246,7 +246,7 @@ static int compare_by(const struct profile_function *a, const struct profile_fun
 
 struct sort_entry {
     uint64_t rank;  /* by the first key */
-    uint32_t place; /* in the file's order: makes any sort a stable one */
+    uint32_t place; /* in the file's order: makes any sort stable */
 };
 
 struct sort_context {
@@ -272,8 +272,8 @@ static int compare_entries(const void *left, const void *right, void *data)
 }
 
 /*
- * Sort by rank, stably: by its lowest byte, then by the next one. A byte that all have in common is skipped.
- * What was AT or SPARE holds the result, which is returned; the other is scratch.
+ * Sort by rank, stably: by its lowest byte, then by the next one. Bytes that are equal in all are skipped. Returns AT
+ * or SPARE, whichever holds the result; the other is scratch.
  */
 static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *spare, size_t count)
 {
@@ -301,7 +301,7 @@ static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *s
     return at;
 }
 
-/* Let the entry at I sink among the COUNT of a heap, whose last in order is at 0. */
+/* Sift down the entry at I in a heap of COUNT entries, with the last in order at 0. */
 static void sink(struct sort_entry *heap, size_t count, size_t i, struct sort_context *context)
 {
     struct sort_entry sinking = heap[i];
@@ -315,7 +315,7 @@ static void sink(struct sort_entry *heap, size_t count, size_t i, struct sort_co
     heap[i] = sinking;
 }
 
-/* Only the first COUNT in order, by a heap of them: most functions are skipped at a glance. */
+/* Sort only the first COUNT, with a heap: most functions are skipped after one comparison. */
 static void select_functions(struct profile_view *view, const struct profile *profile,
                              const struct profile_sort *sort, size_t count)
 {
@@ -350,7 +350,7 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
     if (sort->count == 0) {
         if (count > 0)
             memcpy(view->at, profile->listed, count * sizeof *view->at);
-        return; /* pstats, too, reverses only what it has sorted */
+        return; /* like pstats, reverse only a sorted list */
     }
     struct sort_entry *both = mem_alloc(mem_times(2 * count + 1, sizeof *both)), *entries = both;
     for (size_t i = 0; i < count; i++) {
@@ -370,7 +370,7 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
     free(both);
 }
 
-/* TEXT as Python's repr() writes it, which decides between quotes and escapes what cannot be seen. */
+/* TEXT as Python's repr() writes it, which chooses quotes and escapes invisible characters. */
 static void add_python_text(struct buffer *out, const char *text)
 {
     char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';
@@ -389,7 +389,7 @@ static void add_python_text(struct buffer *out, const char *text)
     buffer_putc(out, quote);
 }
 
-/* VALUE, which is in [0, 1), as Python's repr() writes it: the fewest digits that give it back. */
+/* VALUE, which is in [0, 1), as Python's repr() writes it: the fewest digits that round-trip. */
 static void add_python_share(struct buffer *out, double value)
 {
     char text[40];
@@ -420,7 +420,7 @@ static bool restrict_to_pattern(struct profile_view *view, const struct profile 
     struct regex *regex = regex_open(pattern, err);
     if (!regex)
         return false;
-    /* Matched in the order in which functions lie in memory, not in that of the list. */
+    /* Functions are matched in memory order, not in the order of the list. */
     bool *keep = mem_zalloc(profile->function_count + 1, sizeof *keep);
     for (size_t i = 0; i < view->count; i++)
         keep[view->at[i]] = true;
@@ -461,7 +461,7 @@ static size_t count_within(const struct limit *limit, size_t count)
     return limit->count > 0 && limit->count < count ? (size_t)limit->count : count;
 }
 
-/* BEFORE functions are, or have been, cut to what LIMIT leaves. */
+/* Record that LIMIT reduced BEFORE functions. */
 static void restrict_to_limit(struct profile_view *view, size_t before, const struct limit *limit)
 {
     struct buffer restriction = { 0 };
@@ -505,7 +505,7 @@ void profile_view_release(struct profile_view *view)
 
 void profile_callees_make(struct profile_callees *callees, const struct profile *profile)
 {
-    /* Count, sum up to places, put in place. */
+    /* Counting sort: count, compute positions, place. */
     uint32_t *first = mem_zalloc(profile->function_count + 2, sizeof *first);
     size_t total = 0;
     for (size_t i = 0; i < profile->listed_count; i++) {

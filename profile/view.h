@@ -35,17 +35,17 @@ enum profile_key {
 
 enum { PROFILE_SORT_KEYS = 16 };
 
-/* Sort by the first key, among equals by the second ...; what is equal in all stays in the file's order. */
+/* Sort by the first key, then by the second ...; ties stay in the file's order. */
 struct profile_sort {
     enum profile_key keys[PROFILE_SORT_KEYS];
     unsigned count;            /* 0: the file's order */
-    bool reverse;              /* turn the finished list round, as pstats' reverse_order() does */
+    bool reverse;              /* reverse the finished list, as pstats' reverse_order() does */
     struct buffer description; /* "cumulative time, function name" */
 };
 
 /*
- * Add the keys that WORDS mean, separated by commas or blanks: pstats' words or a beginning of one that means one
- * thing only, its old numbers -1 .. 2, the words of PyTorch's tables, or "none". False and ERR for other words.
+ * Add the keys for WORDS, separated by commas or blanks: pstats' words or unambiguous prefixes of them, its old numbers
+ * -1 .. 2, the words of PyTorch's tables, or "none". False and ERR for other words.
  */
 bool profile_sort_parse(struct profile_sort *sort, const char *words, struct tpa_error *err);
 void profile_sort_release(struct profile_sort *sort);
@@ -73,7 +73,7 @@ struct profile_view {
     VEC_OF(struct profile_reduction) reductions;
 };
 
-/* Zero-initialise VIEW. False and ERR when a pattern is bad. */
+/* Zero-initialise VIEW. False and ERR if a pattern is invalid. */
 bool profile_view_make(struct profile_view *view, const struct profile *profile,
                        const struct profile_sort *sort, const struct profile_restriction *restriction,
                        struct tpa_error *err);
@@ -91,12 +91,13 @@ struct profile_callees {
     uint32_t *first;
 };
 
+/* Compute the callees of all functions of PROFILE, which is not borrowed. Release with profile_callees_release. */
 void profile_callees_make(struct profile_callees *callees, const struct profile *profile);
 void profile_callees_release(struct profile_callees *callees);
 
 /*
- * Who called function ID (or, with CALLEES, whom it called), sorted by file, line and name. *AT is grown to hold them;
- * the count is returned. In each, `callee` is the function to show.
+ * The callers of function ID (or, with CALLEES, its callees), sorted by file, line and name. *AT is grown to hold them;
+ * returns the count. In each, `callee` is the function to show.
  */
 struct profile_calls {
     VEC_OF(struct profile_call);

@@ -301,16 +301,41 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     }
 }
 
+enum { LONGEST_PAUSE_NS = 10000 };
+
+/* Pauses of streams, each counted by how long it is: they are short, and there may be as many as operations. */
+struct pauses {
+    uint32_t of_length[LONGEST_PAUSE_NS];
+    size_t count;
+};
+
+/* The length at PLACE, were they sorted. */
+static int64_t pause_at(const struct pauses *pauses, size_t place)
+{
+    size_t ns = 0;
+    for (size_t before = pauses->of_length[0]; before <= place; before += pauses->of_length[ns])
+        ns++;
+    return (int64_t)ns;
+}
+
+/* Rounded as base/stats.h does. */
+static int64_t median_pause(const struct pauses *pauses)
+{
+    int64_t high_ns = pause_at(pauses, pauses->count / 2),
+            low_ns = pauses->count % 2 ? high_ns : pause_at(pauses, pauses->count / 2 - 1);
+    return (low_ns + high_ns + 1) / 2;
+}
+
 /*
  * What a stream leaves free between the operations of a graph: the median of such pauses of graphs in the recording, else of work that was
  * queued well before the one before it was over; with too few of both a microsecond.
  */
 static int64_t usual_pause(const struct editing *editing)
 {
-    enum { ENOUGH = 20, LONGEST_NS = 10000, QUEUED_NS = 5000, USUAL_NS = 1000 };
+    enum { ENOUGH = 20, QUEUED_NS = 5000, USUAL_NS = 1000 };
     const struct replay_graph *graph = editing->graph;
     const struct gpu_events *gpu = graph->gpu;
-    VEC_OF(int64_t) pauses[2] = { { 0 } }; /* queued, of graphs */
+    struct pauses *pauses = mem_zalloc(2, sizeof *pauses); /* queued, of graphs */
     uint32_t *last = mem_alloc(mem_times(graph->trace->track_count + 1, sizeof *last)); /* work by track */
     memset(last, 0xff, (graph->trace->track_count + 1) * sizeof *last);
     for (size_t i = 0; i < gpu->count; i++) {
@@ -322,17 +347,18 @@ static int64_t usual_pause(const struct editing *editing)
         int64_t over_ns = replay_moment_ns(graph, replay_work_end(graph, before)),
                 pause_ns = replay_moment_ns(graph, replay_work_start(graph, i)) - over_ns;
         bool of_graph = gpu->call[before] == gpu->call[i];
-        if (pause_ns >= 0 && pause_ns < LONGEST_NS &&
-            (of_graph || replay_event_end(graph, gpu->call[i]) <= over_ns - QUEUED_NS))
-            *VEC_PUSH(&pauses[of_graph]) = pause_ns;
+        if (pause_ns >= 0 && pause_ns < LONGEST_PAUSE_NS &&
+            (of_graph || replay_event_end(graph, gpu->call[i]) <= over_ns - QUEUED_NS)) {
+            pauses[of_graph].of_length[pause_ns]++;
+            pauses[of_graph].count++;
+        }
     }
     free(last);
     int64_t usual_ns = USUAL_NS;
     for (int of_graph = 0; of_graph < 2; of_graph++)
         if (pauses[of_graph].count >= ENOUGH)
-            usual_ns = stats_of(pauses[of_graph].at, pauses[of_graph].count).median;
-    VEC_FREE(&pauses[0]);
-    VEC_FREE(&pauses[1]);
+            usual_ns = median_pause(&pauses[of_graph]);
+    free(pauses);
     return usual_ns;
 }
 

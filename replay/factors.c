@@ -1,39 +1,108 @@
 /* factors.c - see factors.h. */
 #include "replay/factors.h"
 
-#include "base/memory.h"
 #include <stdlib.h>
+#include <string.h>
 
 void factors_init(struct factors *factors, size_t count)
 {
-    factors->block_count = count / FACTORS_OF_BLOCK + 1;
-    factors->blocks = mem_zalloc(factors->block_count, sizeof *factors->blocks);
+    *factors = (struct factors){ .block_count = count / FACTORS_OF_BLOCK + 1 };
+    factors->block = mem_zalloc(factors->block_count, sizeof *factors->block);
+    factors_clear(factors);
 }
 
 void factors_clear(struct factors *factors)
 {
-    for (size_t b = 0; b < factors->block_count; b++) {
-        free(factors->blocks[b]);
-        factors->blocks[b] = NULL;
-    }
+    VEC_FREE(&factors->places);
+    VEC_FREE(&factors->values);
+    memset(factors->block, 0, factors->block_count * sizeof *factors->block);
+    memset(factors->slots, 0, sizeof factors->slots);
+    factors->table_count = 0;
 }
 
 void factors_release(struct factors *factors)
 {
-    factors_clear(factors);
-    free(factors->blocks);
+    VEC_FREE(&factors->places);
+    VEC_FREE(&factors->values);
+    free(factors->block);
     *factors = (struct factors){ 0 };
+}
+
+/* The place of FACTOR in the table; FACTORS_OF_TABLE: it is not there, and the table is full. */
+static unsigned place_of(struct factors *factors, float factor)
+{
+    enum { SLOTS = sizeof factors->slots / sizeof *factors->slots };
+    uint32_t bits;
+    memcpy(&bits, &factor, sizeof bits);
+    size_t slot = bits * UINT32_C(0x9e3779b1) >> 23;
+    for (; factors->slots[slot % SLOTS]; slot++) {
+        unsigned place = factors->slots[slot % SLOTS] - 1u;
+        if (memcmp(&factors->table[place], &factor, sizeof factor) == 0)
+            return place;
+    }
+    if (factors->table_count == FACTORS_OF_TABLE)
+        return FACTORS_OF_TABLE;
+    factors->table[factors->table_count] = factor;
+    factors->slots[slot % SLOTS] = (uint16_t)(factors->table_count + 1);
+    return factors->table_count++;
+}
+
+/* The floats of BLOCK, which is all 1 or has places: of these it is made now. */
+static struct factor_values *widen(struct factors *factors, uint32_t *block)
+{
+    struct factor_values *values = VEC_PUSH(&factors->values);
+    for (size_t k = 0; k < FACTORS_OF_BLOCK; k++)
+        values->at[k] = *block ? factors->table[factors->places.at[*block - 1].at[k]] : 1;
+    *block = (uint32_t)factors->values.count | FACTORS_BIT; /* the places, few of which are given up, stay */
+    return values;
 }
 
 void factors_set(struct factors *factors, size_t i, float factor)
 {
-    float **block = &factors->blocks[i / FACTORS_OF_BLOCK];
-    if (!*block && factor == 1)
+    uint32_t *block = &factors->block[i / FACTORS_OF_BLOCK];
+    if (*block == 0 && factor == 1)
         return;
-    if (!*block) {
-        *block = mem_alloc(FACTORS_OF_BLOCK * sizeof **block);
-        for (size_t k = 0; k < FACTORS_OF_BLOCK; k++)
-            (*block)[k] = 1;
+    if (*block & FACTORS_BIT) {
+        factors->values.at[(*block ^ FACTORS_BIT) - 1].at[i % FACTORS_OF_BLOCK] = factor;
+        return;
     }
-    (*block)[i % FACTORS_OF_BLOCK] = factor;
+    if (factors->table_count == 0)
+        place_of(factors, 1);
+    unsigned place = place_of(factors, factor);
+    if (place == FACTORS_OF_TABLE) {
+        widen(factors, block)->at[i % FACTORS_OF_BLOCK] = factor;
+        return;
+    }
+    if (*block == 0) {
+        *VEC_PUSH(&factors->places) = (struct factor_places){ { 0 } };
+        *block = (uint32_t)factors->places.count;
+    }
+    factors->places.at[*block - 1].at[i % FACTORS_OF_BLOCK] = (uint8_t)place;
+}
+
+bool factors_can_lay_over(const struct factors *to, const struct factors *more)
+{
+    for (size_t i = 0; i < more->block_count * FACTORS_OF_BLOCK; i++) {
+        if (i % FACTORS_OF_BLOCK == 0 && factors_are_one(more, i)) {
+            i += FACTORS_OF_BLOCK - 1;
+            continue;
+        }
+        float own = factors_get(to, i), other = factors_get(more, i);
+        if (own != 1 && other != 1 && (double)own * (double)other != 0)
+            return false;
+    }
+    return true;
+}
+
+void factors_lay_over(struct factors *to, const struct factors *more)
+{
+    for (size_t i = 0; i < more->block_count * FACTORS_OF_BLOCK; i++) {
+        if (i % FACTORS_OF_BLOCK == 0 && factors_are_one(more, i)) {
+            i += FACTORS_OF_BLOCK - 1;
+            continue;
+        }
+        float own = factors_get(to, i), other = factors_get(more, i);
+        if (other != 1)
+            factors_set(to, i, own == 1 ? other : 0);
+    }
 }

@@ -225,6 +225,15 @@ static inline struct replay_edge replay_edge_at(const struct replay_graph *graph
     return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, (kind & EDGE_BINDS) != 0 };
 }
 
+/* The edges of one moment, the first of which is K. */
+static inline struct edge_range replay_edges_from(const struct replay_graph *graph, uint32_t k)
+{
+    struct edge_range range = { k, k };
+    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
+        ;
+    return range;
+}
+
 /* The edges that lead to M, for replay_edge_at. */
 static inline struct edge_range replay_edges_of(const struct replay_graph *graph, moment_id m)
 {
@@ -235,10 +244,7 @@ static inline struct edge_range replay_edges_of(const struct replay_graph *graph
     for (before >>= m % 64 / MOMENTS_OF_FIRST_EDGE * MOMENTS_OF_FIRST_EDGE; before; before &= before - 1)
         while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
             ;
-    range.first = range.end;
-    while (!(graph->edges.kind[range.end++] & EDGE_IS_LAST))
-        ;
-    return range;
+    return replay_edges_from(graph, range.end);
 }
 
 /* The thread that M, a moment of one, is of. A binary search. */

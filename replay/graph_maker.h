@@ -37,7 +37,8 @@ void graph_add_threads(struct graph_maker *maker);
 /* Add the moments of device work; find what streams waited for, and which calls waited for work. */
 void graph_add_device(struct graph_maker *maker);
 
-/* Put the edges to the start of work I into maker->starts: to be called for one after the other. Then give back what told them. */
+/* Put the edges to the start of work I, none of which leads back in time, into maker->starts: to be called for one after the other.
+ * Then give back what told them. */
 void graph_find_starts(struct graph_maker *maker, size_t i);
 void graph_forget_device(struct graph_maker *maker);
 

@@ -31,15 +31,10 @@ static void grow(struct replay_edges *edges)
     edges->room = room;
 }
 
-/* EDGE leads to M, which is none before that of the last edge, or is left out as it leads back in time. */
+/* EDGE leads to M, which is none before that of the last edge. */
 static void take_edge(struct replay_graph *graph, moment_id m, struct replay_edge edge)
 {
     struct replay_edges *edges = &graph->edges;
-    if (edge.from == MOMENT_NONE || m == MOMENT_NONE ||
-        replay_moment_ns(graph, edge.from) > replay_moment_ns(graph, m)) {
-        graph->dropped_edges++;
-        return;
-    }
     if (edges->count == edges->room)
         grow(edges);
     if (graph->has_edges[m / 64] >> (m % 64) & 1)
@@ -50,11 +45,18 @@ static void take_edge(struct replay_graph *graph, moment_id m, struct replay_edg
     graph->first_edge[m / MOMENTS_OF_FIRST_EDGE + 1] = (uint32_t)edges->count;
 }
 
-/* Take the loose edges from *NEXT on that lead to moments before END. */
+/* Take the loose edges from *NEXT on that lead to moments before END, but for those that lead back in time. */
 static void take_loose(const struct graph_maker *maker, size_t *next, size_t end)
 {
-    for (; *next < maker->loose.count && maker->loose.at[*next].to < end; ++*next)
-        take_edge(maker->graph, maker->loose.at[*next].to, maker->loose.at[*next].edge);
+    struct replay_graph *graph = maker->graph;
+    for (; *next < maker->loose.count && maker->loose.at[*next].to < end; ++*next) {
+        const struct loose_edge *loose = &maker->loose.at[*next];
+        if (loose->edge.from == MOMENT_NONE || loose->to == MOMENT_NONE ||
+            replay_moment_ns(graph, loose->edge.from) > replay_moment_ns(graph, loose->to))
+            graph->dropped_edges++;
+        else
+            take_edge(graph, loose->to, loose->edge);
+    }
 }
 
 /* Give back the memory of the COUNT loose edges that were taken, which are nearly all once those to threads are. */

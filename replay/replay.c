@@ -2,6 +2,8 @@
 #include "replay/replay.h"
 
 #include "base/memory.h"
+#include "base/search.h"
+#include "replay/last_uses.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +15,6 @@ struct changes *changes_open(const struct replay_graph *graph)
     changes->graph = graph;
     factors_init(&changes->piece, graph->host_count);
     factors_init(&changes->work, graph->gpu->count);
-    changes->dropped = mem_zalloc(graph->edges.count / 64 + 1, sizeof *changes->dropped);
     return changes;
 }
 
@@ -33,18 +34,32 @@ void changes_clear(struct changes *changes)
     factors_clear(&changes->work);
     changes->keeps_queued = changes->shortens_launches = false;
     changes->least_pause_ns = 0;
-    for (size_t word = 0; word <= changes->graph->edges.count / 64; word++)
-        changes->dropped[word] = 0;
+    free(changes->dropped);
+    changes->dropped = NULL;
 }
 
 void changes_drop_edge(struct changes *changes, size_t edge)
 {
+    if (!changes->dropped)
+        changes->dropped = mem_zalloc(changes->graph->edges.count / 64 + 1, sizeof *changes->dropped);
     changes->dropped[edge / 64] |= UINT64_C(1) << (edge % 64);
 }
 
-bool changes_dropped(const struct changes *changes, size_t edge)
+bool changes_lay_over(struct changes *to, const struct changes *more)
 {
-    return changes && changes->dropped[edge / 64] >> (edge % 64) & 1;
+    if (!factors_can_lay_over(&to->piece, &more->piece) || !factors_can_lay_over(&to->work, &more->work))
+        return false;
+    factors_lay_over(&to->piece, &more->piece);
+    factors_lay_over(&to->work, &more->work);
+    for (size_t edge = 0; more->dropped && edge < to->graph->edges.count; edge++)
+        if (changes_dropped(more, edge))
+            changes_drop_edge(to, edge);
+    to->shortens_launches |= more->shortens_launches;
+    if (more->keeps_queued) { /* what launches a graph says how long pauses are */
+        to->keeps_queued = true;
+        to->least_pause_ns = more->least_pause_ns;
+    }
+    return true;
 }
 
 void changes_scale_range(struct changes *changes, size_t thread, int64_t start_ns, int64_t end_ns,
@@ -81,11 +96,6 @@ static int64_t lag_from(const struct pass *pass, moment_id from, moment_id m)
                      (uint64_t)replay_moment_ns(pass->graph, from));
 }
 
-static int64_t later_by(int64_t at_ns, int64_t lag_ns)
-{
-    return (int64_t)((uint64_t)at_ns + (uint64_t)lag_ns);
-}
-
 /* FACTOR of LAG, rounded down. */
 static int64_t scaled(int64_t lag_ns, float factor)
 {
@@ -120,59 +130,27 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
     return least_ns < recorded_ns ? least_ns : recorded_ns;
 }
 
+/*
+ * All of this is in shifts: by how much a moment comes later than recorded. What keeps the lag that was recorded comes later by as much
+ * as what it depends on, whatever the times are. What it only has to come after delays it by no more than that, and by less the longer
+ * before it was: so times are only asked for where such a shift is larger than those that are kept.
+ */
+
+/* The shift of M by what it must not come before, from which it keeps KEPT_NS of LAG_NS; INT64_MIN: nothing, as the time between was too
+ * long for a number. */
+static int64_t shift_after(int64_t shift_ns, int64_t lag_ns, int64_t kept_ns)
+{
+    int64_t later_ns;
+    return lag_ns < 0 || __builtin_sub_overflow(shift_ns, lag_ns - kept_ns, &later_ns) ? INT64_MIN : later_ns;
+}
+
 /* What the edges of a moment say. */
 struct verdict {
-    int64_t latest_ns; /* INT64_MIN: there are none */
+    int64_t latest_ns; /* the largest shift that one of them asks for; INT64_MIN: there are none */
+    int64_t turn_ns;   /* of threads that take turns, which counts where nothing binds; INT64_MIN: none */
     bool bound;        /* one of them binds */
-    int64_t
-        tail_ns; /* how long a call took to return when its work was done, or there was room; 0 where none waited */
+    uint32_t tail; /* the last edge of those that say how long the call takes to return; UINT32_MAX: none */
 };
-
-static struct verdict ask_edges(const struct pass *pass, moment_id m, float factor)
-{
-    const struct replay_graph *graph = pass->graph;
-    struct verdict verdict = { .latest_ns = INT64_MIN };
-    int64_t turn_ns = INT64_MIN;
-    struct edge_range range = replay_edges_of(graph, m);
-    for (uint32_t k = range.first; k < range.end; k++) {
-        const struct replay_edge of = replay_edge_at(graph, k), *edge = &of;
-        if (edge->from == m || changes_dropped(pass->changes, k))
-            continue;
-        int64_t at_ns = replay_time_of(pass->replay, edge->from), lag_ns = lag_from(pass, edge->from, m);
-        if (edge->relation == RELATION_TURN) {
-            at_ns = later_by(at_ns, lag_ns);
-            turn_ns = at_ns > turn_ns ? at_ns : turn_ns;
-            continue;
-        }
-        if (edge->relation == RELATION_ROOM) {
-            if (pass->changes && pass->changes->keeps_queued)
-                continue;
-            verdict.bound = true;
-            verdict.tail_ns = graph->usual_launch_ns;
-            at_ns = later_by(at_ns, lag_ns);
-        } else if (edge->relation == RELATION_QUEUED) {
-            if (!pass->changes || !pass->changes->keeps_queued)
-                continue;
-            at_ns = later_by(at_ns, replay_queued_ns(graph, edge->from, m));
-        } else if (edge->relation == RELATION_COLLECTIVE)
-            at_ns = later_by(at_ns, scaled(lag_ns, factor));
-        else if (edge->binds && edge->relation == RELATION_LAUNCH)
-            at_ns = later_by(at_ns, replay_launch_lag(graph, pass->changes, edge->from, m));
-        else if (edge->binds)
-            at_ns = later_by(at_ns, lag_ns);
-        else if (edge->relation == RELATION_STREAM)
-            at_ns = later_by(at_ns, replay_least_pause(graph, pass->changes, edge->from, m));
-        if (edge->binds && edge->relation == RELATION_SYNC)
-            verdict.tail_ns = lag_ns;
-        verdict.bound |= edge->binds;
-        verdict.latest_ns = at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
-    }
-    if (turn_ns != INT64_MIN && !verdict.bound) {
-        verdict.bound = true;
-        verdict.latest_ns = turn_ns > verdict.latest_ns ? turn_ns : verdict.latest_ns;
-    }
-    return verdict;
-}
 
 /* Has EDGE, which leads to M, no say in the replay? */
 static bool is_silent(const struct pass *pass, const struct replay_edge *edge, moment_id m)
@@ -182,98 +160,188 @@ static bool is_silent(const struct pass *pass, const struct replay_edge *edge, m
            (edge->relation == RELATION_ROOM && keeps_queued);
 }
 
-/* By how much those come later that a moment depends on; INT64_MIN: there are none. */
-struct shifts_before {
-    int64_t kept_ns; /* the latest of those from which it keeps all that was recorded */
-    int64_t rest_ns; /* the latest of those that it only has to come after, or that it keeps a part from */
-    bool bound, turns;
-};
-
-static void look_at_edge(struct shifts_before *before, const struct replay_edge *edge, int64_t shift_ns)
+/* Does M keep all of the lag of EDGE, by itself or as its call is not shortened? */
+static bool keeps_lag(const struct pass *pass, const struct replay_edge *edge, float factor)
 {
-    bool binds = edge->binds || edge->relation == RELATION_ROOM;
-    int64_t *latest_ns = binds || edge->relation == RELATION_COLLECTIVE ? &before->kept_ns : &before->rest_ns;
-    *latest_ns = shift_ns > *latest_ns ? shift_ns : *latest_ns;
-    before->bound |= binds;
-    before->turns |= edge->relation == RELATION_TURN;
+    if (edge->relation == RELATION_ROOM)
+        return true;
+    if (edge->relation == RELATION_COLLECTIVE)
+        return factor == 1;
+    bool shortens = pass->changes && pass->changes->shortens_launches;
+    return edge->relation != RELATION_QUEUED && edge->binds &&
+           !(shortens && edge->relation == RELATION_LAUNCH);
 }
 
-/*
- * Does M, of which nothing is changed and which FOLLOWS the moment before or not, move along with what bound it, by *SHIFT_NS? As
- * it came when it was recorded without changes, it does unless something else comes even later now. That is so for most moments,
- * and asked faster than times.
- */
-static bool moves_along(const struct pass *pass, moment_id m, bool follows, int64_t *shift_ns)
+/* What M keeps of the LAG_NS of EDGE, of which it does not keep all. */
+static int64_t kept_lag(const struct pass *pass, const struct replay_edge *edge, moment_id m, int64_t lag_ns,
+                        float factor)
 {
-    const struct replay_graph *graph = pass->graph;
-    struct shifts_before before = { .kept_ns = INT64_MIN, .rest_ns = INT64_MIN };
-    struct edge_range range = replay_edges_of(graph, m);
+    if (edge->relation == RELATION_QUEUED)
+        return replay_queued_ns(pass->graph, edge->from, m);
+    if (edge->relation == RELATION_COLLECTIVE)
+        return scaled(lag_ns, factor);
+    if (edge->binds)
+        return replay_launch_lag(pass->graph, pass->changes, edge->from, m);
+    return edge->relation == RELATION_STREAM ? replay_least_pause(pass->graph, pass->changes, edge->from, m)
+                                             : 0;
+}
+
+/* What the edges of RANGE say whose lags are kept, and which one tells of the return of a call. */
+static struct verdict ask_kept(const struct pass *pass, moment_id m, struct edge_range range, float factor)
+{
+    struct verdict verdict = { INT64_MIN, INT64_MIN, false, UINT32_MAX };
     for (uint32_t k = range.first; k < range.end; k++) {
-        const struct replay_edge edge = replay_edge_at(graph, k);
-        if (is_silent(pass, &edge, m))
+        const struct replay_edge edge = replay_edge_at(pass->graph, k);
+        if (is_silent(pass, &edge, m) || changes_dropped(pass->changes, k))
             continue;
-        if (changes_dropped(pass->changes, k) ||
-            (edge.relation == RELATION_LAUNCH && pass->changes && pass->changes->shortens_launches))
-            return false;
-        look_at_edge(&before, &edge, shifts_get(&pass->replay->shifts, edge.from));
+        bool keeps = keeps_lag(pass, &edge, factor);
+        verdict.bound |= edge.binds || edge.relation == RELATION_ROOM;
+        if (edge.relation == RELATION_ROOM || (edge.relation == RELATION_SYNC && edge.binds))
+            verdict.tail = k;
+        if (!keeps && edge.relation != RELATION_TURN)
+            continue;
+        int64_t shift_ns = shifts_get(&pass->replay->shifts, edge.from),
+                *latest_ns = edge.relation == RELATION_TURN ? &verdict.turn_ns : &verdict.latest_ns;
+        *latest_ns = shift_ns > *latest_ns ? shift_ns : *latest_ns;
     }
-    if (follows) {
-        const struct replay_edge own = { .from = m - 1, .binds = !before.bound };
-        look_at_edge(&before, &own, shifts_get(&pass->replay->shifts, m - 1));
-    }
-    bool free = before.kept_ns == INT64_MIN && before.rest_ns == INT64_MIN;
-    *shift_ns = free ? 0 : before.kept_ns;
-    return !before.turns && (free || before.kept_ns >= before.rest_ns) &&
-           (free || before.kept_ns != INT64_MIN);
+    return verdict;
 }
 
-static int64_t time_of_moment(const struct pass *pass, moment_id m, bool follows, float factor)
+/* The others, in so far as they may ask for a larger shift. */
+static void ask_others(const struct pass *pass, moment_id m, struct edge_range range, float factor,
+                       struct verdict *verdict)
 {
-    const struct replay_graph *graph = pass->graph;
-    struct verdict verdict = ask_edges(pass, m, factor);
-    if (follows) {
-        int64_t own_ns = lag_from(pass, m - 1, m);
-        int64_t tail_ns =
-            verdict.tail_ns < own_ns ? verdict.tail_ns : own_ns; /* the work ended in an earlier piece */
-        int64_t lag_ns = verdict.bound ? tail_ns : scaled(own_ns, factor);
-        int64_t at_ns = later_by(replay_time_of(pass->replay, m - 1), lag_ns);
-        return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
+    for (uint32_t k = range.first; k < range.end; k++) {
+        const struct replay_edge edge = replay_edge_at(pass->graph, k);
+        if (is_silent(pass, &edge, m) || edge.relation == RELATION_TURN || keeps_lag(pass, &edge, factor) ||
+            changes_dropped(pass->changes, k))
+            continue;
+        int64_t shift_ns = shifts_get(&pass->replay->shifts, edge.from);
+        bool may_grow = edge.binds || edge.relation == RELATION_COLLECTIVE; /* with a factor above 1 */
+        if (shift_ns <= verdict->latest_ns && !may_grow)
+            continue;
+        int64_t lag_ns = lag_from(pass, edge.from, m);
+        shift_ns = shift_after(shift_ns, lag_ns, kept_lag(pass, &edge, m, lag_ns, factor));
+        verdict->latest_ns = shift_ns > verdict->latest_ns ? shift_ns : verdict->latest_ns;
     }
-    return verdict.latest_ns == INT64_MIN ? replay_moment_ns(graph, m) : verdict.latest_ns;
 }
 
-static void place(const struct pass *pass, moment_id m)
+/* How long the call that ends at M takes to return, when its work is done or there is room, as TAIL says; 0 where none waited. */
+static int64_t return_ns(const struct pass *pass, moment_id m, uint32_t tail)
 {
-    const struct replay_graph *graph = pass->graph;
+    if (tail == UINT32_MAX)
+        return 0;
+    const struct replay_edge edge = replay_edge_at(pass->graph, tail);
+    return edge.relation == RELATION_ROOM ? pass->graph->usual_launch_ns : lag_from(pass, edge.from, m);
+}
+
+/* The shift of M, which follows the moment before, shifted by BEFORE_NS, and depends on nothing else. */
+static int64_t shift_behind(const struct pass *pass, moment_id m, int64_t before_ns, float factor)
+{
+    if (factor == 1)
+        return before_ns;
+    int64_t own_ns = lag_from(pass, m - 1, m);
+    return (int64_t)((uint64_t)before_ns + (uint64_t)scaled(own_ns, factor) - (uint64_t)own_ns);
+}
+
+/* The shift of M, which depends on what the edges of RANGE say, and FOLLOWS the moment before or not. */
+static int64_t shift_of(const struct pass *pass, moment_id m, bool follows, struct edge_range range,
+                        float factor)
+{
+    struct verdict verdict = ask_kept(pass, m, range, factor);
+    ask_others(pass, m, range, factor, &verdict);
+    if (verdict.turn_ns != INT64_MIN && !verdict.bound) {
+        verdict.bound = true;
+        verdict.latest_ns = verdict.turn_ns > verdict.latest_ns ? verdict.turn_ns : verdict.latest_ns;
+    }
+    if (!follows)
+        return verdict.latest_ns == INT64_MIN ? 0 : verdict.latest_ns;
+    int64_t before_ns = shifts_get(&pass->replay->shifts, m - 1);
+    if (!verdict.bound)
+        before_ns = shift_behind(pass, m, before_ns, factor);
+    else if (before_ns > verdict.latest_ns) { /* the work may have ended in an earlier piece */
+        int64_t own_ns = lag_from(pass, m - 1, m), tail_ns = return_ns(pass, m, verdict.tail);
+        before_ns = shift_after(before_ns, own_ns, tail_ns < own_ns ? tail_ns : own_ns);
+    }
+    return before_ns > verdict.latest_ns ? before_ns : verdict.latest_ns;
+}
+
+/* Does M come after the moment before it, of its thread or of its work? */
+static bool follows_one(const struct pass *pass, moment_id m)
+{
+    if (m < pass->graph->host_count)
+        return !(pass->first[m / 64] >> (m % 64) & 1);
+    return replay_moment_kind(pass->graph, m) == MOMENT_WORK_END;
+}
+
+static float factor_of(const struct pass *pass, moment_id m)
+{
     const struct changes *changes = pass->changes;
-    enum moment_kind kind = replay_moment_kind(graph, m);
-    bool follows = kind == MOMENT_WORK_END || (kind == MOMENT_HOST && !(pass->first[m / 64] >> (m % 64) & 1));
-    float factor = 1;
-    if (changes && kind == MOMENT_HOST)
-        factor = factors_get(&changes->piece, m);
-    else if (changes && kind == MOMENT_WORK_END)
-        factor = factors_get(&changes->work, replay_work_of(graph, m));
-    int64_t shift_ns;
-    if (factor != 1 || !moves_along(pass, m, follows, &shift_ns))
-        shift_ns = (int64_t)((uint64_t)time_of_moment(pass, m, follows, factor) -
-                             (uint64_t)replay_recorded_ns(graph, m));
-    shifts_set(&pass->replay->shifts, m, shift_ns);
+    if (!changes)
+        return 1;
+    if (m < pass->graph->host_count)
+        return factors_get(&changes->piece, m);
+    return replay_moment_kind(pass->graph, m) == MOMENT_WORK_END
+               ? factors_get(&changes->work, replay_work_of(pass->graph, m))
+               : 1;
+}
+
+/* The moments of a run of the order: numbers that follow one another, so that their edges do, too. */
+static void place_run(const struct pass *pass, moment_id first, unsigned length)
+{
+    const struct replay_graph *graph = pass->graph;
+    struct edge_range range = { 0, 0 };
+    int64_t shift_ns = 0;
+    if (follows_one(pass, first))
+        shift_ns = shifts_get(&pass->replay->shifts, first - 1);
+    for (moment_id m = first; m < first + length; m++) {
+        bool follows = follows_one(pass, m);
+        float factor = factor_of(pass, m);
+        if (graph->has_edges[m / 64] >> (m % 64) & 1) {
+            range = range.end == 0 ? replay_edges_of(graph, m) : replay_edges_from(graph, range.end);
+            shift_ns = shift_of(pass, m, follows, range, factor);
+        } else {
+            shift_ns = follows ? shift_behind(pass, m, shift_ns, factor) : 0;
+        }
+        shifts_set(&pass->replay->shifts, m, shift_ns);
+    }
+}
+
+static struct pass begin_pass(const struct replay_graph *graph, const struct changes *changes)
+{
+    struct pass pass = { .graph = graph, .changes = changes, .replay = mem_zalloc(1, sizeof *pass.replay) };
+    pass.replay->graph = graph;
+    shifts_init(&pass.replay->shifts, graph->moment_count);
+    pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
+    for (size_t t = 0; t < graph->thread_count; t++)
+        pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
+    return pass;
 }
 
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
 {
-    struct replay *replay = mem_zalloc(1, sizeof *replay);
-    replay->graph = graph;
-    shifts_init(&replay->shifts, graph->moment_count);
-    struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
-    pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
-    for (size_t t = 0; t < graph->thread_count; t++)
-        pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
+    struct pass pass = begin_pass(graph, changes);
     for (size_t r = 0; r < graph->order.count; r++)
-        for (moment_id m = graph->order.first[r]; m < graph->order.first[r] + graph->order.length[r]; m++)
-            place(&pass, m);
+        place_run(&pass, graph->order.first[r], graph->order.length[r]);
     free(pass.first);
-    return replay;
+    return pass.replay;
+}
+
+struct replay *replay_pass_by(const struct replay_graph *graph, const struct changes *changes,
+                              replay_visit *visit, void *context)
+{
+    const struct last_uses *uses = last_uses_of(graph->trace);
+    struct pass pass = begin_pass(graph, changes);
+    size_t next = 0;
+    for (size_t r = 0; r < graph->order.count; r++) {
+        place_run(&pass, graph->order.first[r], graph->order.length[r]);
+        for (; next < uses->count && uses->at[next].run == r; next++) {
+            visit(context, pass.replay, uses->at[next].block);
+            shifts_forget(&pass.replay->shifts, uses->at[next].block);
+        }
+    }
+    free(pass.first);
+    return pass.replay;
 }
 
 void replay_free(struct replay *replay)
@@ -283,19 +351,34 @@ void replay_free(struct replay *replay)
     free(replay);
 }
 
+struct replay_moments replay_moments_at(const struct replay_graph *graph, size_t thread, int64_t ns)
+{
+    const struct replay_thread *own = &graph->threads[thread];
+    moment_id m = replay_moment_from(graph, thread, ns);
+    if (m == MOMENT_NONE)
+        return (struct replay_moments){ own->first + own->count - 1, MOMENT_NONE };
+    bool is_there = replay_moment_ns(graph, m) == ns || m == own->first;
+    return (struct replay_moments){ m, is_there ? MOMENT_NONE : m - 1 };
+}
+
+/* When M comes, which is one of those that were kept. */
+static int64_t kept_time_of(const struct replay *replay, moment_id m)
+{
+    if (!replay->kept)
+        return replay_time_of(replay, m);
+    size_t i;
+    SEARCH(i, replay->kept_count, replay->kept[i] < m);
+    return (int64_t)((uint64_t)replay_recorded_ns(replay->graph, m) + (uint64_t)replay->kept_ns[i]);
+}
+
 int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns)
 {
     const struct replay_graph *graph = replay->graph;
-    const struct replay_thread *own = &graph->threads[thread];
-    moment_id m = replay_moment_from(graph, thread, ns);
-    if (m == MOMENT_NONE) {
-        moment_id last = own->first + own->count - 1;
-        return replay_time_of(replay, last) + (ns - replay_moment_ns(graph, last));
-    }
-    if (replay_moment_ns(graph, m) == ns || m == own->first)
-        return replay_time_of(replay, m) - (replay_moment_ns(graph, m) - ns);
-    int64_t from_ns = replay_time_of(replay, m - 1), to_ns = replay_time_of(replay, m);
-    double share = (double)(ns - replay_moment_ns(graph, m - 1)) /
-                   (double)(replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
+    struct replay_moments near = replay_moments_at(graph, thread, ns);
+    if (near.before == MOMENT_NONE)
+        return kept_time_of(replay, near.at) + (ns - replay_moment_ns(graph, near.at));
+    int64_t from_ns = kept_time_of(replay, near.before), to_ns = kept_time_of(replay, near.at);
+    double share = (double)(ns - replay_moment_ns(graph, near.before)) /
+                   (double)(replay_moment_ns(graph, near.at) - replay_moment_ns(graph, near.before));
     return from_ns + llround(share * (double)(to_ns - from_ns));
 }

@@ -25,7 +25,7 @@ struct changes {
     const struct replay_graph *graph; /* borrowed */
     struct factors piece; /* by moment of a thread: the piece of the host that leads to it; gaps too */
     struct factors work;  /* by work */
-    uint64_t *dropped;    /* a bit for each edge: the moment does not depend on it any more */
+    uint64_t *dropped;    /* a bit for each edge: the moment does not depend on it any more; NULL: none */
     bool
         shortens_launches; /* work begins as much sooner after the begin of its launch as that call is shorter */
     bool
@@ -42,7 +42,16 @@ void changes_free(struct changes *changes);
 void changes_clear(struct changes *changes);
 
 void changes_drop_edge(struct changes *changes, size_t edge);
-bool changes_dropped(const struct changes *changes, size_t edge);
+static inline bool changes_dropped(const struct changes *changes, size_t edge)
+{
+    return changes && changes->dropped && changes->dropped[edge / 64] >> (edge % 64) & 1;
+}
+
+/*
+ * Make MORE, the changes of one edit of the same graph, beside those of TO, as if the edit had been applied to TO. False, and TO is
+ * as it was, where that is not known to give the same to the last bit: then the edit has to be applied.
+ */
+bool changes_lay_over(struct changes *to, const struct changes *more);
 
 /* Let thread THREAD take FACTOR of its time within [START, END), on the clock of the graph: every piece, in so far as it lies there. */
 void changes_scale_range(struct changes *changes, size_t thread, int64_t start_ns, int64_t end_ns,
@@ -60,12 +69,24 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
 /* When every moment comes. */
 struct replay {
     const struct replay_graph *graph; /* borrowed */
-    struct shifts shifts;             /* of each moment, from when it was recorded */
+    struct shifts shifts; /* of each moment, from when it was recorded; forgotten where KEPT is set */
+    const moment_id
+        *kept; /* ascending, borrowed: the only moments that replay_time_at may ask about; NULL: all */
+    const int64_t *kept_ns; /* their shifts; borrowed */
+    size_t kept_count;
 };
 
 /* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes);
 void replay_free(struct replay *replay);
+
+/*
+ * The same, of which few moments matter: VISIT sees each block of SHIFTS_OF_BLOCK moments once all of these have come and nothing else
+ * asks for them, and then it is forgotten. Thus the replay takes the memory of what is under way, not of the whole recording.
+ */
+typedef void replay_visit(void *context, const struct replay *replay, size_t block);
+struct replay *replay_pass_by(const struct replay_graph *graph, const struct changes *changes,
+                              replay_visit *visit, void *context);
 
 /* When moment M comes, on the clock of the graph. */
 static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
@@ -73,6 +94,12 @@ static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
     return (int64_t)((uint64_t)replay_recorded_ns(replay->graph, m) +
                      (uint64_t)shifts_get(&replay->shifts, m));
 }
+
+/* The moments that replay_time_at asks for: AT, and the one before where BEFORE is not MOMENT_NONE. */
+struct replay_moments {
+    moment_id at, before;
+};
+struct replay_moments replay_moments_at(const struct replay_graph *graph, size_t thread, int64_t ns);
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far
  * from these as recorded. */

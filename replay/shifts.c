@@ -20,6 +20,12 @@ void shifts_release(struct shifts *shifts)
     *shifts = (struct shifts){ 0 };
 }
 
+void shifts_forget(struct shifts *shifts, size_t block)
+{
+    free(shifts->blocks[block].apart);
+    shifts->blocks[block] = (struct shifts_block){ SHIFTS_UNSET, NULL };
+}
+
 /* All of BLOCK as whole shifts. */
 static int64_t *widen(struct shifts_block *block)
 {

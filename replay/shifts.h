@@ -14,6 +14,7 @@
 #define TPA_REPLAY_SHIFTS_H
 
 #include "replay/moment_times.h"
+#include <stdbool.h>
 
 enum { SHIFTS_OF_BLOCK = 64 };
 
@@ -43,6 +44,15 @@ static inline void shifts_set(struct shifts *shifts, moment_id m, int64_t ns)
     struct shifts_block *block = &shifts->blocks[m / SHIFTS_OF_BLOCK];
     if (block->base_ns != ns || block->apart || ns == SHIFTS_UNSET)
         shifts_set_apart(block, m % SHIFTS_OF_BLOCK, ns);
+}
+
+/* Give back what BLOCK, all of whose shifts were read, takes; it is as if none had been set. */
+void shifts_forget(struct shifts *shifts, size_t block);
+
+/* Are the shifts of all that were set in the block of M the same? False where that is not known. */
+static inline bool shifts_are_alike(const struct shifts *shifts, moment_id m)
+{
+    return !shifts->blocks[m / SHIFTS_OF_BLOCK].apart;
 }
 
 /* The shift of M, which was set. */

@@ -3,8 +3,11 @@
 
 #include "analyze/selection.h"
 #include "base/memory.h"
+#include "base/runs.h"
+#include "base/search.h"
 #include "base/stats.h"
 #include "facts/step_list.h"
+#include "replay/make_graph.h"
 #include "replay/path.h"
 #include "trace/derived.h"
 #include <math.h>
@@ -41,9 +44,16 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* Work of one step, from FIRST (a place among the GPU events) up to END. */
+/* Work of one step, from FIRST (a place among the GPU events) up to END, whose ends have shifts of one block. */
 struct work_run {
     uint32_t step, first, end;
+    int64_t end_ns; /* when the last of it ended, as recorded, on the clock of the graph */
+};
+
+/* When the devices were done with what a step launched. */
+struct device_time {
+    bool any;
+    int64_t end_now_ns, end_then_ns;
 };
 
 /* The steps of a trace that do not overlap, and the work of each: the same for every replay. */
@@ -51,6 +61,8 @@ struct work_steps {
     struct step_list *steps;
     size_t overlapping; /* left out */
     VEC_OF(struct work_run) runs;
+    struct device_time *now; /* by step: as recorded */
+    VEC_OF(moment_id) kept;  /* ascending: of threads, those that tell when steps begin and end in a replay */
 };
 
 /* The step of STEPS that CALL began in; NULL: in none. LAST is a guess, or NULL. */
@@ -64,25 +76,77 @@ static const struct step *step_of_call(const struct trace *trace, const struct s
                : step_list_at(steps, file, start_ns);
 }
 
+/* Add work I of the graph, of the step at INDEX, whose run is the last or a new one. */
+static void add_work(struct work_steps *of, const struct replay_graph *graph, uint32_t i, uint32_t index)
+{
+    moment_id end = replay_work_end(graph, i);
+    int64_t end_ns = replay_recorded_ns(graph, end);
+    struct work_run *run = of->runs.count ? &of->runs.at[of->runs.count - 1] : NULL;
+    if (!run || run->step != index || run->end != i ||
+        replay_work_end(graph, run->first) / SHIFTS_OF_BLOCK != end / SHIFTS_OF_BLOCK) {
+        run = VEC_PUSH(&of->runs);
+        *run = (struct work_run){ index, i, i, end_ns };
+    }
+    run->end++;
+    run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
+    struct device_time *now = &of->now[index];
+    if (!now->any || end_ns > now->end_now_ns)
+        *now = (struct device_time){ .any = true, .end_now_ns = end_ns };
+}
+
+/* Note what tells when the host is at NS of FILE, where STEP is marked. */
+static void keep_moments(struct work_steps *of, const struct replay_graph *graph, const uint32_t *first,
+                         const struct step *step, int64_t ns)
+{
+    uint32_t thread = thread_of_step(graph, first, step);
+    if (thread == UINT32_MAX)
+        return;
+    struct replay_moments at = replay_moments_at(graph, thread, replay_time(graph, step->file, ns));
+    *VEC_PUSH(&of->kept) = at.at;
+    if (at.before != MOMENT_NONE)
+        *VEC_PUSH(&of->kept) = at.before;
+}
+
+static bool comes_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return *(const moment_id *)a > *(const moment_id *)b;
+}
+
+/* The moments at which steps begin, and, where none follows, end. */
+static void keep_all_moments(struct work_steps *of, const struct replay_graph *graph)
+{
+    uint32_t *first = first_threads(graph);
+    for (const struct step *step = of->steps->at; step < of->steps->at + of->steps->count; step++) {
+        keep_moments(of, graph, first, step, step->start_ns);
+        keep_moments(of, graph, first, step, step->end_ns);
+    }
+    free(first);
+    runs_sort(of->kept.at, of->kept.count, sizeof *of->kept.at, comes_later, NULL);
+    size_t kept = 0;
+    for (size_t i = 0; i < of->kept.count; i++)
+        if (kept == 0 || of->kept.at[kept - 1] != of->kept.at[i])
+            of->kept.at[kept++] = of->kept.at[i];
+    of->kept.count = kept;
+}
+
 static void *derive_work_steps(const struct trace *trace)
 {
-    const struct gpu_events *gpu = gpu_events_of(trace);
+    const struct replay_graph *graph = replay_graph_of(trace);
     struct work_steps *of = mem_zalloc(1, sizeof *of);
     of->steps = step_list_open(trace);
     of->overlapping = step_list_drop_overlaps(of->steps);
+    of->now = mem_zalloc(of->steps->count + 1, sizeof *of->now);
     const struct step *last = NULL;
-    for (uint32_t i = 0; i < gpu->count; i++) {
-        event_id call = gpu->call[i];
+    for (uint32_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
         const struct step *step = call == EVENT_NONE ? NULL : step_of_call(trace, of->steps, call, last);
         if (!step)
             continue;
-        struct work_run *run = step == last ? &of->runs.at[of->runs.count - 1] : NULL;
-        if (run && run->end == i)
-            run->end++;
-        else
-            *VEC_PUSH(&of->runs) = (struct work_run){ (uint32_t)(step - of->steps->at), i, i + 1 };
+        add_work(of, graph, i, (uint32_t)(step - of->steps->at));
         last = step;
     }
+    keep_all_moments(of, graph);
     return of;
 }
 
@@ -91,6 +155,8 @@ static void release_work_steps(void *value)
     struct work_steps *of = value;
     step_list_free(of->steps);
     VEC_FREE(&of->runs);
+    free(of->now);
+    VEC_FREE(&of->kept);
     free(of);
 }
 
@@ -100,30 +166,60 @@ static const struct work_steps *work_steps_of(const struct trace *trace)
     return trace_derive(trace, &derivation);
 }
 
-/* When the devices were done with what a step launched. */
-struct device_time {
-    bool any;
-    int64_t end_now_ns, end_then_ns;
+/* What steps need to know of a replay, gathered block by block. */
+struct gathering {
+    const struct work_steps *of;
+    struct device_time *devices; /* by step */
+    int64_t *kept_ns;            /* shifts of OF->kept */
 };
 
-/* New, by step: free with free(). */
-static struct device_time *device_times(const struct replay *replay, const struct work_steps *of)
+static struct gathering gathering_open(const struct work_steps *of)
 {
-    const struct replay_graph *graph = replay->graph;
-    struct device_time *times = mem_zalloc(of->steps->count + 1, sizeof *times);
-    for (const struct work_run *run = of->runs.at; run < of->runs.at + of->runs.count; run++) {
-        struct device_time *time = &times[run->step];
-        for (size_t i = run->first; i < run->end; i++) {
-            moment_id end = replay_work_end(graph, i);
-            int64_t now_ns = replay_moment_ns(graph, end), then_ns = replay_time_of(replay, end);
-            if (!time->any || now_ns > time->end_now_ns)
-                time->end_now_ns = now_ns;
-            if (!time->any || then_ns > time->end_then_ns)
-                time->end_then_ns = then_ns;
-            time->any = true;
-        }
+    struct gathering gathering = { .of = of };
+    gathering.devices = mem_alloc(mem_times(of->steps->count + 1, sizeof *gathering.devices));
+    gathering.kept_ns = mem_alloc(mem_times(of->kept.count + 1, sizeof *gathering.kept_ns));
+    for (size_t step = 0; step < of->steps->count; step++) {
+        gathering.devices[step] = of->now[step];
+        gathering.devices[step].end_then_ns = INT64_MIN;
     }
-    return times;
+    return gathering;
+}
+
+static void gathering_release(struct gathering *gathering)
+{
+    free(gathering->devices);
+    free(gathering->kept_ns);
+}
+
+/* When the work of RUN, whose shifts are of one block, is done. */
+static void gather_run(struct gathering *gathering, const struct replay *replay, const struct work_run *run)
+{
+    moment_id first = replay_work_end(replay->graph, run->first);
+    int64_t *then_ns = &gathering->devices[run->step].end_then_ns;
+    if (shifts_are_alike(&replay->shifts, first)) {
+        int64_t end_ns = (int64_t)((uint64_t)run->end_ns + (uint64_t)shifts_get(&replay->shifts, first));
+        *then_ns = end_ns > *then_ns ? end_ns : *then_ns;
+        return;
+    }
+    for (size_t i = run->first; i < run->end; i++) {
+        int64_t end_ns = replay_time_of(replay, replay_work_end(replay->graph, i));
+        *then_ns = end_ns > *then_ns ? end_ns : *then_ns;
+    }
+}
+
+/* A replay_visit. */
+static void gather_block(void *context, const struct replay *replay, size_t block)
+{
+    struct gathering *gathering = context;
+    const struct work_steps *of = gathering->of;
+    const struct replay_graph *graph = replay->graph;
+    size_t first = block * SHIFTS_OF_BLOCK, end = first + SHIFTS_OF_BLOCK, i;
+    SEARCH(i, of->kept.count, of->kept.at[i] < first);
+    for (; i < of->kept.count && of->kept.at[i] < end; i++)
+        gathering->kept_ns[i] = shifts_get(&replay->shifts, of->kept.at[i]);
+    SEARCH(i, of->runs.count, replay_work_end(graph, of->runs.at[i].first) < first);
+    for (; i < of->runs.count && replay_work_end(graph, of->runs.at[i].first) < end; i++)
+        gather_run(gathering, replay, &of->runs.at[i]);
 }
 
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */
@@ -219,12 +315,12 @@ static void pace_by_devices(struct step_time *first, const struct step_time *end
     }
 }
 
-static void add_steps(struct step_times *times, const struct replay *replay)
+static void add_steps(struct step_times *times, const struct replay *replay, const struct gathering *gathered)
 {
     const struct replay_graph *graph = replay->graph;
-    const struct work_steps *of = work_steps_of(graph->trace);
+    const struct work_steps *of = gathered->of;
     const struct step_list *steps = of->steps;
-    struct device_time *devices = device_times(replay, of);
+    const struct device_time *devices = gathered->devices;
     times->overlapping = of->overlapping;
     uint32_t *first = first_threads(graph);
     for (size_t i = 0; i < steps->count; i++) {
@@ -255,7 +351,6 @@ static void add_steps(struct step_times *times, const struct replay *replay)
         pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
     free(first);
-    free(devices);
 }
 
 /* When the replay of a recording begins and ends. */
@@ -363,11 +458,39 @@ static void take_medians(struct step_times *times, const struct trace *trace)
 struct step_times *step_times_open(const struct replay *replay, bool whole)
 {
     struct step_times *times = mem_zalloc(1, sizeof *times);
-    if (!whole)
-        add_steps(times, replay);
+    if (!whole) {
+        struct gathering gathering = gathering_open(work_steps_of(replay->graph->trace));
+        for (size_t block = 0; block < replay->shifts.block_count; block++)
+            gather_block(&gathering, replay, block);
+        add_steps(times, replay, &gathering);
+        gathering_release(&gathering);
+    }
     if (times->count == 0)
         add_recordings(times, replay);
     take_medians(times, replay->graph->trace);
+    return times;
+}
+
+struct step_times *step_times_with(const struct changes *changes)
+{
+    const struct replay_graph *graph = changes->graph;
+    const struct work_steps *of = work_steps_of(graph->trace);
+    if (of->steps->count == 0) { /* then every moment matters */
+        struct replay *replay = replay_open(graph, changes);
+        struct step_times *times = step_times_open(replay, false);
+        replay_free(replay);
+        return times;
+    }
+    struct step_times *times = mem_zalloc(1, sizeof *times);
+    struct gathering gathering = gathering_open(of);
+    struct replay *replay = replay_pass_by(graph, changes, gather_block, &gathering);
+    replay->kept = of->kept.at;
+    replay->kept_ns = gathering.kept_ns;
+    replay->kept_count = of->kept.count;
+    add_steps(times, replay, &gathering);
+    take_medians(times, graph->trace);
+    replay_free(replay);
+    gathering_release(&gathering);
     return times;
 }
 

@@ -218,15 +218,18 @@ static bool add_with_difference(struct apart *apart, struct buffer *shown, name_
     return fits;
 }
 
-/* SHOWN with " #NUMBER" behind it, no wider than MAX; where there is no room for that, as it is. */
-static void add_number(struct buffer *shown, size_t number, size_t max)
+/* SHOWN, of the name ID, with " #NUMBER" behind it, no wider than MAX; where there is no room for that, as it is. */
+static void add_number(struct apart *apart, struct buffer *shown, name_id id, size_t number)
 {
     char mark[24];
     size_t wide = (size_t)snprintf(mark, sizeof mark, " #%zu", number);
     struct buffer cut = { 0 };
-    if (wide >= max)
+    if (wide >= apart->max)
         return;
-    shorten_middle(&cut, shown->at, shown->count, max - wide);
+    apart->max -= wide;
+    if (!add_with_difference(apart, &cut, id))
+        shorten_middle(&cut, shown->at, shown->count, apart->max);
+    apart->max += wide;
     buffer_clear(shown);
     buffer_add(shown, cut.at, cut.count);
     buffer_puts(shown, mark);
@@ -245,7 +248,7 @@ static struct text tell_apart(struct apart *apart, name_id id)
     size_t number = distinct_number(apart->numbers, names_text(apart->names, id),
                                     names_length(apart->names, id), shown.at, shown.count);
     if (number > 1)
-        add_number(&shown, number, apart->max);
+        add_number(apart, &shown, id, number);
     struct text told = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count), shown.count };
     buffer_release(&shown);
     return told;

@@ -325,8 +325,9 @@ static void put_end(struct writing *page, const struct page *of)
 {
     put(page, "</main>\n<footer class=\"faint\"><p>Made by ");
     put_text(page, of->maker);
-    put(page, ". Times are from the profiler's clock; each figure is "
-              "defined below its table.</p></footer>\n<script>");
+    put(page,
+        ". Times are from the profiler's clock; each figure is "
+        "defined below its table. Commands are shown without their files, which follow them.</p></footer>\n<script>");
     buffer_add(&page->text, (const char *)page_script, page_script_size);
     put(page, "</script>\n</body>\n</html>\n");
 }

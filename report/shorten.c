@@ -62,13 +62,28 @@ static bool find_file(const char *s, size_t len, size_t *file)
     return slash + 1 < len && (slash == 0 || s[slash - 1] != '/');
 }
 
+/* In S from FILE on, "file.py(276): f" or "file.py:276:f": where the line's number begins and ends; false: it has none. */
+static bool find_line(const char *s, size_t len, size_t file, size_t *begin, size_t *end)
+{
+    for (size_t i = file; i + 1 < len; i++) {
+        if ((s[i] != '(' && s[i] != ':') || s[i + 1] < '0' || s[i + 1] > '9')
+            continue;
+        *begin = i;
+        for (i++; i < len && s[i] >= '0' && s[i] <= '9'; i++)
+            ;
+        *end = i + (i < len && s[i] == ')');
+        return true;
+    }
+    return false;
+}
+
 /*
  * Append the path of LEN bytes, whose last component begins at FILE, in MAX columns: directories go from the left, then
- * what follows "file.py(276)". False, with nothing appended, when that does not fit.
+ * what follows "file.py(276)", then the front of the file's name. False, with nothing appended, when that does not fit.
  */
 static bool add_path(struct buffer *out, const char *s, size_t len, size_t file, size_t max)
 {
-    size_t line = file;
+    size_t begin, end;
     for (size_t at = 0; at < file; at++)
         if (s[at] == '/' && ELLIPSIS_WIDTH + unicode_text_width(s + at, len - at) <= max) {
             buffer_puts(out, ELLIPSIS);
@@ -79,12 +94,18 @@ static bool add_path(struct buffer *out, const char *s, size_t len, size_t file,
         buffer_add(out, s + file, len - file);
         return true;
     }
-    while (line < len && s[line] != ')')
-        line++;
-    if (line == len || unicode_text_width(s + file, line + 1 - file) + ELLIPSIS_WIDTH > max)
+    if (!find_line(s, len, file, &begin, &end))
         return false;
-    buffer_add(out, s + file, head_that_fits(s + file, len - file, max - ELLIPSIS_WIDTH));
+    if (unicode_text_width(s + file, end - file) + ELLIPSIS_WIDTH <= max) {
+        buffer_add(out, s + file, head_that_fits(s + file, len - file, max - ELLIPSIS_WIDTH));
+        buffer_puts(out, ELLIPSIS);
+        return true;
+    }
+    if (ELLIPSIS_WIDTH + unicode_text_width(s + begin, len - begin) > max)
+        return false;
+    begin = tail_that_fits(s, len, max - ELLIPSIS_WIDTH);
     buffer_puts(out, ELLIPSIS);
+    buffer_add(out, s + begin, len - begin);
     return true;
 }
 
@@ -269,16 +290,26 @@ static void replace(struct buffer *text, size_t from, size_t to)
     *text = shorter;
 }
 
-/* TO, or where the outermost bracket that is still open there begins: what is kept from FROM on has none. */
-static size_t before_open_bracket(const char *s, size_t from, size_t to)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/*
+ * TO, or where the outermost bracket that is still open there begins, or a number that would be halved: what is kept from
+ * FROM on has none.
+ */
+static size_t before_what_is_cut(const char *s, size_t from, size_t to)
 {
     size_t depth = 0, bracket = to;
     for (size_t i = from; i < to; i++) {
-        if (s[i] == '<' && depth++ == 0)
+        if ((s[i] == '<' || s[i] == '(') && depth++ == 0)
             bracket = i;
-        else if (s[i] == '>' && depth > 0 && --depth == 0)
+        else if ((s[i] == '>' || s[i] == ')') && depth > 0 && --depth == 0)
             bracket = to;
     }
+    while (bracket > from && is_digit(s[bracket - 1]) && is_digit(s[bracket]))
+        bracket--;
     return bracket;
 }
 
@@ -294,7 +325,7 @@ static void drop_arguments(struct buffer *text, struct groups *groups, size_t ma
     size_t excess = shorter.count > max ? shorter.count - max + ELLIPSIS_WIDTH : 0;
     if (excess > last->length)
         excess = last->length;
-    replace(&shorter, before_open_bracket(shorter.at, end - last->length, end - excess), end);
+    replace(&shorter, before_what_is_cut(shorter.at, end - last->length, end - excess), end);
     buffer_release(text);
     *text = shorter;
 }

@@ -28,7 +28,7 @@ size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max
 
 /*
  * The same for texts that are not names: the middle goes, for "...". A path loses its directories, from the left, and keeps its
- * file and line: ".../modules/module.py(276): forward", "module.py(276): forw...".
+ * file and line: ".../modules/module.py(276): forward", "module.py(276): forw...", "...ule.py:276:forward".
  */
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max);
 

@@ -14,7 +14,7 @@
  *
  * Every line fits the width. When the columns are too wide together, texts give way first, the widest most, down to
  * a width that still tells something; then whole columns go from the right, but never the first, nor the one that the
- * rows are sorted by, and a line says which. Different names never look the same (apart.h). Figures are never cut. A single
+ * rows are sorted by, nor a verdict, and a line says which. Different names never look the same (apart.h). Figures are never cut. A single
  * row that does not fit is shown as a list, and so is a table without columns: one figure a line.
  */
 #include "report/printer.h"
@@ -259,7 +259,8 @@ static size_t fit(struct page *page, const struct table *table, struct shown *sh
     }
     for (int texts_too = !table->chosen; texts_too < 2; texts_too++)
         for (size_t i = kept; i-- > 1 && least_total > page->width;) {
-            if (shown[i].column == table->sort_column || (shown[i].is_text && !texts_too))
+            if (shown[i].column == table->sort_column || (shown[i].is_text && !texts_too) ||
+                strcmp(table->columns[shown[i].column].key, "verdict") == 0)
                 continue;
             struct shown gone = shown[i];
             least_total -= least[i] + GAP;

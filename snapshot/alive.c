@@ -33,7 +33,7 @@ bool *memory_replay_stacks(const struct memory_replay *replay)
     for (uint64_t e = replay->device->first; e < replay->device->end; e++)
         if (stacks[e] != STACK_NONE)
             has[stacks[e]] = true;
-    for (size_t i = 0; i < replay->lives.count; i++) /* those of blocks that were there before */
+    for (size_t i = 0; i < replay->lives.count; i++) /* those of blocks that existed before */
         if (replay->lives.at[i].stack != STACK_NONE)
             has[replay->lives.at[i].stack] = true;
     return has;
@@ -66,7 +66,7 @@ static void name_stacks(struct life_names *names)
     arena_release(&arena);
 }
 
-/* Annotations of one device, by their begin; and the scopes that are open while time goes on. */
+/* Annotations of one device, by start; and the scopes open at the current time. */
 struct scopes {
     VEC_OF(struct snapshot_annotation) by_start;
     VEC_OF(struct snapshot_annotation) open;
@@ -81,7 +81,7 @@ static bool starts_later(const void *context, const void *a, const void *b)
                                              : left->end_us < right->end_us;
 }
 
-/* The innermost scope at TIME_US, which does not go back; NAME_NONE: none. */
+/* The innermost scope at TIME_US, which must not decrease; NAME_NONE: none. */
 static name_id scope_at(struct scopes *scopes, int64_t time_us)
 {
     while (scopes->next < scopes->by_start.count && scopes->by_start.at[scopes->next].start_us <= time_us)
@@ -184,7 +184,7 @@ uint32_t life_name(const struct life_names *names, size_t i)
     return life->born < 0 ? names->before : names->none;
 }
 
-/* ---- what is in use ---- */
+/* ---- memory in use ---- */
 
 static bool row_after(const void *context, const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
 /*
- * alive.h - what was in use at a moment, by the code that allocated it.
+ * alive.h - memory in use at a moment, by the code that allocated it.
  *
  *     struct alive alive;
  *     alive_find(replay, replay->allocated.peak_entry, ALIVE_BY_LINE, &alive);
@@ -7,8 +7,8 @@
  *         printf("%s %lld\n", alive.rows.at[i].name, alive.rows.at[i].bytes);
  *     alive_release(&alive);
  *
- * What was there before recording began and has no stack is a row of its own, "[before recording]"; what history allocated
- * without one is "[no frames]".
+ * Memory from before recording began without a stack is a separate row, "[before recording]"; later allocations without
+ * one are "[no frames]".
  */
 #ifndef TPA_SNAPSHOT_ALIVE_H
 #define TPA_SNAPSHOT_ALIVE_H
@@ -19,7 +19,7 @@ enum alive_by {
     ALIVE_BY_LINE,       /* snapshot_user_frame */
     ALIVE_BY_STACK,      /* all frames, innermost first, with " <- " between them */
     ALIVE_BY_ANNOTATION, /* the innermost user scope in which it was allocated; needs times */
-    ALIVE_BY_CATEGORY,   /* parameter, gradient ...; _profile_to_snapshot records them */
+    ALIVE_BY_CATEGORY,   /* parameter, gradient ...; recorded by _profile_to_snapshot */
     ALIVE_BY_POOL,
     ALIVE_BY_STREAM,
     ALIVE_BY_CONTEXT, /* of torch.compile: the number of the graph */
@@ -32,7 +32,7 @@ extern const char alive_before_recording[], alive_no_frames[];
 struct alive_row {
     const char *name; /* in the arena */
     size_t length;
-    stack_id stack; /* of the block that is largest; STACK_NONE: it has none */
+    stack_id stack; /* of the largest block; STACK_NONE: none */
     int64_t bytes;  /* requested */
     int64_t count;
 };
@@ -40,24 +40,23 @@ struct alive_row {
 struct alive {
     VEC_OF(struct alive_row) rows; /* by bytes, then by name */
     int64_t bytes, count;
-    int64_t before_bytes, before_count; /* of these, what was there before recording began */
+    int64_t before_bytes, before_count; /* part of these from before recording began */
     struct arena arena;
 };
 
-/* What is allocated after ENTRY (REPLAY_BEFORE_FIRST .. the last). */
+/* Find the memory allocated after ENTRY (REPLAY_BEFORE_FIRST .. the last). Release with alive_release. */
 void alive_find(const struct memory_replay *replay, int64_t entry, enum alive_by by, struct alive *alive);
 void alive_release(struct alive *alive);
 
-/* ---- for whoever sums up lives in another way ---- */
+/* ---- for other aggregations of lives ---- */
 
 /*
- * What lives are called: numbers, dense, the same for all that have the same name. Made once for a replay, as it takes a
- * look at every stack.
+ * Names of lives: dense ids, equal for equal names. Computed once per replay, because every stack is visited.
  */
 struct life_names {
     const struct memory_replay *replay;
     enum alive_by by;
-    uint32_t *of_stack;    /* for line and stack: by stack, of those that the device has */
+    uint32_t *of_stack;    /* for line and stack: by stack, for those of the device */
     uint32_t *of_life;     /* else: by life */
     struct names *names;   /* the texts */
     uint32_t before, none; /* "[before recording]" and "[no frames]" */
@@ -65,12 +64,13 @@ struct life_names {
 void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names);
 void life_names_release(struct life_names *names);
 
-/* New: by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. Free it. */
+/* New, free with free(): by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. */
 bool *memory_replay_stacks(const struct memory_replay *replay);
 
+/* The name of life number LIFE, as an id of names->names. */
 uint32_t life_name(const struct life_names *names, size_t life);
 
-/* "a:1:f <- b:2:g": the frames of STACK, innermost first, added to OUT. */
+/* "a:1:f <- b:2:g": the frames of STACK, innermost first, appended to OUT. */
 struct buffer;
 void snapshot_stack_text(const struct snapshot *snapshot, stack_id stack, struct buffer *out);
 

@@ -1,6 +1,6 @@
 /*
- * analysis.h - all answers about memory snapshots, as structs: what `tpa memory` shows, and report, charts and diff
- * use.
+ * analysis.h - all analyses of memory snapshots, as structs: shown by `tpa memory`, and used by report, charts and
+ * diff.
  *
  *     struct snapshot_answers answers;
  *     snapshot_answer(&snapshots, &(struct snapshot_question){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
@@ -33,15 +33,15 @@ bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, str
 struct snapshot_question {
     struct snapshot_moment at;
     enum alive_by by;
-    struct ranges devices; /* only these; none given: all. The host stays */
+    struct ranges devices; /* only these; none given: all. The host is always included */
 };
 
-/* A row of what is in use at the moment. */
+/* A row of memory in use at the moment. */
 struct in_use_row {
     struct text file, name;
     int64_t device;
     int64_t bytes, count, average_bytes;
-    double share; /* of all that is in use on the device */
+    double share; /* of all memory in use on the device */
     struct text stack;
 };
 
@@ -50,7 +50,7 @@ struct pool_row {
     int64_t device;
     bool expandable;
     struct segment_sums sums;
-    int64_t returned; /* by empty_cache(): whole segments, and pages of expandable ones */
+    int64_t returned; /* returned by empty_cache(): whole segments, and pages of expandable ones */
 };
 
 struct segment_row {
@@ -63,7 +63,7 @@ struct segment_row {
 };
 
 struct snapshot_answers {
-    VEC_OF(struct memory_replay *) replays; /* of every device that was requested */
+    VEC_OF(struct memory_replay *) replays; /* of every selected device */
     VEC_OF(const char *) files;             /* of every replay: the snapshot's path */
     struct device_rows devices;
     VEC_OF(struct in_use_row) in_use;
@@ -75,15 +75,16 @@ struct snapshot_answers {
     struct churn churn;
     enum moment_kind moment; /* the selected one */
     enum alive_by by;
-    int64_t moments_missing; /* devices with a history that has no such moment */
+    int64_t moments_missing; /* devices whose history has no such moment */
     struct arena arena;
 };
 
+/* Answer QUESTION about SNAPSHOTS, which are borrowed. Release ANSWERS with snapshot_answers_release. */
 void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
                      struct snapshot_answers *answers);
 void snapshot_answers_release(struct snapshot_answers *answers);
 
-/* Why something is not in the files. */
+/* A notice on why something is missing in the files. */
 struct missing_data {
     const char *kind;
     struct text text; /* one sentence */

@@ -18,7 +18,7 @@ struct making {
     name_id *stack_texts; /* by stack; NAME_NONE: not made yet */
     track_id track;
     uint16_t instant, annotation;
-    int64_t totals[3]; /* the last that were told */
+    int64_t totals[3]; /* the last recorded ones */
 };
 
 static int64_t moment_ns(const struct memory_replay *replay, int64_t entry)
@@ -57,7 +57,7 @@ static void add_samples(struct making *making, const struct walk *walk, int64_t 
     }
 }
 
-/* The record of the entry that WALK stands on, if it changes what is allocated. */
+/* Add the record of WALK's current entry, if it changes allocated memory. */
 static void add_change(struct making *making, const struct walk *walk, int64_t before, struct buffer *text)
 {
     const struct memory_replay *replay = making->replay;

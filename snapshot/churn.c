@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In microseconds, of all rows: four bytes each where they differ by less than an hour. */
+/* Lifetimes in microseconds of all rows: four bytes each if they differ by less than an hour. */
 struct lifetimes {
     int64_t least;
-    uint32_t *narrow; /* more than the least */
-    int64_t *wide;    /* NULL where `narrow` is not */
+    uint32_t *narrow; /* offset from the least */
+    int64_t *wide;    /* NULL if `narrow` is used */
 };
 
 static int64_t lifetime_at(const struct lifetimes *lifetimes, size_t i)
@@ -29,7 +29,7 @@ static void set_lifetime(struct lifetimes *lifetimes, size_t i, int64_t us)
         lifetimes->wide[i] = us;
 }
 
-/* Of the COUNT values from FIRST on the one of rank RANK, from 0, in ascending order. */
+/* The value of rank RANK (from 0, ascending) of the COUNT values from FIRST on. */
 static int64_t value_of_rank(const struct lifetimes *lifetimes, size_t first, size_t count, size_t rank)
 {
     enum { BITS = 11, SLOTS = 1 << BITS };
@@ -61,7 +61,7 @@ static int compare_us(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Quantiles of a row, from its COUNT lifetimes from FIRST on; there is one at least. */
+/* Quantiles of a row, from its COUNT lifetimes from FIRST on; at least one. */
 static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_t count,
                           struct churn_row *row)
 {
@@ -78,7 +78,7 @@ static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_
         *quantiles[i] = 1000 * (few ? sorted[ranks[i]] : value_of_rank(lifetimes, first, count, ranks[i]));
 }
 
-/* How long life I lasted; false when that is unknown, or it goes on. */
+/* The lifetime of life I; false if unknown, or it has not ended. */
 static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *us)
 {
     const struct life *life = &replay->lives.at[i];
@@ -90,11 +90,11 @@ static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *u
     return known;
 }
 
-/* The lifetimes of the lives of each of the COUNT ROWS, which are put one row after the other. */
+/* The lifetimes of the lives of each of the COUNT ROWS, stored row by row. */
 static void add_lifetimes(const struct memory_replay *replay, const struct life_names *names,
                           struct churn_row *rows, size_t count)
 {
-    size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: behind its lifetimes that are there */
+    size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: end of its lifetimes so far */
     int64_t us, least = INT64_MAX, most = INT64_MIN;
     for (size_t i = 0; i < replay->first_old; i++) {
         if (!lifetime_of(replay, i, &us))

@@ -1,5 +1,5 @@
 /*
- * churn.h - who allocates and frees, how often, and how long the memory is used; who makes the allocator go to the device.
+ * churn.h - allocations and frees by line of code: counts, lifetimes, and requests to the device.
  */
 #ifndef TPA_SNAPSHOT_CHURN_H
 #define TPA_SNAPSHOT_CHURN_H
@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "snapshot/replay.h"
 
-/* A line of code on a device. What the line allocated counts, whoever freed it. */
+/* A line of code on a device. Allocations of the line count, regardless of what freed them. */
 struct churn_row {
     struct text file, line;
     int64_t device;
@@ -15,7 +15,7 @@ struct churn_row {
     int64_t freed, freed_bytes;           /* of these */
     int64_t average_bytes, largest_bytes;
     int64_t lifetime_median_ns, lifetime_p90_ns,
-        lifetime_longest_ns; /* of what was freed; TABLE_INT_MISSING without times */
+        lifetime_longest_ns; /* of freed memory; TABLE_INT_MISSING without times */
     int64_t segments,
         segment_bytes;      /* that the allocator got from the device for it: each a cudaMalloc or cuMemMap */
     int64_t segments_freed; /* that it gave back within calls of this line: each waits for the device */
@@ -26,7 +26,7 @@ struct churn {
     struct arena arena;
 };
 
-/* The lines of the device of REPLAY, added to CHURN. FILE is borrowed. */
+/* Add the lines of the device of REPLAY to CHURN. FILE is borrowed. */
 void churn_find(const struct memory_replay *replay, const char *file, struct churn *churn);
 void churn_release(struct churn *churn);
 

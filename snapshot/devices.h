@@ -1,4 +1,4 @@
-/* devices.h - one row per device: what it holds when the snapshot is taken, and the peaks of the history before. */
+/* devices.h - one row per device: its state when the snapshot is taken, and the peaks of its history. */
 #ifndef TPA_SNAPSHOT_DEVICES_H
 #define TPA_SNAPSHOT_DEVICES_H
 
@@ -6,7 +6,7 @@
 #include "snapshot/replay.h"
 #include "snapshot/segments.h"
 
-/* TABLE_INT_MISSING where history has no entry. */
+/* TABLE_INT_MISSING if the history has no entry. */
 struct device_row {
     struct text file;
     int64_t device;   /* TABLE_INT_MISSING: pinned host memory */
@@ -19,7 +19,7 @@ struct device_row {
     struct text peak_scope; /* innermost annotation at the peak */
     int64_t peak_count;     /* blocks in use at the peak */
     int64_t start, end;     /* allocated before the first entry, and after the last */
-    int64_t before_at_peak; /* of the peak, what was there before recording began */
+    int64_t before_at_peak; /* part of the peak from before recording began */
     int64_t entries;
 };
 
@@ -28,7 +28,7 @@ struct device_rows {
     struct arena arena;
 };
 
-/* The row of REPLAY's device, added to ROWS. FILE is borrowed; names of annotations live as long as the snapshot. */
+/* Add the row of REPLAY's device to ROWS. FILE is borrowed; names of annotations live as long as the snapshot. */
 void device_row_add(const struct memory_replay *replay, const char *file, struct device_rows *rows);
 
 #endif

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is being filled. */
+/* The state of filling the answer. */
 struct screen {
     const struct snapshot_answers *answers;
     const struct device_row *device;
@@ -57,7 +57,7 @@ static int64_t most_of(const struct device_row *row)
     return has_peak(row) ? row->allocated_peak : row->sums.allocated;
 }
 
-/* The device of the first OOM, else the one that held most; NULL: there is none. */
+/* The device of the first OOM, else the one with the highest peak; NULL if there is none. */
 static void choose_device(struct screen *screen)
 {
     const struct snapshot_answers *answers = screen->answers;
@@ -116,7 +116,7 @@ static void add_fact(const struct screen *screen, const char *label, const char 
 static void add_facts(const struct screen *screen)
 {
     const struct device_row *row = screen->device;
-    if (screen->answers->devices.rows.count > 1) /* the figures are of this one */
+    if (screen->answers->devices.rows.count > 1) /* the figures are for this one */
         add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
     if (has_peak(row)) {
         add_fact(screen, "Allocated peak", bytes_text(screen, row->allocated_peak));
@@ -127,7 +127,7 @@ static void add_facts(const struct screen *screen)
     add_fact(screen, "Reserved at the end", bytes_text(screen, row->sums.reserved));
 }
 
-/* ---- what held the peak ---- */
+/* ---- memory at the peak ---- */
 
 /* "optimizer.py:78:step" of "/home/u/job/optimizer.py:78:step". */
 static const char *without_folders(const char *line)
@@ -223,12 +223,13 @@ static void add_leak(const struct screen *screen)
             .advice =
                 "Something keeps what each step makes: a list of losses with their graphs is the usual one.",
             .section = "leaks",
+            .command = "tpa memory --table leaks",
         };
         return;
     }
 }
 
-/* The line that held most at the peak; what was there before recording has no line, and is said too. */
+/* The line with the most memory at the peak; memory from before recording has no line, and is mentioned as well. */
 static void add_holders(const struct screen *screen)
 {
     const double worth_it = 0.2;
@@ -253,6 +254,7 @@ static void add_holders(const struct screen *screen)
                 old ? "Call torch.cuda.memory._record_memory_history() before the model is made to see by what."
                     : NULL,
             .section = "alive_at_peak",
+            .command = "tpa memory --table alive_at_peak",
         };
     }
 }
@@ -273,6 +275,7 @@ static void add_idle(const struct screen *screen)
         .advice = arena_printf(screen->arena, "torch.cuda.empty_cache() would return %s of it to the device.",
                                bytes_text(screen, returned)),
         .section = "fragmentation",
+        .command = "tpa memory --table fragmentation",
     };
 }
 

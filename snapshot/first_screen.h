@@ -1,4 +1,4 @@
-/* first_screen.h - what a page about memory snapshots begins with: the peak or the OOM, what held it, what to do. */
+/* first_screen.h - the head of a page about memory snapshots: the peak or the OOM, its main contents, what to do. */
 #ifndef TPA_SNAPSHOT_FIRST_SCREEN_H
 #define TPA_SNAPSHOT_FIRST_SCREEN_H
 

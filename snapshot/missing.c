@@ -1,4 +1,4 @@
-/* missing.c - why something is not in a snapshot, or does not fit together: see analysis.h. */
+/* missing.c - why something is missing or inconsistent in a snapshot: see analysis.h. */
 #include "snapshot/analysis.h"
 
 #include <stdlib.h>
@@ -49,11 +49,11 @@ static bool is_of_state(const struct snapshot *snapshot, const struct snapshot_d
     return action == ENTRY_FREE_COMPLETED || action == ENTRY_SNAPSHOT || action == ENTRY_SEGMENT_FREE;
 }
 
-/* What a ring of entries has overwritten: blocks of which it has the stack, and not the allocation. */
+/* Entries overwritten in a ring: blocks with a stack but without their allocation. */
 static void tell_lost(struct telling *telling, const struct memory_replay *replay)
 {
     if (!replay->has_history || is_of_state(replay->snapshot, replay->device))
-        return; /* nothing was recorded that a ring could have lost */
+        return; /* no recording, so the ring lost nothing */
     int64_t count = 0, bytes = 0;
     for (size_t i = replay->first_old; i < replay->lives.count; i++)
         if (replay->lives.at[i].stack != STACK_NONE) {
@@ -134,20 +134,20 @@ static void tell_contradictions(struct telling *telling, const struct memory_rep
                 "time goes back between entries; their order is kept");
 }
 
-/* Was it made of a profile by _profile_to_snapshot, which alone writes categories? */
+/* Was it made from a profile by _profile_to_snapshot, the only writer of categories? */
 static bool is_of_profile(const struct snapshot *snapshot)
 {
     const struct snapshot_column *category = &snapshot->entries.category;
     return category->at || (snapshot->entries.count && category->same != NAME_NONE);
 }
 
-/* Do all entries say nothing in COLUMN, which holds names? */
+/* Is COLUMN, which holds names, empty in all entries? */
 static bool is_silent(const struct snapshot *snapshot, const struct snapshot_column *column)
 {
     return !column->at && (column->same == NAME_NONE || names_length(snapshot->names, column->same) == 0);
 }
 
-/* Why there is but one row where something was to be grouped by what the file does not record. */
+/* Explain why there is only one row if rows are grouped by something that is not recorded. */
 static void tell_grouping(struct telling *telling, const struct snapshot *snapshot, enum alive_by by)
 {
     int64_t count = (int64_t)snapshot->entries.count;
@@ -181,7 +181,7 @@ static void tell_device(struct telling *telling, const struct memory_replay *rep
                 is_of_profile(replay->snapshot) ? "_profile_to_snapshot writes none" : "PyTorch before 2.2");
 }
 
-/* Of all devices together: was there a recording? */
+/* For all devices together: was there a recording? */
 static void tell_recording(struct telling *telling, const struct snapshot *snapshot)
 {
     uint64_t entries = 0, of_state = 0;

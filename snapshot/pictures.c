@@ -15,7 +15,7 @@ static struct timeline_point point_of(const struct walk *walk, int64_t first_us)
     return (struct timeline_point){ walk->entry, moment_ns, walk->allocated, walk->active, walk->reserved };
 }
 
-/* The points of a part of the history that are worth keeping. */
+/* The points to keep of a part of the history. */
 enum { KEPT_LOW, KEPT_HIGH, KEPT_RESERVED, KEPT_LAST, KEPT };
 
 static void keep(struct timeline_point kept[KEPT], const struct timeline_point *point, bool first)
@@ -44,7 +44,7 @@ static void add_kept(struct timeline_points *points, const struct timeline_point
     }
 }
 
-/* At most about 4 * PARTS points, the first and the last among them. VEC_FREE. */
+/* At most about 4 * PARTS points, including the first and the last. Free with VEC_FREE. */
 static void snapshot_timeline(const struct memory_replay *replay, size_t parts,
                               struct timeline_points *points)
 {
@@ -76,7 +76,7 @@ struct labelled {
     bool peak, oom;
 };
 
-/* That of LABELS whose text would lie over one at (X, Y) of a chart WIDE and HIGH; NULL: none. */
+/* The label in LABELS whose text would overlap one at (X, Y) of a chart WIDE and HIGH; NULL: none. */
 static struct labelled *find_beside(struct labelled *labels, size_t count, double x, double y, double wide,
                                     double high)
 {
@@ -86,7 +86,7 @@ static struct labelled *find_beside(struct labelled *labels, size_t count, doubl
     return NULL;
 }
 
-/* The peak and out-of-memory errors, which often lie side by side: then they have one label. */
+/* The peak and out-of-memory errors, which are often close together: then they share one label. */
 static void add_labels(struct chart *chart, const struct memory_replay *replay, size_t x)
 {
     enum { LABELS_MOST = 8 };

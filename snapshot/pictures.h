@@ -1,4 +1,5 @@
-/* pictures.h - the bytes of a device over its history: a chart for each, and the stacks in use at the peak as a flame. */
+/* pictures.h - the bytes of a device over its history: a chart for each, and the stacks in use at the peak as a
+ * flame. */
 #ifndef TPA_SNAPSHOT_PICTURES_H
 #define TPA_SNAPSHOT_PICTURES_H
 
@@ -6,8 +7,8 @@
 #include "snapshot/replay.h"
 
 /*
- * A figure of the history at one entry. Of many entries those are kept at which allocated or reserved bytes are
- * lowest and highest within a part of the history, so that no peak is lost.
+ * A figure of the history at one entry. Of many entries, those with the lowest and highest allocated or reserved bytes
+ * in each part of the history are kept, so that no peak is lost.
  */
 struct timeline_point {
     int64_t entry;
@@ -19,8 +20,8 @@ struct timeline_points {
 };
 
 /*
- * Charts of the COUNT REPLAYS that have a history, no more than MOST; how many there would be is returned. The peak and
- * what runs out of memory are labelled.
+ * Charts of the COUNT REPLAYS that have a history, at most MOST; returns how many there would be without the limit. The
+ * peak and out-of-memory errors are labelled.
  */
 size_t snapshot_draw(struct memory_replay *const *replays, size_t count, size_t most,
                      struct picture *picture);

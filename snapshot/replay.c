@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last life of each address: open addressing; one that is over stays, so that a second free of it is known. */
+/* The last life of each address: open addressing; an ended one stays, so that a second free of it is detected. */
 struct address {
     uint64_t addr;
     uint32_t life_plus_1;
@@ -54,7 +54,7 @@ struct making {
     enum entry_action active_leaves_at;
 };
 
-/* An old life's number while the others still grow: they count down. */
+/* The provisional number of an old life: these count down. */
 #define OLD_LIFE(index) (LIFE_NONE - 1 - (uint32_t)(index))
 
 static struct life *life_at(struct making *making, uint32_t number)
@@ -97,10 +97,10 @@ static void end_life(struct making *making, int32_t entry, uint64_t e, enum entr
     struct memory_replay *replay = making->replay;
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     struct address *slot = find_address(&making->addresses, entries->addr[e]);
-    if (!slot->life_plus_1) { /* it was there before the first entry */
+    if (!slot->life_plus_1) { /* it existed before the first entry */
         set_life(&making->addresses, slot, entries->addr[e],
                  add_old(making, entries->addr[e], entries->size[e]));
-        if (action != replay->leaves_at) /* and its tensor had died before, too */
+        if (action != replay->leaves_at) /* its tensor had died before as well */
             life_at(making, slot->life_plus_1 - 1)->freed = REPLAY_BEFORE_FIRST;
     }
     uint32_t number = slot->life_plus_1 - 1;
@@ -120,7 +120,7 @@ static void end_life(struct making *making, int32_t entry, uint64_t e, enum entr
         replay->frees_ignored++;
 }
 
-/* Blocks in use at the end: those that no entry allocated were there before the first. */
+/* Blocks in use at the end: those without an allocation entry existed before the first. */
 static void compare_with_blocks(struct making *making)
 {
     struct memory_replay *replay = making->replay;
@@ -157,7 +157,7 @@ static void compare_with_blocks(struct making *making)
     replay->live_not_in_segments = live > in_both ? live - in_both : 0;
 }
 
-/* Old lives get their final numbers, behind the others. */
+/* Give old lives their final numbers, after the others. */
 static void place_old(struct making *making)
 {
     struct memory_replay *replay = making->replay;
@@ -210,7 +210,7 @@ static void make_lives(struct memory_replay *replay)
     VEC_FREE(&making.old);
 }
 
-/* ---- courses ---- */
+/* ---- figures over time ---- */
 
 static void begin_courses(struct memory_replay *replay)
 {

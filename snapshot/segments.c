@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Bytes of the free BLOCK of an expandable segment that lie in whole pages. PyTorch maps 2 MiB at a time for small requests and
- * 20 MiB for large ones; a range that is not a multiple of it was mapped in pages of another size, which is one of 2 MiB.
+ * Bytes of the free BLOCK of an expandable segment in whole pages. PyTorch maps 2 MiB at a time for small requests and
+ * 20 MiB for large ones; a range that is not a multiple of it was mapped in pages of another size, which is one of 2
+ * MiB.
  */
 static int64_t whole_pages(const struct snapshot_segment *segment, const struct snapshot_block *block)
 {
@@ -19,7 +20,7 @@ static int64_t whole_pages(const struct snapshot_segment *segment, const struct 
     return end > begin ? (int64_t)(end - begin) : 0;
 }
 
-/* Blocks in use, rounded: SEGMENT's own sums, from its blocks. */
+/* Totals of SEGMENT from its blocks, rounded sizes. */
 static void segment_add(const struct snapshot *snapshot, const struct snapshot_segment *segment,
                         struct segment_sums *sums)
 {

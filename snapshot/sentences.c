@@ -22,7 +22,7 @@ void say_bytes(struct buffer *out, int64_t bytes)
         buffer_printf(out, "%.2f %s", value, units[unit]);
 }
 
-/* The lines that hold most on the device, by FILE (as answers have it); nothing when no row of IN_USE is of it. */
+/* The lines with the most memory on the device, by FILE (as in answers); nothing if no row of IN_USE belongs to it. */
 static void say_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
                       struct buffer *out)
 {
@@ -90,7 +90,7 @@ static bool is_empty(const struct device_row *row)
     return row->entries == 0 && row->sums.segments == 0;
 }
 
-/* --at oom means the first one of a device. */
+/* --at oom selects the first one of a device. */
 static bool is_first_of_device(const struct ooms *ooms, size_t i)
 {
     for (size_t k = 0; k < i; k++)

@@ -1,4 +1,4 @@
-/* sentences.h - what is to be known first about memory snapshots, in a sentence or two per device. */
+/* sentences.h - the most important facts about memory snapshots, in a sentence or two per device. */
 #ifndef TPA_SNAPSHOT_SENTENCES_H
 #define TPA_SNAPSHOT_SENTENCES_H
 
@@ -7,13 +7,13 @@
 
 /*
  * Notices that stand on top of the result: every out-of-memory error with its cause, then the peak of each device. For
- * devices without a history: what they hold. LINES, which may be NULL: the moment that ANSWERS are about; what is said of
- * it names the lines of code that hold most then, and the largest leak follows.
+ * devices without a history: their state. LINES, which may be NULL, is the moment of ANSWERS; its notice names the
+ * lines of code with the most memory at that moment, followed by the largest leak.
  */
 void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
                   struct result *result);
 
-/* "3.03 GB": BYTES in the largest unit of which there is one, in steps of 1024, as tables show them. */
+/* "3.03 GB": BYTES in the largest suitable unit of powers of 1024, as in tables. */
 struct buffer;
 void say_bytes(struct buffer *out, int64_t bytes);
 

@@ -7,7 +7,7 @@
 
 enum { ROUNDING = 512, SMALL_SEGMENT = 2 << 20, KEPT_REST = 1 << 20 };
 
-/* ---- taking entries back ---- */
+/* ---- undoing entries ---- */
 
 static size_t find_range(const struct state *state, uint64_t addr)
 {
@@ -47,7 +47,7 @@ static struct state_range range_of_entry(const struct memory_replay *replay, uin
     };
 }
 
-/* Take [addr, addr + size) out of the ranges of expandable segments. */
+/* Remove [addr, addr + size) from the ranges of expandable segments. */
 static void cut_out(struct state *state, uint64_t addr, int64_t size)
 {
     uint64_t end = addr + (uint64_t)size;
@@ -71,7 +71,7 @@ static void cut_out(struct state *state, uint64_t addr, int64_t size)
     }
 }
 
-/* Put a mapped range back, joined to those it touches. */
+/* Add a mapped range again, merged with adjacent ones. */
 static void join_in(struct state *state, struct state_range range)
 {
     size_t at = find_range(state, range.addr);
@@ -149,7 +149,7 @@ static void add_free(struct state *state, struct state_range *range, uint64_t ad
         range->largest_free = size;
 }
 
-/* Put the BLOCKS from *NEXT on that lie in RANGE into it, and the free pieces between them. */
+/* Add the BLOCKS in RANGE from *NEXT on to it, and the free pieces between them. */
 static void fill_range(struct state *state, struct state_range *range, const struct state_piece *blocks,
                        size_t count, size_t *next)
 {
@@ -157,7 +157,7 @@ static void fill_range(struct state *state, struct state_range *range, const str
     range->first_piece = state->pieces.count;
     for (; *next < count && blocks[*next].addr < end; ++*next) {
         struct state_piece block = blocks[*next];
-        if (block.addr < at) { /* outside of all, or over another */
+        if (block.addr < at) { /* outside of all ranges, or overlapping another */
             state->outside++;
             continue;
         }

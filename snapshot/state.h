@@ -7,11 +7,10 @@
  *         ... state.pieces.at[state.ranges.at[i].first_piece] ...
  *     state_release(&state);
  *
- * The segments of the snapshot, from which the later entries are taken back. Into them the blocks are put that were
- * active at the moment; between them memory is free. History tells what was requested: a block is that, rounded up to
- * 512 bytes. In a segment for large requests the allocator leaves a rest of up to 1 MiB with the block that is cut from
- * it, so such a gap behind a block belongs to the block here. Free memory can therefore be larger than reported, by up
- * to 1 MiB a block.
+ * Later entries are undone in the segments of the snapshot. Then the blocks active at the moment are placed in them;
+ * memory between them is free. History records requested sizes: a block is the request rounded up to 512 bytes. In a
+ * segment for large requests the allocator leaves a rest of up to 1 MiB with the block that is split off, so such a gap
+ * after a block belongs to the block here. Free memory can therefore be larger than reported, by up to 1 MiB per block.
  */
 #ifndef TPA_SNAPSHOT_STATE_H
 #define TPA_SNAPSHOT_STATE_H
@@ -21,7 +20,7 @@
 struct state_piece {
     uint64_t addr;
     int64_t size;
-    uint32_t life; /* LIFE_NONE: it is free */
+    uint32_t life; /* LIFE_NONE: free */
     bool pending;  /* freed by its tensor, in use by another stream */
 };
 
@@ -38,11 +37,12 @@ struct state_range {
 struct state {
     int64_t entry;
     VEC_OF(struct state_range) ranges; /* by address: segments, or mapped ranges of expandable ones */
-    VEC_OF(struct state_piece) pieces; /* by address; those of a range follow one another and fill it */
+    VEC_OF(struct state_piece) pieces; /* by address; those of a range are consecutive and fill it */
     int64_t reserved, active, inactive, inactive_split, inactive_whole, inactive_expandable, largest_free;
-    uint64_t outside; /* active blocks that lie in none of the ranges: the segments' entries are missing */
+    uint64_t outside; /* active blocks outside of all ranges: the segments' entries are missing */
 };
 
+/* Compute the state after ENTRY (REPLAY_BEFORE_FIRST: the initial one). Release with state_release. */
 void state_find(const struct memory_replay *replay, int64_t entry, struct state *state);
 void state_release(struct state *state);
 

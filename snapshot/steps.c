@@ -17,8 +17,9 @@ static bool scope_is_step(const char *name)
 /* ---- peaks between entries ---- */
 
 /*
- * Of every block of entries the largest, so that a peak over many steps is not found entry by entry, and where the walk stood
- * before it: figures within a block are walked to again, as a figure for each entry would take as much as its columns.
+ * The maximum of every block of entries, so that a peak over many steps is found quickly, and the state of the walk
+ * before each block: figures within a block are recomputed, because storing a figure per entry would take as much
+ * memory as the columns.
  */
 enum { BLOCK = 128 };
 struct heights {
@@ -26,7 +27,7 @@ struct heights {
     int64_t *block_peaks;
 };
 
-/* The first moment with the most in some part. */
+/* The first maximum of a part. */
 struct highest {
     int64_t entry, bytes;
 };
@@ -132,7 +133,7 @@ static int compare_numbers(const void *a, const void *b)
 
 typedef VEC_OF(int64_t) entries;
 
-/* The entries at which steps of the device end, ascending: of the profiler, else of the scope that comes most often. */
+/* The entries at which steps of the device end, ascending: of the profiler, else of the most frequent scope. */
 static void find_boundaries(const struct memory_replay *replay, const char *file,
                             const struct scope_rows *scopes, void *out)
 {
@@ -165,7 +166,7 @@ static void find_boundaries(const struct memory_replay *replay, const char *file
     names_free(names);
 }
 
-/* From boundary AT on, STACK holds so much more. */
+/* From boundary AT on, STACK holds this much more. */
 struct change {
     stack_id stack;
     int64_t at, bytes, count;
@@ -179,7 +180,7 @@ static int compare_changes(const void *a, const void *b)
                                        : 0;
 }
 
-/* CHANGES are those of one stack, COUNT of them: does it grow in every step after the second? Then *ROW. */
+/* Does one stack, with COUNT CHANGES, grow in every step after the second? If so, set *ROW. */
 static bool grows(const struct change *changes, size_t count, int64_t boundaries, struct leak_row *row)
 {
     int64_t bytes = 0, before = 0, blocks = 0;

@@ -178,7 +178,7 @@ static struct table *add_table(struct result *result, bool empty, size_t rows, s
     return table;
 }
 
-/* Files are worth a column when there are several. */
+/* Show a column of files only if there are several. */
 static void show_files(const struct snapshot_answers *answers, struct result *result)
 {
     bool several = false;
@@ -188,7 +188,7 @@ static void show_files(const struct snapshot_answers *answers, struct result *re
         result_show_column(result, "file");
 }
 
-/* ---- what a file holds ---- */
+/* ---- contents of a file ---- */
 
 struct held_row {
     struct text file, form, keys;

@@ -47,7 +47,7 @@ static void add_block(struct timeline *timeline, const struct life *life, uint32
                                 });
 }
 
-/* When LIFE begins and ends on TIMELINE. False: its tensor had died before the first entry. */
+/* The start and end of LIFE on TIMELINE. False if its tensor had died before the first entry. */
 static bool find_times(const struct memory_replay *replay, const struct timeline *timeline,
                        const struct life *life, int64_t *start_ns, int64_t *end_ns)
 {
@@ -59,7 +59,7 @@ static bool find_times(const struct memory_replay *replay, const struct timeline
     return life->freed != REPLAY_BEFORE_FIRST;
 }
 
-/* What each line of code has at any time, of all lives. */
+/* Memory of each line of code over time, from all lives. */
 static void add_uses(const struct memory_replay *replay, struct timeline *timeline,
                      const struct life_names *names)
 {
@@ -77,7 +77,7 @@ static void add_uses(const struct memory_replay *replay, struct timeline *timeli
     }
 }
 
-/* Give each of the COUNT LIVES, which are in the order of their births, a row that is free then. */
+/* Give each of the COUNT LIVES, in the order of their births, a row that is free at that time. */
 static void place_blocks(const struct memory_replay *replay, struct timeline *timeline,
                          const struct life *const *lives, size_t count, const struct life_names *names)
 {
@@ -136,7 +136,7 @@ struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
     return timeline;
 }
 
-/* What lives of one stack have together. */
+/* The total of the lives of one stack. */
 struct stack_use {
     int64_t bytes, count;
 };
@@ -165,7 +165,7 @@ static void add_stack(struct flame *flame, const struct snapshot *snapshot, stac
     buffer_release(&text);
 }
 
-/* Each stack once, however many lives have it: a stack may be long, and all lives may have the same. */
+/* Add each stack once: a stack may be long, and shared by many lives. */
 static void add_stacks(struct flame *flame, const struct memory_replay *replay)
 {
     const struct snapshot *snapshot = replay->snapshot;

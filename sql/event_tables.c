@@ -1,7 +1,8 @@
 /*
  * event_tables.c - the tables of sql_tables.h that hold events: their columns, and the orders in which they are read.
  *
- * Orders are arrays of event ids. By name they are counted into place, so that "group by name" costs no sort of the events.
+ * Orders are arrays of event ids. The order by name uses a counting sort, so that "group by name" needs no sort of the
+ * events.
  */
 #include "sql/sql_tables.h"
 
@@ -55,7 +56,7 @@ enum {
     UNFINISHED
 };
 
-/* Of tables with links, and behind them those of tables of calls that nest. */
+/* Columns of tables with links, followed by those of tables of nesting calls. */
 static const struct sql_column link_columns[] = {
     { "call", TABLE_COUNT, "the call that launched it: events.id" },
     { "call_name", TABLE_NAME, "its name" },
@@ -100,7 +101,7 @@ static enum table_kind kind_of_arg(enum trace_arg arg)
     }
 }
 
-/* Add the name that an argument has as a column: "external_id". */
+/* Append the column name of an argument: "external_id". */
 static void sql_add_arg_name(struct buffer *out, enum trace_arg arg)
 {
     const char *keys = arg_rows[arg].keys;
@@ -115,12 +116,13 @@ static void sql_add_arg_name(struct buffer *out, enum trace_arg arg)
     for (size_t i = 0; i < EVENT_COLUMNS_OF_ALL; i++)
         if (strcmp(event_columns[i].name, out->at + start) == 0) {
             buffer_puts(out,
-                        "_arg"); /* the stream that a kernel says it ran on, beside the one that it lies on */
+                        /* the stream recorded in the kernel's argument, in addition to that of its track */
+                        "_arg");
             return;
         }
 }
 
-/* The argument that is column number INDEX of those that TABLE has; ARG_COUNT past the last. */
+/* The argument of argument column INDEX of TABLE; ARG_COUNT past the last. */
 static enum trace_arg arg_at(const struct sql_table *table, size_t index)
 {
     for (int arg = 0; arg < ARG_COUNT; arg++)
@@ -129,7 +131,7 @@ static enum trace_arg arg_at(const struct sql_table *table, size_t index)
     return ARG_COUNT;
 }
 
-/* What column INDEX of TABLE is: one of all events, else a link or, behind these, an argument. */
+/* Identify column INDEX of TABLE: one of all events, else a link or, after these, an argument. */
 static bool split_column(const struct sql_table *table, size_t index, size_t *link, enum trace_arg *arg)
 {
     size_t first = table->nests ? LINKS : 0;
@@ -289,7 +291,7 @@ static bool is_operator(const void *context, event_id e)
     return trace->kind[e] == EVENT_OP && !(trace->flags[e] & EVENT_POINT);
 }
 
-/* The operators of the trace, nested; made when first needed. */
+/* The nested operators of the trace; computed when first needed. */
 static const struct sql_nesting *nesting_of(struct sql_source *source)
 {
     struct sql_nesting *nesting = &source->nesting;
@@ -403,7 +405,7 @@ const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_
     return rows;
 }
 
-/* As SQLite compares texts: their bytes, then their lengths. */
+/* Compare texts like SQLite: by bytes, then by length. */
 static bool is_behind(const void *context, const void *a, const void *b)
 {
     const struct names *names = context;

@@ -1,10 +1,10 @@
 /*
  * modules.c - see modules.h.
  *
- * What a query says of a table is used where it saves most: one event by its number; events of one name, which lie
- * together in the order by name; a range of time, by bisection in the order by time. Kinds and tracks are looked at row
- * by row, which is cheaper here than in SQLite. Whatever was used, SQLite checks every row again, so that using too
- * little is never wrong.
+ * Constraints of a query are used where they save most: one event by its number; events of one name, which are adjacent
+ * in the order by name; a range of time, by binary search in the order by time. Kinds and tracks are checked row by
+ * row, which is cheaper here than in SQLite. SQLite checks every row again in any case, so unused constraints are never
+ * wrong.
  */
 #include "sql/modules.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a scan does: idxNum of SQLite ---- */
+/* ---- the kind of scan: idxNum of SQLite ---- */
 
 enum scan {
     SCAN_ID = 1,
@@ -30,7 +30,7 @@ enum scan {
 struct module {
     struct sql_source *source;
     size_t table;               /* of sql_tables */
-    const struct table *answer; /* or the table that a function gave */
+    const struct table *answer; /* or the table returned by a function */
 };
 
 struct virtual_table {
@@ -45,7 +45,7 @@ struct cursor {
     int64_t at, end, step;
     int64_t track; /* only this one; -1: all */
     uint32_t kinds;
-    event_id one; /* what IDS points to for a single event */
+    event_id one; /* target of IDS for a single event */
 };
 
 static const struct sql_table *table_of(const struct module *module)
@@ -103,7 +103,8 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 
 /* ---- tables of events ---- */
 
-/* Remember what the columns that a statement reads want of the reader. COLUMNS is SQLite's: bit 63 stands for all from there. */
+/* Record what the reader must decode for the columns of a statement. COLUMNS is SQLite's: bit 63 means all columns from
+ * there on. */
 static void note_wants(const struct module *module, uint64_t columns)
 {
     const struct sql_table *table = table_of(module);
@@ -119,7 +120,7 @@ static void note_wants(const struct module *module, uint64_t columns)
     buffer_release(&text);
 }
 
-/* What constraint I can be used for; 0: nothing. */
+/* The use of constraint I; 0: none. */
 static int use_of(sqlite3_index_info *info, int i)
 {
     int op = info->aConstraint[i].op;
@@ -143,7 +144,7 @@ static int use_of(sqlite3_index_info *info, int i)
     }
 }
 
-/* The order requested, where a scan that uses USED can give it. */
+/* The requested order, if a scan that uses USED can provide it. */
 static int order_of(const sqlite3_index_info *info, int used)
 {
     if (info->nOrderBy != 1 || used & (SCAN_ID | SCAN_NAME))
@@ -175,7 +176,7 @@ static void estimate(const struct module *module, sqlite3_index_info *info, int 
         info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 }
 
-/* Take constraints of each use once, those of a better use first, and give their values in the order of the bits. */
+/* Accept one constraint per use, the best uses first, and pass their values in the order of the bits. */
 static int choose_events(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct module *module = ((struct virtual_table *)base)->module;
@@ -199,7 +200,8 @@ static int choose_events(sqlite3_vtab *base, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* VALUE as a limit of integers: the nearest integer on the side that keeps more. What is not a number limits nothing. */
+/* VALUE as a limit of integers: the nearest integer on the side that keeps more rows. Other values than numbers are no
+ * limit. */
 static int64_t limit_of(sqlite3_value *value, bool lower)
 {
     int type = sqlite3_value_type(value);
@@ -211,7 +213,7 @@ static int64_t limit_of(sqlite3_value *value, bool lower)
     return (int64_t)(lower ? floor(number) : ceil(number));
 }
 
-/* How many events of BY_TIME start before MOMENT_NS; with ALSO, at it, too. */
+/* The number of events of BY_TIME that start before MOMENT_NS; with ALSO, at it as well. */
 static int64_t count_before(const struct sql_source *source, const event_id *by_time, size_t count,
                             int64_t moment_ns, bool also)
 {
@@ -307,7 +309,7 @@ static int scan_events(sqlite3_vtab_cursor *base, int how, const char *unused, i
     if (!cursor->module->source->trace)
         return SQLITE_OK;
     for (int i = 0; i < argc; i++)
-        if (sqlite3_value_type(argv[i]) == SQLITE_NULL) /* is equal to nothing */
+        if (sqlite3_value_type(argv[i]) == SQLITE_NULL) /* NULL equals nothing */
             return SQLITE_OK;
     sqlite3_value **next = argv;
     sqlite3_value **id = how & SCAN_ID ? next++ : NULL, **name = how & SCAN_NAME ? next++ : NULL;
@@ -353,7 +355,7 @@ static int event_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 
 /* ---- other tables ---- */
 
-/* `args` alone can be requested those of one event. */
+/* Only `args` supports a scan of one event. */
 static int choose_rows(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct module *module = ((struct virtual_table *)base)->module;
@@ -419,7 +421,7 @@ static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return SQLITE_OK;
 }
 
-/* ---- what functions gave ---- */
+/* ---- results of functions ---- */
 
 static bool is_shown(const struct table *table, size_t column)
 {
@@ -535,7 +537,7 @@ static const sqlite3_module answer_module = {
     .xRowid = row_rowid,
 };
 
-/* Have SQLite connect the table called NAME now, once and for all: later it may not be allowed to. */
+/* Make SQLite connect the table NAME now: later it may be forbidden. */
 static int connect_now(sqlite3 *db, const char *name)
 {
     sqlite3_stmt *statement = NULL;

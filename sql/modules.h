@@ -1,15 +1,17 @@
 /*
- * modules.h - the virtual tables by which SQLite reads the tables of sql_tables.h, and tables that functions gave.
+ * modules.h - virtual tables through which SQLite reads the tables of sql_tables.h, and results of functions.
  */
 #ifndef TPA_SQL_MODULES_H
 #define TPA_SQL_MODULES_H
 
 #include "sql/sql_tables.h"
 
-/* Give DB every table of sql_tables, under its name with PREFIX in front. SOURCE is borrowed. SQLite's code. */
+/* Register every table of sql_tables in DB, with PREFIX before its name. SOURCE is borrowed. Returns SQLite's result
+ * code. */
 int sql_add_tables(sqlite3 *db, struct sql_source *source, const char *prefix);
 
-/* Give DB the table called NAME with the rows of TABLE, which is borrowed and lives as long as DB. */
+/* Register a table NAME in DB with the rows of TABLE, which is borrowed and must outlive DB. Returns SQLite's result
+ * code. */
 int sql_add_answer(sqlite3 *db, const char *name, const struct table *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* sql_tables.c - what tables there are; those that hold no events, cell by cell. */
+/* sql_tables.c - the list of tables; and the cells of those without events. */
 #include "sql/sql_tables.h"
 
 #include "facts/step_list.h"
@@ -111,7 +111,7 @@ static void track_cell(struct sql_source *source, int64_t row, size_t column, sq
     }
 }
 
-/* ---- args: a place for each argument of each event ---- */
+/* ---- args: one row for each argument of each event ---- */
 
 static const struct sql_column arg_columns[] = {
     { "event", TABLE_COUNT, "events.id" },
@@ -178,7 +178,7 @@ static int64_t count_memory(struct sql_source *source)
     return memory_of(source)->count;
 }
 
-/* The device of record ROW: the last that begins at it or before. */
+/* The device of record ROW: the last that begins at or before it. */
 static const struct memory_device *memory_device_of(const struct memory_records *records, int64_t row)
 {
     size_t low = 0, high = records->device_count;

@@ -1,6 +1,6 @@
 /*
- * sql_tables.h - the tables that a trace has in SQL, and their columns: what there is, for .schema and the pages, and
- * how a cell is reported.
+ * sql_tables.h - the tables that a trace has in SQL, and their columns: their names, for .schema and the docs, and
+ * their cells.
  *
  * Some tables hold events of some kinds (events, operators, kernels ...); their columns are chosen from one list. The
  * others have rows of their own (steps, tracks, files ...).
@@ -14,18 +14,18 @@
 #include "trace/calltree.h"
 #include <sqlite3.h>
 
-/* The events of a table in the orders that queries request; each is made when first requested. */
+/* The events of a table in the orders that queries need; each is computed when first needed. */
 struct event_rows {
     event_id *ids; /* in order of the file */
     size_t count;
     event_id *by_time; /* by start */
     event_id *by_name; /* by the bytes of the name */
-    size_t *first;     /* by the rank of a name: where its events begin in by_name; one more at the end */
+    size_t *first;     /* by the rank of a name: start of its events in by_name; one more entry at the end */
 };
 
 enum { SQL_TABLES_MOST = 32 };
 
-/* Operators within operators. By node of the tree: how many are around it, and its time without those that it called. */
+/* Operators within operators. By node of the tree: the number of enclosing operators, and its time without callees. */
 struct sql_nesting {
     struct calltree *tree; /* NULL: not made yet */
     node_id *nodes;        /* by event */
@@ -33,16 +33,16 @@ struct sql_nesting {
     int64_t *self_ns;
 };
 
-/* A trace as the tables see it. */
+/* The data source of the tables. */
 struct sql_source {
-    const struct trace *trace; /* NULL: none yet; the tables have their columns and no rows */
+    const struct trace *trace; /* NULL: none yet; the tables have columns but no rows */
     const int64_t *shift_ns;   /* by file */
     int64_t *origin_ns, *rank; /* by file */
-    uint32_t *name_rank;       /* by name: its place in the order of their bytes; NULL: not made yet */
+    uint32_t *name_rank;       /* by name: its rank in byte order; NULL: not made yet */
     struct event_rows rows[SQL_TABLES_MOST];
     const struct memory_records *memory; /* NULL: not requested yet */
     struct sql_nesting nesting;
-    struct trace_wants wants; /* what the statements that were prepared read */
+    struct trace_wants wants; /* what the prepared statements read */
 };
 
 /* A column of a table that holds no events. */
@@ -63,7 +63,7 @@ struct sql_table {
     size_t column_count;
     int64_t (*count)(struct sql_source *source);
     void (*cell)(struct sql_source *source, int64_t row, size_t column, sqlite3_context *out);
-    /* Has the row a place among others only, and is nothing? NULL: each is one. */
+    /* Is the row only a placeholder? NULL: no placeholders. */
     bool (*is_row)(struct sql_source *source, int64_t row);
 };
 
@@ -87,10 +87,10 @@ bool sql_event_column(const struct sql_table *table, size_t index, struct buffer
 bool sql_table_column(const struct sql_table *table, size_t index, struct buffer *text,
                       struct sql_column *column);
 
-/* What a query that reads column INDEX of a table of events wants of the reader. */
+/* What the reader must decode for column INDEX of a table of events. */
 struct trace_wants sql_event_column_wants(const struct sql_table *table, size_t index);
 
-/* Tell column INDEX of E. */
+/* Return column INDEX of event E to SQLite. */
 void sql_event_cell(struct sql_source *source, const struct sql_table *table, size_t index, event_id e,
                     sqlite3_context *out);
 
@@ -99,23 +99,23 @@ const struct event_rows *sql_event_rows(struct sql_source *source, size_t table)
 const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_t table);
 const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_t table);
 
-/* When E starts, on the clock of all files. */
+/* The start of E in ns, on the common clock of all files. */
 static inline int64_t sql_start_ns(const struct sql_source *source, event_id e)
 {
     return trace_start_ns(source->trace, e) +
            source->shift_ns[source->trace->tracks[source->trace->track[e]].file];
 }
 
-/* The type in SQL of a column: INT_NS, TEXT, REAL_SHARE ... The word behind the '_' is the kind. */
+/* The type in SQL of a column: INT_NS, TEXT, REAL_SHARE ... The word after the '_' is the kind. */
 void sql_add_type(struct buffer *out, enum table_kind kind);
 
-/* Add "CREATE TABLE name(...)" of TABLE. */
+/* Append "CREATE TABLE name(...)" for TABLE. */
 void sql_add_schema(struct buffer *out, const struct sql_table *table);
 
-/* Free what SOURCE made. */
+/* Free the data allocated by SOURCE. */
 void sql_source_release(struct sql_source *source);
 
-/* A text as a cell; missing when NULL. It must live as long as the trace. */
+/* Return a text as a cell; missing if NULL. It must live as long as the trace. */
 void sql_put_text(sqlite3_context *out, const char *text, size_t len);
 void sql_put_name(sqlite3_context *out, const struct names *names, name_id id);
 

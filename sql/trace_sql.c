@@ -1,11 +1,11 @@
 /*
  * trace_sql.c - see trace_sql.h.
  *
- * Statements are prepared twice: first without a trace, when SQLite tells which columns they read, so that the reader decodes
- * no others; then with it, for the planner to know how many rows there are.
+ * Statements are prepared twice: first without a trace, to learn from SQLite which columns they read, so that the
+ * reader decodes no others; then with it, so that the planner knows the number of rows.
  *
  * A function with options has columns that depend on these, which SQLite's own table-valued functions cannot have. So
- * gaps('--by op') is taken out of the text, asked, and its answer made a table of that name: "gaps('--by op')" AS "gaps".
+ * gaps('--by op') is replaced in the text by the name of a table with its result: "gaps('--by op')" AS "gaps".
  */
 #include "sql/trace_sql.h"
 
@@ -23,7 +23,7 @@ enum {
     LONGEST_STATEMENT = 1 << 20,  /* bytes */
     DEEPEST_EXPRESSION = 1000,
 };
-static const size_t LARGEST_RESULT = (size_t)1 << 30; /* bytes that the rows of a statement take */
+static const size_t LARGEST_RESULT = (size_t)1 << 30; /* limit on bytes of the rows of a statement */
 
 struct query_answer {
     char *call; /* "gaps('--by op')" */
@@ -36,10 +36,10 @@ struct trace_sql {
     const struct trace_sql_functions *functions;
     struct sql_source source;
     VEC_OF(struct query_answer) answers;
-    size_t told; /* answers whose notices were added */
+    size_t told; /* results whose notices were added */
     int64_t limit_ns, deadline_ns;
     const volatile sig_atomic_t *interrupted;
-    bool too_long, is_ours; /* the statement is one of ours, which may write */
+    bool too_long, is_ours; /* the statement is internal and may write */
 };
 
 /* ---- SQLite ---- */
@@ -58,7 +58,7 @@ static int look_around(void *context)
     return sql->too_long || (sql->interrupted && *sql->interrupted);
 }
 
-/* Only what reads: nothing may be made, changed, attached or loaded. */
+/* Allow only reading: nothing may be created, changed, attached or loaded. */
 static int authorize(void *context, int action, const char *a, const char *b, const char *c, const char *d)
 {
     (void)b, (void)c, (void)d;
@@ -93,7 +93,8 @@ struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, st
         return NULL;
     }
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "nmae" is a wrong column and no text */
+    /* "nmae" is an unknown column, not a text */
+    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     sqlite3_limit(sql->db, SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT);
     sqlite3_limit(sql->db, SQLITE_LIMIT_EXPR_DEPTH, DEEPEST_EXPRESSION);
     sqlite3_set_authorizer(sql->db, authorize, sql);
@@ -202,8 +203,8 @@ static const char *function_called(const struct trace_sql *sql, const char *word
 }
 
 /*
- * Is at AT, in front of which no word stands, a call of a function with a text or nothing in its parentheses? Then its name, its
- * options in OPTIONS, and *END behind it.
+ * Is there a function call at AT, not preceded by a word, with a text or nothing in its parentheses? If so, returns its
+ * name, its options in OPTIONS, and its end in *END.
  */
 static const char *take_call(const struct trace_sql *sql, const char *at, struct buffer *options,
                              const char **end)
@@ -230,7 +231,7 @@ static const char *take_call(const struct trace_sql *sql, const char *at, struct
     return *at == ')' ? name : NULL;
 }
 
-/* Does the statement go on at AT without a name for the table before? */
+/* Does the statement continue at AT without an alias for the preceding table? */
 static bool lacks_alias(const char *at)
 {
     at = skip_blanks(at);
@@ -249,7 +250,7 @@ static struct table *table_called(const struct result *result, const char *key)
     return result->tables.count ? result->tables.at[0] : NULL;
 }
 
-/* Ask NAME, unless it was asked before; CALL is what its table is to be called. */
+/* Evaluate NAME, unless it was evaluated before; CALL is the name of its table. */
 static bool ask(struct trace_sql *sql, const char *name, const char *options, const char *call,
                 struct tpa_error *err)
 {
@@ -284,7 +285,7 @@ static void add_quoted(struct buffer *out, const char *text)
     buffer_putc(out, '"');
 }
 
-/* Add the first statement of TEXT to OUT with the calls of functions replaced; *END is behind it. */
+/* Add the first statement of TEXT to OUT with the calls of functions replaced; *END is set to its end. */
 static bool replace_calls(struct trace_sql *sql, const char *text, const char **end, struct buffer *out,
                           struct tpa_error *err)
 {
@@ -389,7 +390,7 @@ struct value {
     union table_cell cell;
 };
 
-/* The rows of a statement until it is known what its columns are. */
+/* The rows of a statement until the kinds of its columns are known. */
 struct rows {
     size_t columns;
     VEC_OF(struct value) values;
@@ -438,7 +439,7 @@ static bool ends_in(const char *text, const char *ending)
     return len >= end && strcmp(text + len - end, ending) == 0;
 }
 
-/* The kind that the declared type says, "INT_NS"; TABLE_COUNT: none. */
+/* The kind in the declared type, "INT_NS"; TABLE_COUNT: none. */
 static enum table_kind declared_kind(const char *type)
 {
     const char *word = type ? strchr(type, '_') : NULL;
@@ -448,7 +449,7 @@ static enum table_kind declared_kind(const char *type)
     return TABLE_COUNT;
 }
 
-/* What column I, called NAME, is: as its values are; and more where its table, or its name, says so. */
+/* The kind of column I, called NAME: from its values, or more specifically from its table or name. */
 static enum table_kind kind_of(const struct rows *rows, size_t i, const char *name, const char *type)
 {
     bool texts = false, decimals = false, numbers = false;
@@ -490,7 +491,7 @@ static void put_cell(struct table *table, size_t row, size_t column, const struc
     }
 }
 
-/* A name for column I that none before has: SQLite's own way is "name:1". */
+/* A unique name for column I: like SQLite, "name:1". */
 static const char *unique_name(const struct table_column *columns, size_t i, const char *name,
                                struct arena *arena)
 {
@@ -582,7 +583,7 @@ void trace_sql_add_notices(struct trace_sql *sql, struct result *result)
     }
 }
 
-/* ---- a database for others ---- */
+/* ---- writing a database ---- */
 
 static bool export_table(struct trace_sql *sql, sqlite3 *db, const struct sql_table *table,
                          struct tpa_error *err)

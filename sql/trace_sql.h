@@ -1,5 +1,5 @@
 /*
- * trace_sql.h - SQL over a trace: SQLite, whose tables are the trace's columns. Nothing is copied, and nothing is
+ * trace_sql.h - SQL queries over a trace: SQLite with the trace's columns as tables. Nothing is copied, and nothing is
  * written.
  *
  *     struct trace_sql *sql = trace_sql_open(&analyses);
@@ -8,12 +8,12 @@
  *     struct trace *trace = ... read for WANTS ...;
  *     trace_sql_use(sql, trace, shift_ns);
  *     while (trace_sql_next(sql, &text, 0, &table, &err))
- *         ...                                // TABLE: the rows of a statement; NULL when there is none left
+ *         ...                                // TABLE: the rows of a statement; NULL if none is left
  *     trace_sql_free(sql);
  *
- * The tables are those of sql_tables.h. An analysis is a function that gives a table: gaps('--by op'); whoever opens
- * says which there are. A statement that would write, attach or load anything is an error, as is one that takes too
- * long.
+ * The tables are those of sql_tables.h. An analysis is a function that returns a table: gaps('--by op'); the caller of
+ * trace_sql_open provides them. A statement that would write, attach or load anything is an error, as is one that takes
+ * too long.
  */
 #ifndef TPA_SQL_TRACE_SQL_H
 #define TPA_SQL_TRACE_SQL_H
@@ -26,45 +26,46 @@
 
 struct trace_sql;
 
-/* The functions that give tables. */
+/* The functions that return tables. */
 struct trace_sql_functions {
-    /* The name of number INDEX; NULL past the last. */
+    /* The name of function INDEX; NULL past the last. */
     const char *(*name_at)(size_t index);
-    /* What NAME answers under OPTIONS, as on a command line. New; NULL and ERR when that fails. */
+    /* The result of NAME with OPTIONS, as on a command line. New; NULL and ERR if that fails. */
     struct result *(*answer)(const char *name, const char *options, const struct trace *trace,
                              struct tpa_error *err);
 };
 
-/* New; free with trace_sql_free. NULL and ERR when SQLite is not available. FUNCTIONS is borrowed. */
+/* New; free with trace_sql_free. NULL and ERR if SQLite is not available. FUNCTIONS is borrowed. */
 struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, struct tpa_error *err);
 void trace_sql_free(struct trace_sql *sql);
 
 /*
- * Add to WANTS what the statements of TEXT read. What cannot be distinguished from them, because a function is asked or
- * a statement is wrong, is everything.
+ * Add to WANTS what the statements of TEXT read. If that is unknown, because of a function or an invalid statement, add
+ * everything.
  */
 void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants *wants);
 
 /* From now on TRACE is queried. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
 void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64_t *shift_ns);
 
-/* No statement may run longer than LIMIT_NS; 0: as long as it likes. INTERRUPTED, when not 0, ends one, too; may be NULL. */
+/* No statement may run longer than LIMIT_NS; 0: no limit. A nonzero *INTERRUPTED ends one as well; may be NULL. */
 void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted);
 
 /*
- * Run the next statement of *TEXT, which then begins behind it. TABLE is new, free with table_free: its rows, MOST at
- * most unless that is 0; NULL when there was no further statement. False and ERR when it fails.
+ * Run the next statement of *TEXT, which is advanced past it. TABLE is new, free with table_free: its rows, at most
+ * MOST unless that is 0; NULL if there was no further statement. False and ERR if it fails.
  */
 bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struct table **table,
                     struct tpa_error *err);
 
-/* Add what was special about the answers of functions since the last call. */
+/* Add the notices of functions evaluated since the last call. */
 void trace_sql_add_notices(struct trace_sql *sql, struct result *result);
 
 /* Is TEXT one or more whole statements, up to a semicolon outside of texts and comments? */
 bool trace_sql_is_complete(const char *text);
 
-/* Write the tables into a new SQLite database at PATH. What trace_sql_use was given must have been read for everything. */
+/* Write the tables into a new SQLite database at PATH. The trace must have been read completely. False and ERR on
+ * failure. */
 bool trace_sql_export(struct trace_sql *sql, const char *path, struct tpa_error *err);
 
 #endif

@@ -21,7 +21,7 @@ static void put_number(struct buffer *out, uint64_t value)
     buffer_putc(out, (char)value);
 }
 
-/* Whole numbers beyond 2^53 are not figures of ours; they would not come back as they were. */
+/* Whole numbers beyond 2^53 are not stored as integers; they would not round-trip. */
 static bool is_whole(double value)
 {
     return fabs(value) < 0x1p53;
@@ -60,7 +60,7 @@ void samples_pack(struct buffer *out, const double *values, size_t count, bool w
 {
     for (size_t i = 0; i < count; i++)
         whole = whole && is_whole(values[i]);
-    /* What happens in one step of thousands is nothing in all others. */
+    /* Is it mostly zeros? An event in one step of thousands is 0 in all others. */
     if (whole && count > 16 && count_runs(values, count) * 4 < count) {
         size_t begin = out->count;
         pack_runs(out, values, count);
@@ -138,7 +138,7 @@ bool samples_unpack(const void *bytes, size_t size, struct samples *samples)
         return get_number(&in, &count) && count <= (uint64_t)SAMPLES_PER_BYTE * size &&
                unpack_runs(&in, count, samples);
     if ((form != FORM_WHOLE && form != FORM_DOUBLES) || !get_number(&in, &count) ||
-        count > (uint64_t)(in.end - in.at)) /* each takes a byte or more */
+        count > (uint64_t)(in.end - in.at)) /* each takes at least a byte */
         return false;
     for (uint64_t i = 0; i < count; i++) {
         double value;

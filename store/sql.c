@@ -15,7 +15,7 @@
 struct sql {
     sqlite3 *db;
     char *path;
-    int64_t turns, most_turns; /* of the machine that runs statements */
+    int64_t turns, most_turns; /* of SQLite's virtual machine */
 };
 
 struct statement {
@@ -33,7 +33,7 @@ static bool no_room(int code, int system)
     return code == SQLITE_FULL || system == ENOSPC || system == EDQUOT || system == EFBIG;
 }
 
-/* What CODE of SQLite means to the user. */
+/* Describe the result code CODE of SQLite for the user. */
 static bool fail(const struct sql *sql, int code, struct tpa_error *err)
 {
     int system = sql->db ? sqlite3_system_errno(sql->db) : 0;
@@ -72,7 +72,7 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         tpa_hint(err, "nothing was changed; did it come from a stranger?");
         break;
     case SQLITE_TOOBIG:
-        tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, as none of ours does",
+        tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, which tpa never writes",
                  LARGEST_VALUE >> 20);
         tpa_hint(err, "nothing was changed; did it come from a stranger?");
         break;
@@ -97,7 +97,7 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
 
 /* ---- the file ---- */
 
-/* What SQLite would take for something else than a file, and keep nothing in. */
+/* Names that SQLite would not treat as files, so that nothing would be stored. */
 static bool check_name(const char *path, struct tpa_error *err)
 {
     bool is_file = *path && *path != ':' && strncmp(path, "file:", strlen("file:")) != 0;
@@ -115,9 +115,9 @@ static bool check_name(const char *path, struct tpa_error *err)
 }
 
 /*
- * A journal that a killed run left may end in the name of a super-journal, which SQLite deletes when it has rolled back.
- * Those come into being where several databases change together, which ours never do: a stranger put it there, and any
- * file that may be deleted could be meant.
+ * A journal that a killed run left may end in the name of a super-journal, which SQLite deletes when it has rolled
+ * back. Those exist only if several databases change together, which never happens here: such a name was put there
+ * maliciously, to delete any file.
  */
 static bool check_journal(const char *path, struct tpa_error *err)
 {
@@ -133,20 +133,20 @@ static bool check_journal(const char *path, struct tpa_error *err)
     if (!names_one)
         return true;
     tpa_fail(err, TPA_NOWHERE,
-             "this journal names another file that would be deleted with it, as none of ours does");
+             "this journal names another file that would be deleted with it, which tpa never writes");
     tpa_hint(err,
              "nothing was changed; did the store come from a stranger? Without the journal it can be read");
     return tpa_in_file(err, path);
 }
 
-/* What SQLite looks for beside a store: files, as it waits for ever for one who writes to a fifo. */
+/* Files that SQLite opens beside a store must be ordinary files: it would wait forever on a fifo. */
 static bool check_beside(const char *path, struct tpa_error *err)
 {
     static const char *const endings[] = { "-journal", "-wal", "-shm" };
     struct buffer name = { 0 };
     struct stat status;
     bool good = true;
-    char *file = realpath(path, NULL); /* SQLite looks beside what a link leads to */
+    char *file = realpath(path, NULL); /* SQLite opens files beside the target of a link */
     for (size_t i = 0; i < sizeof endings / sizeof *endings && good; i++) {
         buffer_clear(&name);
         buffer_printf(&name, "%s%s", file ? file : path, endings[i]);
@@ -165,8 +165,8 @@ static bool check_beside(const char *path, struct tpa_error *err)
 }
 
 /*
- * What statements may do: what this program does. A schema that was made by somebody else could otherwise run what it
- * likes; it is compared with ours as well. VACUUM attaches a database without a name.
+ * Allow only the operations of this program. Otherwise a malicious schema could run arbitrary code; the schema is
+ * compared with ours as well. VACUUM attaches a database without a name.
  */
 static int authorize(void *context, int action, const char *first, const char *second, const char *database,
                      const char *trigger)
@@ -207,7 +207,7 @@ static void guard(struct sql *sql)
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 1);
     sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
     sqlite3_set_authorizer(db, authorize, NULL);
-    /* No question of ours takes more than some steps a byte of the store; 2e9 are about a minute. */
+    /* No statement of ours takes more than some steps per byte of the store; 2e9 steps take about a minute. */
     int64_t bytes = stat(sql->path, &status) == 0 ? (int64_t)status.st_size : 0;
     sql->most_turns = 2000 + bytes / 500;
     sqlite3_progress_handler(db, STEPS_OF_A_TURN, count_turn, sql);
@@ -225,8 +225,8 @@ static int open_file(struct sql *sql, const char *path, int flags, int wait_ms)
 }
 
 /*
- * For reading: so that nothing is written, whatever the file says. Where a killed run left a journal, what it did has to be
- * undone first, which needs more.
+ * Open for reading, so that nothing is written. If a killed run left a journal, its changes must be undone first, which
+ * needs write access.
  */
 static int open_for_reading(struct sql *sql, const char *path, int wait_ms)
 {
@@ -235,7 +235,7 @@ static int open_for_reading(struct sql *sql, const char *path, int wait_ms)
         code = sqlite3_exec(sql->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
     if (code != SQLITE_READONLY_ROLLBACK && code != SQLITE_READONLY_RECOVERY &&
         code != SQLITE_READONLY_CANTINIT && code != SQLITE_CANTOPEN)
-        return SQLITE_OK; /* what else is wrong the first question tells */
+        return SQLITE_OK; /* other errors appear with the first statement */
     if (sql->db && code == SQLITE_CANTOPEN && sqlite3_system_errno(sql->db))
         return code;
     sqlite3_close(sql->db);
@@ -248,7 +248,7 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
         return NULL;
     struct sql *sql = mem_zalloc(1, sizeof *sql);
     sql->path = mem_strdup(path);
-    /* Such names are files, whatever SQLite was built to take them for. */
+    /* Treat such names as files, regardless of SQLite's build options. */
     struct buffer name = { 0 };
     buffer_printf(&name, "%s%s", *path == '/' ? "" : "./", path);
     int create = mode == SQL_CREATE ? SQLITE_OPEN_CREATE : 0;
@@ -271,7 +271,7 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
     return sql;
 }
 
-/* Take what the statement gives: each row as text. */
+/* Collect the rows of the statement as text. */
 static bool list_schema(struct sqlite3 *db, struct buffer *list)
 {
     sqlite3_stmt *rows = NULL;
@@ -282,7 +282,7 @@ static bool list_schema(struct sqlite3 *db, struct buffer *list)
     while (code == SQLITE_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         const unsigned char *row = sqlite3_column_text(rows, 0);
         for (const char *at = row ? (const char *)row : ""; *at; at++)
-            if (*at != ' ' && *at != '\n' && *at != '\t' && *at != '"') /* .recover may set them anew */
+            if (*at != ' ' && *at != '\n' && *at != '\t' && *at != '"') /* .recover may change them */
                 buffer_putc(list, *at);
         buffer_putc(list, '\n');
         code = SQLITE_OK;

@@ -1,9 +1,10 @@
 /*
  * store.c - see store.h: opening, the tables, adding a run.
  *
- * Names (of operators, labels, GPUs) stand once in `name` and are numbers elsewhere. The figures lie by series, then by
- * run, because they are read a series at a time and written a run at a time; their samples are a few bytes each
- * (samples.h), their level and error stand beside them so that a history is judged without unpacking any.
+ * Names (of operators, labels, GPUs) are stored once in `name` and referred to by id. The figures are ordered by
+ * series, then by run, because they are read one series at a time and written one run at a time; their samples are a
+ * few bytes each (samples.h), and their level and error are stored beside them so that a history is judged without
+ * unpacking samples.
  */
 #include "store/store.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "tpan": what the file is, in the header that SQLite keeps for that (offset 68). */
+/* "tpan": the application id in SQLite's header (offset 68). */
 enum { APPLICATION_ID = 0x7470616e };
 
 /* Of the tables below. A store of another version is refused: an older one would need a migration here. */
@@ -24,7 +25,7 @@ static const char *const schema =
     "  id INTEGER PRIMARY KEY,"
     "  text BLOB NOT NULL UNIQUE);"
     "CREATE TABLE run ("
-    "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never given twice, so that people can write it down */
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT," /* never reused, so that people can refer to it */
     "  label INTEGER NOT NULL REFERENCES name,"
     "  gpu INTEGER NOT NULL REFERENCES name,"
     "  hash BLOB NOT NULL," /* of the recording: night_hash */
@@ -71,7 +72,7 @@ static const char *const schema =
 
 /* ---- opening ---- */
 
-/* Is the file empty, as when it has just been made? */
+/* Is the file empty, as after its creation? */
 static bool is_empty(struct sql *sql, bool *empty, struct tpa_error *err)
 {
     int64_t tables = 0;
@@ -80,7 +81,7 @@ static bool is_empty(struct sql *sql, bool *empty, struct tpa_error *err)
     return good;
 }
 
-/* Make the tables, unless another run did so meanwhile. */
+/* Create the tables, unless another run has done so meanwhile. */
 static bool make_tables(struct sql *sql, struct tpa_error *err)
 {
     bool empty = false;
@@ -129,7 +130,7 @@ static bool check_version(struct sql *sql, struct tpa_error *err)
     return tpa_in_file(err, sql_path(sql));
 }
 
-/* Are the tables ours? Views and triggers of strangers run what they like. */
+/* Are the tables ours? Unknown views and triggers could run arbitrary code. */
 static bool check_schema(struct sql *sql, struct tpa_error *err)
 {
     bool same = false;
@@ -142,7 +143,7 @@ static bool check_schema(struct sql *sql, struct tpa_error *err)
     return tpa_in_file(err, sql_path(sql));
 }
 
-/* Look at every page before a change: what is damaged must not be written to. */
+/* Check every page before a change: a damaged file must not be written to. */
 static bool check_whole(struct sql *sql, struct tpa_error *err)
 {
     struct statement *check = sql_prepare(sql, "PRAGMA quick_check(1)", err);
@@ -220,7 +221,7 @@ static void adding_release(struct adding *adding)
     statement_free(adding->add_fact);
 }
 
-/* The number of a name, which is added the first time. */
+/* The id of a name, added if new. */
 static bool name_of(struct adding *adding, const char *text, size_t length, int64_t *id,
                     struct tpa_error *err)
 {

@@ -1,4 +1,4 @@
-/* store_edit.c - see store.h: levels that are wanted, and runs that are forgotten. */
+/* store_edit.c - see store.h: accepted levels, and deleted runs. */
 #include "store/store.h"
 #include "store/store_parts.h"
 #include <string.h>
@@ -35,7 +35,7 @@ bool store_accept(struct store *store, int64_t run, const char *table, const cha
 
 /* ---- prune ---- */
 
-/* The runs to forget, as a table of this connection alone. */
+/* The runs to delete, as a temporary table of this connection. */
 static bool mark(struct sql *sql, const struct store_prune *what, struct tpa_error *err)
 {
     if (!sql_exec(sql, "CREATE TEMP TABLE forgotten (id INTEGER PRIMARY KEY)", err))
@@ -60,7 +60,7 @@ static bool mark(struct sql *sql, const struct store_prune *what, struct tpa_err
     return good;
 }
 
-/* A level that was accepted with a run that goes is that of the next one that stays; where none does, it is nothing. */
+/* A level accepted with a deleted run moves to the next remaining run; if there is none, it is deleted. */
 static const char *const forget =
     "UPDATE acceptance SET run = coalesce("
     "  (SELECT later.id FROM run AS gone JOIN run AS later ON later.label = gone.label AND later.gpu = gone.gpu"
@@ -93,7 +93,7 @@ bool store_prune(struct store *store, const struct store_prune *what, int64_t *c
     }
     if (!sql_commit(store->sql, err))
         return false;
-    /* The runs are gone; that the file could not be made smaller, because that takes room, is not a failure. */
+    /* The runs are deleted; failing to shrink the file, which needs room, is not an error. */
     struct tpa_error ignored = { 0 };
     if (*count > 0)
         sql_exec(store->sql, "VACUUM", &ignored);

@@ -1,4 +1,4 @@
-/* store_read.c - see store.h: runs, histories and samples out of the store. */
+/* store_read.c - see store.h: reading runs, histories and samples. */
 #include "store/samples.h"
 #include "store/store.h"
 #include "store/store_parts.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text of any bytes, in ARENA; its length in *LENGTH when that is not NULL. */
+/* A text of any bytes, in ARENA; its length in *LENGTH if that is not NULL. */
 static const char *bytes_in(struct arena *arena, struct statement *row, int column, size_t *length)
 {
     size_t size;
@@ -86,7 +86,7 @@ static int compare_ids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The place of run ID in the history; HISTORY_NO_RUN when it is not there. */
+/* The index of run ID in the history; HISTORY_NO_RUN if missing. */
 static size_t index_of(const struct run_index *by_id, size_t count, int64_t id)
 {
     struct run_index key = { id, 0 };
@@ -121,7 +121,7 @@ static bool load_runs(struct store *store, const char *label, const char *gpu, s
         return false;
     if (nightly->runs.count)
         return true;
-    /* Whoever asks has seen them listed: others pruned them meanwhile, or the label is none of ours, with a NUL in it. */
+    /* The caller saw them listed: they were pruned meanwhile, or the label has a NUL, which tpa never writes. */
     tpa_fail(err, TPA_NOWHERE, "this store has no runs of '%s' on '%s'", label, gpu);
     tpa_hint(err, "another program may have pruned them just now; try again");
     return tpa_in_file(err, sql_path(store->sql));
@@ -206,7 +206,7 @@ static bool load(struct store *store, const char *label, const char *gpu, struct
 bool store_load(struct store *store, const char *label, const char *gpu, struct nightly *nightly,
                 struct tpa_error *err)
 {
-    /* One transaction: what another run adds meanwhile is seen whole or not at all. */
+    /* One transaction: concurrent additions are seen completely or not at all. */
     if (!sql_exec(store->sql, "BEGIN", err))
         return false;
     bool good = load(store, label, gpu, nightly, err);

@@ -19,18 +19,22 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_LAUNCHES] = { "launches", "launches", false },
 };
 
-bool finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_finding finding,
+void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer)
+{
+    offer.finding.rule = as_text(finding_rules[rule].name);
+    offer.finding.section = finding_rules[rule].section;
+    pricing_offer(pricing, offer);
+}
+
+void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_finding finding,
                  const char *subject)
 {
-    finding.rule = as_text(finding_rules[rule].name);
-    finding.section = finding_rules[rule].section;
-    return pricing_add(pricing, finding, subject);
+    finding_offer(pricing, rule, (struct offer){ .finding = finding, .subject = subject });
 }
 
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because)
 {
-    struct buffer *blind = &pricing->findings->blind;
-    buffer_printf(blind, "%s%s (%s)", blind->count ? "; " : "", subject, because);
+    pricing_offer(pricing, (struct offer){ .subject = subject, .because = because });
 }
 
 /* How much of the long NAME tells it from all other names of TRACE; all of it where a part does not, or little shorter. */

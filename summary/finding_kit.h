@@ -34,11 +34,14 @@ struct finding_rule_info {
 
 extern const struct finding_rule_info finding_rules[FINDING_RULES];
 
-/* As pricing_add, of RULE. */
-bool finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_finding finding,
+/* Offer what OFFER says, of RULE. */
+void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer offer);
+
+/* The same of FINDING alone; SUBJECT as of an offer. */
+void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_finding finding,
                  const char *subject);
 
-/* SUBJECT could not be checked: why, or how to record what it needs. */
+/* SUBJECT could not be checked: why, or how to record what it needs. To be told in the order of the offers. */
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because);
 
 /* A regular expression that matches NAME alone; lives as long as the findings. */

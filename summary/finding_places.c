@@ -124,7 +124,7 @@ void place_add_caller(const struct trace *trace, const struct place *place, stru
     }
     if (all_ns > 0)
         add_caller(trace, callers, sums[most].call,
-                   2 * sums[most].time_ns > all_ns ? "mostly by" : "the most by", out);
+                   sums[most].time_ns > all_ns - sums[most].time_ns ? "mostly by" : "the most by", out);
     callers_free(callers);
     free(sums);
     VEC_FREE(&found.calls);

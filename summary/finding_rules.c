@@ -7,6 +7,8 @@
 
 #include "base/demangle.h"
 #include "base/quantity.h"
+#include "base/sum.h"
+#include "facts/advice.h"
 #include "facts/attribution.h"
 #include "facts/call_names.h"
 #include "facts/collective_names.h"
@@ -132,6 +134,14 @@ static bool has_operators_or_ranges(const struct pricing *pricing)
     return pricing->summary->features & (FEATURE_OPS | FEATURE_ANNOTATIONS);
 }
 
+/* Of a loop that loads each batch by itself, for as long as OFFER says. */
+static void complete_loading(struct pricing *pricing, struct priced_finding *finding,
+                             const struct offer *offer)
+{
+    finding->advice =
+        advise_workers(pricing, offer->beside_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
+}
+
 static void look_at_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
@@ -143,36 +153,31 @@ static void look_at_data_loading(struct pricing *pricing)
     const char *name = names_text(pricing->trace->names, place.name);
     bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
     struct batch_waits waits = batch_waits_of(pricing->trace, place.name);
-    const struct edit edit = { .kind = EDIT_NO_DATA_WAIT };
-    struct step_gain gain = alone ? (struct step_gain){ 0 } : pricing_gain(pricing, &edit);
-    pricing->findings->by_mean = step_gain_is_by_turns(&gain); /* all prices: they stand side by side */
     struct buffer where = { 0 };
     buffer_puts(&where, name);
     place_add_caller(pricing->trace, &place, &where);
     double *shares = shares_of_ranks(pricing->summary, is_data_loading);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    bool found = finding_add(
-        pricing, FINDING_DATA_LOADING,
-        (struct priced_finding){
-            .title = as_text("the loop waits for the next batch"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                trace_framework(pricing->trace) == FRAMEWORK_XLA
-                    ? "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
-                      "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, "
-                      "cache, preprocess once)"
-                : waits.long_ones
-                    ? "the workers are too slow: more of them (num_workers), or less work for each "
-                      "sample (decode smaller images, cache, preprocess once)"
-                    : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
-                      "and larger tensors in a sample"),
-            .edit = edit },
-        "data loading");
-    struct priced_finding *last = found ? &pricing->findings->at[pricing->findings->count - 1] : NULL;
-    if (last && alone)
-        last->advice =
-            advise_workers(pricing, waits.mean_ns, (double)last->saves_ns * (1 / last->saves_share - 1));
+    const char *in_framework = trace_advice(pricing->trace, ADVICE_LOAD_DATA);
+    struct priced_finding finding = {
+        .title = as_text("the loop waits for the next batch"),
+        .where = pricing_keep(pricing, &where),
+        .advice = as_text(
+            in_framework ? in_framework
+            : waits.long_ones
+                ? "the workers are too slow: more of them (num_workers), or less work for each "
+                  "sample (decode smaller images, cache, preprocess once)"
+                : "the workers keep up, and this is what handing over a batch takes: larger batches, or fewer "
+                  "and larger tensors in a sample"),
+        .edit = { .kind = EDIT_NO_DATA_WAIT },
+    };
+    finding_offer(pricing, FINDING_DATA_LOADING,
+                  (struct offer){ .finding = finding,
+                                  .subject = "data loading",
+                                  .sets_basis = !alone, /* prices stand side by side */
+                                  .complete = alone ? complete_loading : NULL,
+                                  .beside_ns = waits.mean_ns });
 }
 
 /* When the last launch began; INT64_MIN: there is none. */
@@ -216,20 +221,42 @@ static bool is_followed(const struct pricing *pricing, struct text name)
     return false;
 }
 
+/* By the name of an operator, which of its rows would save most, plus one; 0: it has none. New; free(). */
+static size_t *costliest_stalls(const struct trace *trace, const struct transfers *transfers)
+{
+    size_t *most = mem_zalloc(names_count(trace->names) + 1, sizeof *most);
+    for (size_t i = 0; i < transfers->stalls.count; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(trace->names, stall->op.at, stall->op.len)];
+        if (*of == 0 || stall->saving_ns > transfers->stalls.at[*of - 1].saving_ns)
+            *of = i + 1;
+    }
+    return most;
+}
+
+/* Is it priced by a rule of its own: pinning, and copies of pageable memory to a device, which need no wait to go but pinned memory? */
+static bool is_another_rule(const struct stall_row *stall)
+{
+    return stall->kind == WAIT_PINNING ||
+           ((stall->kind == WAIT_PAGEABLE_COPY || stall->kind == WAIT_SYNC_COPY) &&
+            stall->copy.direction == COPY_HTOD && stall->copy.memory == MEMORY_PAGEABLE);
+}
+
 /* Each operator that made the host wait is a finding of its own: the costliest few. */
 static void look_at_waits(struct pricing *pricing)
 {
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, found = 0;
+    size_t asked = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
     for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
-        const struct stall_row *stall = &transfers->stalls.at[i];
-        bool repeated = stall->saving_ns <= 0 || stall->kind == WAIT_PINNING; /* which is allocation */
-        for (size_t k = 0; k < i && !repeated; k++)
-            repeated = transfers->stalls.at[k].op.len == stall->op.len &&
-                       memcmp(transfers->stalls.at[k].op.at, stall->op.at, stall->op.len) == 0;
-        if (repeated || !is_followed(pricing, stall->call))
+        const struct stall_row *first = &transfers->stalls.at[i];
+        size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
+        if (*of == 0)
+            continue;
+        const struct stall_row *stall = &transfers->stalls.at[*of - 1];
+        *of = 0; /* once */
+        if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
             continue;
         asked++;
         struct buffer title = { 0 }, where = { 0 };
@@ -240,7 +267,7 @@ static void look_at_waits(struct pricing *pricing)
         if (stall->line.at)
             buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
         const char *pattern = finding_pattern(pricing, stall->op);
-        found += finding_add(
+        finding_add(
             pricing, FINDING_HOST_WAIT,
             (struct priced_finding){
                 .title = pricing_keep(pricing, &title),
@@ -252,8 +279,19 @@ static void look_at_waits(struct pricing *pricing)
                 .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
             NULL);
     }
-    if (found == 0)
-        pricing_add_quiet(pricing, "waits of the host");
+    free(most);
+    pricing_offer(pricing, (struct offer){ .subject = "waits of the host",
+                                           .unless = finding_rules[FINDING_HOST_WAIT].name });
+}
+
+/* Callers are not cheap to find, and mostly nothing is. */
+static void complete_copies(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
+{
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, offer->place.name));
+    place_add_caller(pricing->trace, &offer->place, &where);
+    finding->where = pricing_keep(pricing, &where);
 }
 
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
@@ -272,21 +310,10 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
         finding.edit.pattern = pattern;
         finding.edit.pattern_len = strlen(pattern);
     }
-    if (!finding_add(pricing, rule, finding, subject))
-        return;
-    struct buffer where = { 0 };
-    buffer_puts(&where, name);
-    place_add_caller(pricing->trace, &place, &where); /* callers are not cheap to find, and mostly nothing is */
-    pricing->findings->at[pricing->findings->count - 1].where = pricing_keep(pricing, &where);
+    finding_offer(pricing, rule,
+                  (struct offer){
+                      .finding = finding, .subject = subject, .complete = complete_copies, .place = place });
 }
-
-static const char *const pinning_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
-    [FRAMEWORK_XLA] =
-        "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
-    [FRAMEWORK_NONE] =
-        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
-};
 
 static void look_at_copies(struct pricing *pricing)
 {
@@ -295,16 +322,14 @@ static void look_at_copies(struct pricing *pricing)
         look_at_copies_of(
             pricing, FINDING_PAGEABLE_COPIES, is_pageable_upload,
             (struct priced_finding){ .title = as_text("copies from pageable memory block the host"),
-                                     .advice = as_text(pinning_advice[trace_framework(pricing->trace)]),
+                                     .advice = as_text(trace_advice(pricing->trace, ADVICE_PIN_BATCHES)),
                                      .edit = { .kind = EDIT_PINNED_COPIES } },
             "copies from pageable memory");
     look_at_copies_of(
         pricing, FINDING_PINNED_COPIES, is_pinned_upload,
-        (struct priced_finding){
-            .title = as_text("copies from pinned memory to the device"),
-            .advice = as_text("copy ahead, on a stream of its own, while the device computes "
-                              "(prefetch the next batch); keep on the device what is used again"),
-            .edit = without },
+        (struct priced_finding){ .title = as_text("copies from pinned memory to the device"),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_AHEAD)),
+                                 .edit = without },
         "copies from pinned memory");
     look_at_copies_of(
         pricing, FINDING_COPIES_TO_HOST, is_download,
@@ -317,50 +342,37 @@ static void look_at_copies(struct pricing *pricing)
         "copies to the host");
     look_at_copies_of(
         pricing, FINDING_DEVICE_COPIES, is_copy_within,
-        (struct priced_finding){
-            .title = as_text("copies within the device"),
-            .advice =
-                as_text("remove copies that only move data: contiguous(), cat, clone and layout changes "
-                        "between operators; write results into place"),
-            .edit = without },
+        (struct priced_finding){ .title = as_text("copies within the device"),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
+                                 .edit = without },
         "copies within devices");
 }
 
 /* A rule whose place is idle time of devices for some causes. */
 struct idle_rule {
     enum finding_rule rule;
-    const char *subject, *title, *advice[FRAMEWORKS];
+    const char *subject, *title;
+    enum advice advice;
     enum edit_kind edit;
     enum gap_cause causes[4];
     size_t cause_count;
 };
 
-static const struct idle_rule launch_rule = {
-    FINDING_LAUNCHES,
-    "launches",
-    "the host launches work too slowly",
-    { "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
-      "can; fused optimizers (fused=True) and larger batches save a part of it",
-      "let XLA compile the whole step as one program (jax.jit, tf.function(jit_compile=True)), which then launches "
-      "it as graphs; larger batches save a part of it",
-      "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels" },
-    EDIT_CUDA_GRAPH,
-    { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
-    3
-};
+static const struct idle_rule launch_rule = { FINDING_LAUNCHES,
+                                              "launches",
+                                              "the host launches work too slowly",
+                                              ADVICE_LAUNCH_LESS,
+                                              EDIT_CUDA_GRAPH,
+                                              { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
+                                              3 };
 
-static const struct idle_rule first_use_rule = {
-    FINDING_FIRST_USE,
-    "first use",
-    "first use: modules are loaded, kernels are chosen",
-    { "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
-      "leave the first steps, which compile, out of the recording; before serving, run once",
-      "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, "
-      "HIP_ENABLE_DEFERRED_LOADING=0)" },
-    EDIT_NO_FIRST_USE,
-    { GAP_FIRST_USE },
-    1
-};
+static const struct idle_rule first_use_rule = { FINDING_FIRST_USE,
+                                                 "first use",
+                                                 "first use: modules are loaded, kernels are chosen",
+                                                 ADVICE_USE_ONCE,
+                                                 EDIT_NO_FIRST_USE,
+                                                 { GAP_FIRST_USE },
+                                                 1 };
 
 /* What to do about slow launches in a PyTorch program, by what it does. */
 static const char *const launch_advice[JOBS] = {
@@ -386,14 +398,13 @@ static const char *const launch_advice_of_ranks =
 
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
-    enum trace_framework framework = trace_framework(pricing->trace);
     enum job job = job_of(pricing->trace);
-    if (rule->edit != EDIT_CUDA_GRAPH || framework != FRAMEWORK_TORCH)
-        return as_text(rule->advice[framework]);
+    if (rule->edit != EDIT_CUDA_GRAPH || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
         return as_text(launch_advice[job]);
     bool among_ranks = place_find(pricing->trace, is_communication).longest != EVENT_NONE;
-    return as_text(among_ranks ? launch_advice_of_ranks : rule->advice[framework]);
+    return as_text(among_ranks ? launch_advice_of_ranks : trace_advice(pricing->trace, rule->advice));
 }
 
 /* WHERE is used up, and the ranks are added to it. */
@@ -438,23 +449,18 @@ static void look_at_first_use(struct pricing *pricing)
     look_at_idle_time(pricing, &first_use_rule, where);
 }
 
-static const char *const allocation_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] =
-        "keep shapes constant, so that the caching allocator can reuse its memory, or set "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
-    [FRAMEWORK_XLA] =
-        "keep shapes constant and memory preallocated (XLA_PYTHON_CLIENT_PREALLOCATE is not false)",
-    [FRAMEWORK_NONE] = "allocate once, before the loop, or from a pool (cudaMallocAsync)",
-};
+/* What a caching allocator requests in its first steps, it keeps. */
+static const char *const allocation_advice_at_first =
+    "leave the first steps, which allocate what later ones reuse, out of the recording (schedule(wait=..., warmup=...)); "
+    "if it goes on, keep shapes constant, and do not call empty_cache() in the loop";
 
 static struct text advise_allocation(const struct pricing *pricing, bool pins)
 {
-    enum trace_framework framework = trace_framework(pricing->trace);
-    if (!pins)
-        return as_text(allocation_advice[framework]);
-    return as_text(framework == FRAMEWORK_TORCH
-                       ? "pin memory once and use it again; let DataLoader(pin_memory=True) do it"
-                       : "pin memory once and use it again");
+    enum { FIRST_STEPS = 2 };
+    if (!pins && trace_framework(pricing->trace) == FRAMEWORK_TORCH &&
+        step_list_of(pricing->trace)->count <= FIRST_STEPS)
+        return as_text(allocation_advice_at_first);
+    return as_text(trace_advice(pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS));
 }
 
 /* After first use: much of it may be just that. Devices need not idle for memory that is pinned, but the host is kept. */
@@ -497,26 +503,18 @@ static size_t steps_of_rank(const struct trace *trace, int64_t rank)
 /* What to do about communication, in the words of what the program was written with, and for what it does. */
 static struct text advise_overlap(const struct pricing *pricing)
 {
-    static const char *const advice[FRAMEWORKS] = {
-        [FRAMEWORK_TORCH] =
-            "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
-        [FRAMEWORK_XLA] =
-            ("let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
-             "shard otherwise"),
-        [FRAMEWORK_NONE] = "start it earlier, on a stream of its own, and wait later, or send less",
-    };
     static const char *const of_one_rank =
         "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients. Part of "
         "it may be waiting for slower ranks, which the traces of all would show";
     static const char *const of_inference =
         "split the model over fewer devices where it fits, use a quicker all-reduce (custom, NVLS), or compute one half of "
         "the batch while the other communicates";
-    enum trace_framework framework = trace_framework(pricing->trace);
-    if (framework != FRAMEWORK_TORCH)
-        return as_text(advice[framework]);
+    const char *advice = trace_advice(pricing->trace, ADVICE_OVERLAP);
+    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return as_text(advice);
     if (job_of(pricing->trace) > JOB_TRAINING)
         return as_text(of_inference);
-    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice[framework]);
+    return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice);
 }
 
 /* "mostly rank 1: gemm takes 27.9ms of a step longer there": the one that the others waited for longest, and why. */
@@ -556,17 +554,19 @@ static void look_at_communication(struct pricing *pricing)
     free(shares);
     bool alone = pricing->summary->rank_count < 2 &&
                  !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
-    bool found = finding_add(
-        pricing, FINDING_COMMUNICATION,
-        (struct priced_finding){ .title = as_text("communication is not hidden behind computation"),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = advise_overlap(pricing),
-                                 .edit = { .kind = EDIT_OVERLAP_COMM } },
-        alone ? NULL : "communication");
-    if (alone && !found) { /* which gap of the loop waited for it is known of matched ranks alone */
-        pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
-        pricing->findings->unpriced = "communication on the host";
-    }
+    struct priced_finding finding = { .title = as_text("communication is not hidden behind computation"),
+                                      .where = pricing_keep(pricing, &where),
+                                      .advice = advise_overlap(pricing),
+                                      .edit = { .kind = EDIT_OVERLAP_COMM } };
+    /* Alone: which gap of the loop waited for it is known of matched ranks alone. */
+    const char *ranks = pricing->summary->features & FEATURE_RANKS
+                            ? NULL
+                            : trace_feature_recipe(pricing->trace, FEATURE_RANKS);
+    finding_offer(pricing, FINDING_COMMUNICATION,
+                  (struct offer){ .finding = finding,
+                                  .subject = alone ? "communication on the host" : "communication",
+                                  .because = alone ? ranks : NULL,
+                                  .unpriced = alone });
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
@@ -638,10 +638,10 @@ static bool is_of_a_capture(const struct pricing *pricing)
     const struct launch_calls *calls = launch_calls_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        capture_ns += intervals_length(&calls->captures[f]);
-        all_ns += summary_file_time(pricing->summary, f);
+        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
-    return 2 * capture_ns > all_ns;
+    return capture_ns > all_ns / 2;
 }
 
 /* To be asked last: it hides what the others name. */
@@ -654,7 +654,7 @@ static void look_at_launches(struct pricing *pricing)
         look_at_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
 }
 
-static void look_at_devices(struct pricing *pricing, struct slow_operators *slow)
+static void look_at_devices(struct pricing *pricing)
 {
     bool has_calls = pricing->summary->features & FEATURE_LAUNCHES;
     if (has_calls) {
@@ -667,7 +667,7 @@ static void look_at_devices(struct pricing *pricing, struct slow_operators *slow
         look_at_allocation(pricing);
     }
     finding_look_at_tensor_cores(pricing);
-    finding_look_at_slow_operators(pricing, slow);
+    finding_look_at_slow_operators(pricing);
 }
 
 /* Did a rule without a price (rules.h), FIRST or SECOND, find something? */
@@ -723,17 +723,18 @@ static void add_missing_features(struct pricing *pricing)
         pricing_add_blind(pricing, FEATURE_STACKS, "lines of source");
 }
 
-void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
+void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     look_at_data_loading(pricing);
     if (summary->gpu)
-        look_at_devices(pricing, slow);
+        look_at_devices(pricing);
     look_at_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
         look_at_launches(pricing);
+    add_quiet_remarks(pricing);
+    pricing_settle(pricing);
     if (pricing->findings->count == 0)
         look_at_longest(pricing);
-    add_quiet_remarks(pricing);
     add_missing_features(pricing);
 }

@@ -6,7 +6,7 @@
 
 #include "summary/finding_work.h"
 
-/* Let every rule look, and add what it finds to PRICING. The texts of SLOW are used up. */
-void finding_rules_look(struct pricing *pricing, struct slow_operators *slow);
+/* Let every rule look, and settle what they offer. */
+void finding_rules_look(struct pricing *pricing);
 
 #endif

@@ -1,19 +1,14 @@
 /* finding_work.c - see finding_work.h. */
+#include "replay/slow_work.h"
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"
+#include "facts/advice.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
 #include "summary/finding_kit.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const matrix_advice[FRAMEWORKS] = {
-    [FRAMEWORK_TORCH] =
-        "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
-    [FRAMEWORK_XLA] = "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
-    [FRAMEWORK_NONE] = "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
-};
 
 /* Does the kernel E certainly do without tensor cores? KNOWN has the answer by name, and more than all of them while it is
  * unknown. */
@@ -97,7 +92,7 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
                     (struct priced_finding){
                         .title = as_text("matrix products run without tensor cores (as if they took half)"),
                         .where = pricing_keep(pricing, &where),
-                        .advice = as_text(matrix_advice[trace_framework(trace)]),
+                        .advice = as_text(trace_advice(trace, ADVICE_MATRIX_PRECISION)),
                         .edit = { .kind = EDIT_SCALE,
                                   .target = TARGET_KERNEL,
                                   .pattern = names.at,
@@ -113,72 +108,29 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
         pricing_add_quiet(pricing, "tensor cores");
 }
 
-/* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
-static void add_slowest(const struct roofline *roofline, struct buffer *out)
-{
-    const struct roofline_row *most = NULL;
-    for (size_t i = 0; i < roofline->rows.count; i++) {
-        const struct roofline_row *row = &roofline->rows.at[i];
-        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
-            most = row;
-    }
-    if (most)
-        buffer_printf(out, "%s %s, mostly bound by %s", most->name.at, most->shapes.at ? most->shapes.at : "",
-                      most->bound.at ? most->bound.at : "nothing");
-}
-
-struct slow_operators slow_operators_find(const struct summary *summary)
-{
-    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
-    if (!slow.looked)
-        return slow;
-    struct selection *all =
-        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    const struct roofline *roofline = roofline_analyze(summary->trace, all, ROOFLINE_BY_DEFAULT, NULL);
-    int64_t slow_ns = 0, modelled_ns = 0, rated_ns = 0;
-    for (size_t d = 0; d < roofline->devices.count; d++) {
-        slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
-        modelled_ns += roofline->devices.at[d].modelled_ns;
-        rated_ns += roofline->devices.at[d].rated_ns;
-    }
-    slow.rated = modelled_ns == 0 || rated_ns > 0;
-    if (slow_ns * 20 > roofline->time_ns) {
-        add_slowest(roofline, &slow.where);
-        buffer_printf(&slow.title,
-                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
-    }
-    roofline_free(roofline);
-    selection_free(all);
-    return slow;
-}
-
-void slow_operators_release(struct slow_operators *slow)
-{
-    buffer_release(&slow->title);
-    buffer_release(&slow->where);
-}
-
 /* As if they reached ROOFLINE_SLOW of it. */
-void finding_look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
+void finding_look_at_slow_operators(struct pricing *pricing)
 {
-    if (slow->looked && slow->title.count)
-        finding_add(
-            pricing, FINDING_BELOW_PEAK,
-            (struct priced_finding){
-                .title = pricing_keep(pricing, &slow->title),
-                .where = pricing_keep(pricing, &slow->where),
-                .advice = as_text(
-                    trace_framework(pricing->trace) == FRAMEWORK_XLA
-                        ? "larger batches where they are small; bfloat16 or int8 where they are bound by compute "
-                          "(tpa roofline shows which)"
-                        : "larger batches or fewer, fused operators (torch.compile) where they are small; a lower "
-                          "precision where they are bound by compute (tpa roofline shows which)"),
-                .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
-            "operators below the peak");
-    else if (slow->looked && !slow->rated)
-        finding_add_blind(pricing, "operators below the peak",
-                          "what the device can do at most is unknown: tpa roofline --peak");
-    else if (slow->looked)
-        pricing_add_quiet(pricing, "operators below the peak");
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
+    const struct slow_work *slow = slow_work_of(pricing->trace);
+    if (slow->slow_ns * 20 <= slow->time_ns) { /* 5 % or less is not looked at */
+        if (slow->rated)
+            pricing_add_quiet(pricing, "operators below the peak");
+        else
+            finding_add_blind(pricing, "operators below the peak",
+                              "what the device can do at most is unknown: tpa roofline --peak");
+        return;
+    }
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title, "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                  100 * (double)slow->slow_ns / (double)slow->time_ns, 100 * ROOFLINE_SLOW);
+    buffer_puts(&where, slow->slowest);
+    finding_add(
+        pricing, FINDING_BELOW_PEAK,
+        (struct priced_finding){ .title = pricing_keep(pricing, &title),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_NEARER_TO_PEAK)),
+                                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
+        "operators below the peak");
 }

@@ -42,13 +42,13 @@ static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
-    struct slow_operators slow = slow_operators_find(summary);
     struct pricing pricing;
     pricing_init(&pricing, summary, findings);
     findings->has_steps = step_list_of(summary->trace)->count > 0;
+    findings->no_launches = summary->gpu && !(summary->features & FEATURE_LAUNCHES);
     findings->priced = pricing.graph->moment_count > 0;
     if (findings->priced) {
-        finding_rules_look(&pricing, &slow);
+        finding_rules_look(&pricing);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
         findings->single_step = step_list_of(summary->trace)->count == 1;
@@ -58,7 +58,6 @@ struct findings *findings_analyze(struct summary *summary)
         findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
     pricing_release(&pricing);
-    slow_operators_release(&slow);
     return findings;
 }
 
@@ -94,6 +93,12 @@ static void on_top(struct result *result)
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
+static const char *doubt_of(const struct findings *findings)
+{
+    return findings->no_launches ? "; launches were not recorded, so what waits for what is mostly unknown"
+                                 : "";
+}
+
 /* The first sentence is the answer. */
 static void tell_answer(const struct findings *findings, struct result *result)
 {
@@ -104,8 +109,9 @@ static void tell_answer(const struct findings *findings, struct result *result)
             buffer_printf(&half, "; were what takes longest to take half, %s would take %.1f %% less: %s", of,
                           quantity_percent(findings->half_saves_share), findings->half.at);
         result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
-                          "no change that tpa knows of would save %.1f %% of %s%s%s%s",
-                          100 * FINDINGS_LEAST_SHARE, of, findings->unpriced ? "; not priced: " : "",
+                          "no change that tpa knows of would save %.1f %% of %s%s%s%s%s",
+                          100 * FINDINGS_LEAST_SHARE, of, doubt_of(findings),
+                          findings->unpriced ? "; not priced: " : "",
                           findings->unpriced ? findings->unpriced : "", half.at ? half.at : "");
         buffer_release(&half);
         on_top(result);
@@ -117,8 +123,9 @@ static void tell_answer(const struct findings *findings, struct result *result)
     quantity_show_rounded_time(&now, (double)findings->step_ns);
     result_add_notice(
         result, "answer", 1, NULL, TPA_NOWHERE,
-        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less): %s",
-        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), first->advice.at);
+        "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less)%s: %s",
+        first->title.at, of, then.at, now.at, quantity_percent(first->saves_share), doubt_of(findings),
+        first->advice.at);
     on_top(result);
     buffer_release(&then);
     buffer_release(&now);

@@ -50,6 +50,7 @@ struct findings {
     int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
     struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;  /* rules that could not look, with how to record what they need */
+    bool no_launches;     /* devices worked, and nothing of what the host did for them was recorded */
     const char *unpriced; /* what takes time, and could not be priced; NULL: nothing known */
     struct text half; /* without findings: a command, by which what takes longest takes half of its time */
     double half_saves_share;     /* what that saves */

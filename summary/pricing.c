@@ -1,6 +1,8 @@
 /* pricing.c - see pricing.h. */
 #include "summary/pricing.h"
 
+#include "base/memory_room.h"
+#include "base/parallel.h"
 #include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +16,16 @@ void pricing_init(struct pricing *pricing, struct summary *summary, struct findi
     pricing->together = changes_open(pricing->graph);
 }
 
+static void forget_offers(struct pricing *pricing)
+{
+    for (size_t i = 0; i < pricing->offers.count; i++)
+        changes_free(pricing->offers.at[i].changes);
+    VEC_FREE(&pricing->offers);
+}
+
 void pricing_release(struct pricing *pricing)
 {
+    forget_offers(pricing);
     changes_free(pricing->together);
 }
 
@@ -28,10 +38,32 @@ struct text pricing_keep(struct pricing *pricing, struct buffer *text)
     return copy;
 }
 
+void pricing_offer(struct pricing *pricing, struct offer offer)
+{
+    *VEC_PUSH(&pricing->offers) = offer;
+}
+
 void pricing_add_quiet(struct pricing *pricing, const char *subject)
 {
-    struct buffer *quiet = &pricing->findings->quiet;
-    buffer_printf(quiet, "%s%s", quiet->count ? ", " : "", subject);
+    pricing_offer(pricing, (struct offer){ .subject = subject });
+}
+
+static void tell_blind(struct pricing *pricing, const char *subject, const char *because)
+{
+    struct buffer *blind = &pricing->findings->blind;
+    buffer_printf(blind, "%s%s (%s)", blind->count ? "; " : "", subject, because);
+}
+
+/* There is nothing in OFFER. */
+static void tell_none(struct pricing *pricing, const struct offer *offer)
+{
+    struct findings *findings = pricing->findings;
+    if (offer->unpriced)
+        findings->unpriced = offer->subject;
+    if (offer->because)
+        tell_blind(pricing, offer->subject, offer->because);
+    else if (offer->subject && !offer->unpriced)
+        buffer_printf(&findings->quiet, "%s%s", findings->quiet.count ? ", " : "", offer->subject);
 }
 
 void pricing_add_option(struct buffer *command, const struct edit *edit)
@@ -75,12 +107,13 @@ struct step_gain pricing_gain_together(struct pricing *pricing)
     return figure_of(pricing, pricing->gain);
 }
 
-/* Make EDIT beside those of all findings so far. */
-static void add_edit(struct pricing *pricing, const struct edit *edit)
+/* Make EDIT beside those of all findings so far; CHANGES: what it changes alone, NULL: that is to be found. */
+static void add_edit(struct pricing *pricing, const struct edit *edit, const struct changes *changes)
 {
     struct edit_effect effect;
     struct tpa_error ignored = { 0 };
-    edit_apply(edit, pricing->together, &effect, &ignored);
+    if (!changes || !changes_lay_over(pricing->together, changes))
+        edit_apply(edit, pricing->together, &effect, &ignored);
     pricing->is_replayed = false;
 }
 
@@ -89,7 +122,7 @@ static void make_anew(struct pricing *pricing)
 {
     changes_clear(pricing->together);
     for (size_t i = 0; i < pricing->findings->count; i++)
-        add_edit(pricing, &pricing->findings->at[i].edit);
+        add_edit(pricing, &pricing->findings->at[i].edit, NULL);
     pricing->is_replayed = false;
 }
 
@@ -102,33 +135,31 @@ static bool find_rule(const struct findings *findings, const char *rule)
 }
 
 /*
- * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name,
+ * What the edit of OFFER saves of a step at best once the findings so far are mended. A change of everything hides what they name,
  * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
  */
-static int64_t saves_on_top(struct pricing *pricing, const struct edit *edit)
+static int64_t saves_on_top(struct pricing *pricing, const struct offer *offer)
 {
     struct step_gain without = pricing_gain_together(pricing);
-    add_edit(pricing, edit);
+    add_edit(pricing, &offer->finding.edit, offer->changes);
     struct step_gain with = pricing_gain_together(pricing);
     return with.now_ns > 0 ? without.then_ns - with.then_ns : 0;
 }
 
-bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject)
+/* Does what OFFER changes save enough? Then it is added to the findings. */
+static bool settle(struct pricing *pricing, const struct offer *offer)
 {
     struct findings *findings = pricing->findings;
-    struct changes *changes = changes_open(pricing->graph);
-    struct edit_effect effect = { 0, 0 };
-    struct tpa_error ignored = { 0 };
-    bool fine = edit_apply(&finding.edit, changes, &effect, &ignored) && effect.count > 0;
-    struct step_gain gain = fine ? figure_of(pricing, whatif_gain_of(changes)) : (struct step_gain){ 0 };
-    changes_free(changes);
+    struct priced_finding finding = offer->finding;
+    struct step_gain gain = figure_of(pricing, offer->gain);
+    bool fine = offer->fits;
     finding.saves_ns = gain.now_ns - gain.then_ns;
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");
     bool on_top = fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
                            (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")));
     if (on_top) {
-        int64_t on_top_ns = saves_on_top(pricing, &finding.edit), alone_ns = finding.saves_ns;
+        int64_t on_top_ns = saves_on_top(pricing, offer), alone_ns = finding.saves_ns;
         finding.saves_ns = on_top_ns < finding.saves_ns ? on_top_ns : finding.saves_ns;
         if (finding.edit.kind == EDIT_NO_ALLOC)
             findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
@@ -143,25 +174,80 @@ bool pricing_add(struct pricing *pricing, struct priced_finding finding, const c
     pricing_add_option(&check, &finding.edit);
     finding.check = pricing_keep(pricing, &check);
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
-    finding.time_ns = effect.time_ns;
-    finding.count = (int64_t)effect.count;
+    finding.time_ns = offer->effect.time_ns;
+    finding.count = (int64_t)offer->effect.count;
     if (!fine || finding.saves_share < FINDINGS_LEAST_SHARE) {
         if (on_top)
             make_anew(pricing);
-        if (subject)
-            pricing_add_quiet(pricing, subject);
         return false;
     }
     if (!on_top)
-        add_edit(pricing, &finding.edit);
+        add_edit(pricing, &finding.edit, offer->changes);
+    if (offer->complete)
+        offer->complete(pricing, &finding, offer);
     *VEC_PUSH(findings) = finding;
     return true;
 }
 
+/* As many as there are workers, as long as there is memory for what each knows of every moment. */
+static unsigned replays_at_once(const struct pricing *pricing)
+{
+    enum { BYTES_OF_MOMENT = 8 };
+    unsigned workers = pricing->trace->workers ? pricing->trace->workers : 1;
+    uint64_t each = (uint64_t)pricing->graph->moment_count * BYTES_OF_MOMENT + 1;
+    struct memory_room room;
+    if (memory_room(&room) && room.bytes / 2 / each < workers)
+        workers = room.bytes / 2 < each ? 1 : (unsigned)(room.bytes / 2 / each);
+    return workers;
+}
+
+/* May GAIN, by the median or the mean, be a finding? */
+static bool may_pay(const struct step_gain *gain)
+{
+    return (double)(gain->now_ns - gain->then_ns) >= FINDINGS_LEAST_SHARE * (double)gain->now_ns ||
+           (double)(gain->mean_now_ns - gain->mean_then_ns) >=
+               FINDINGS_LEAST_SHARE * (double)gain->mean_now_ns;
+}
+
+/* A parallel_task: replay with the edit of an offer alone. */
+static void replay_offer(void *context, size_t i)
+{
+    const struct pricing *pricing = context;
+    struct offer *offer = &pricing->offers.at[i];
+    struct tpa_error ignored = { 0 };
+    if (!offer->finding.rule.at)
+        return;
+    struct changes *changes = changes_open(pricing->graph);
+    offer->fits =
+        edit_apply(&offer->finding.edit, changes, &offer->effect, &ignored) && offer->effect.count > 0;
+    if (offer->fits)
+        offer->gain = whatif_gain_of(changes);
+    if (offer->fits && may_pay(&offer->gain))
+        offer->changes = changes;
+    else
+        changes_free(changes);
+}
+
+void pricing_settle(struct pricing *pricing)
+{
+    parallel_run(replays_at_once(pricing), pricing->offers.count, replay_offer, pricing);
+    for (size_t i = 0; i < pricing->offers.count; i++)
+        if (pricing->offers.at[i].sets_basis)
+            pricing->findings->by_mean = step_gain_is_by_turns(&pricing->offers.at[i].gain);
+    for (size_t i = 0; i < pricing->offers.count; i++) {
+        struct offer *offer = &pricing->offers.at[i];
+        bool found = offer->finding.rule.at ? settle(pricing, offer)
+                                            : offer->unless && find_rule(pricing->findings, offer->unless);
+        changes_free(offer->changes);
+        offer->changes = NULL;
+        if (!found)
+            tell_none(pricing, offer);
+    }
+    forget_offers(pricing);
+}
+
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject)
 {
-    struct findings *findings = pricing->findings;
     if (!(pricing->summary->features & feature))
-        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
-                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
+        tell_blind(pricing, subject, trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
 }

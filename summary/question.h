@@ -79,9 +79,9 @@ struct summary {
     enum summary_by by;
     unsigned features;                 /* of the trace: enum trace_feature */
     bool has_frames;                   /* Python functions were recorded */
-    const struct steps *steps;               /* NULL where none are marked */
+    const struct steps *steps;         /* NULL where none are marked */
     const struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
-    const struct gaps *gaps;                 /* by device, sums only */
+    const struct gaps *gaps;           /* by device, sums only */
     const struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;                 /* NULL unless there are several files */
     struct memory *memory;             /* peaks and steps; NULL where none was recorded */
@@ -95,7 +95,7 @@ struct summary {
     struct arena arena; /* texts of findings */
 };
 
-/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be called once per name. */
+/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? Call once per name. */
 bool summary_multiplies_matrices(const char *name);
 
 /* Has DEVICE of RANK tensor cores, by its compute capability? */

@@ -5,10 +5,12 @@
  */
 #include "summary/summary.h"
 
+#include "base/parallel.h"
 #include "facts/callers.h"
 #include "facts/collectives.h"
 #include "facts/host_waits.h"
 #include "facts/memory_records.h"
+#include "replay/slow_work.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/headline.h"
@@ -155,33 +157,69 @@ const struct trace_wants summary_wants = {
     .work_bytes = 30,
 };
 
-/* Ask what the rules look at; false and ERR when the selection does not fit. */
-static bool ask(struct summary *summary, struct result *result, struct tpa_error *err)
+/* What the rules look at: questions that nothing ties together. */
+enum question { ASK_STEPS, ASK_GAPS, ASK_MEMORY, ASK_TRANSFERS, ASK_GPU, ASK_COMM, QUESTIONS };
+
+struct asking {
+    struct summary *summary;
+    struct tpa_error errs[QUESTIONS]; /* a selection that does not fit */
+};
+
+/* A parallel_task. */
+static void ask_one(void *context, size_t question)
 {
+    struct asking *asking = context;
+    struct summary *summary = asking->summary;
     const struct trace *trace = summary->trace;
     const struct selection *selection = summary->selection;
+    struct tpa_error *err = &asking->errs[question];
     unsigned features = summary->features;
-    bool by_rank = summary->by != SUMMARY_BY_ALL;
-    if (features & FEATURE_MEMORY) { /* what failed for want of memory is reported */
-        summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+    bool by_rank = summary->by != SUMMARY_BY_ALL, has_gpu = features & FEATURE_GPU;
+    struct gaps_options gaps = gaps_defaults;
+    gaps.only_causes = true;
+    switch ((enum question)question) {
+    case ASK_STEPS:
+        if (features & FEATURE_STEPS)
+            summary->steps =
+                steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
+        break;
+    case ASK_GAPS: summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL; break;
+    case ASK_MEMORY:
+        if (features & FEATURE_MEMORY)
+            summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+        break;
+    case ASK_TRANSFERS:
+        summary->transfers = has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0) : NULL;
+        break;
+    case ASK_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
+    case ASK_COMM:
+        if (trace->file_count > 1 && !selection->names) /* who waits for whom is not asked of names */
+            summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
+        break;
+    case QUESTIONS: break;
+    }
+}
+
+/*
+ * Ask them all; false and ERR when the selection does not fit. Two at a time: each takes some bytes for every event while it is
+ * answered, and together they would take more than anything that comes later.
+ */
+static bool ask(struct summary *summary, struct result *result, struct tpa_error *err)
+{
+    enum { AT_ONCE = 2 };
+    unsigned workers = summary->trace->workers < AT_ONCE ? summary->trace->workers : AT_ONCE;
+    struct asking asking = { .summary = summary };
+    if (summary->features & FEATURE_GPU && summary->features & FEATURE_SHAPES)
+        slow_work_of(summary->trace); /* first: of large traces, it takes most memory */
+    parallel_run(workers, QUESTIONS, ask_one, &asking);
+    if (summary->memory) /* what failed for want of memory is reported */
         memory_add_failures(summary->memory, result);
-    }
-    if (features & FEATURE_STEPS) {
-        summary->steps = steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
-        if (!summary->steps)
+    for (size_t q = 0; q < QUESTIONS; q++)
+        if (asking.errs[q].failed) {
+            *err = asking.errs[q];
             return false;
-    }
-    if (features & FEATURE_GPU) {
-        summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
-        struct gaps_options gaps = gaps_defaults;
-        gaps.only_causes = true;
-        summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
-        summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
-    }
-    if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
-        return true;
-    summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
-    return summary->comm != NULL;
+        }
+    return true;
 }
 
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,

@@ -35,6 +35,9 @@ static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *valu
     if (!column)
         return false;
     size_t word = e / 64;
+    uint64_t bit = UINT64_C(1) << (e % 64), bits = column->present[word];
+    if (!(bits & bit))
+        return false;
     if (word != scan->word) {
         if (word - scan->word >
             8) { /* back, or a long jump: column->rank knows the count at every 8th word */
@@ -44,9 +47,6 @@ static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *valu
         while (scan->word < word)
             scan->rank += bits_count(column->present[scan->word++]);
     }
-    uint64_t bit = UINT64_C(1) << (e % 64), bits = column->present[word];
-    if (!(bits & bit))
-        return false;
     size_t at = scan->rank + bits_count(bits & (bit - 1));
     *value = trace_arg_value(column, at);
     return true;

@@ -39,7 +39,7 @@ static void pack_newest(struct arg_storage *arg, size_t count)
     *VEC_PUSH(&arg->blocks) = packed_write(arg->packed, &arg->packed_words, arg->newest, count);
 }
 
-void arg_storage_add_value(struct arg_storage *arg, int64_t value)
+static void add_value(struct arg_storage *arg, int64_t value)
 {
     if (!arg->newest)
         arg->newest = mem_alloc(PACKED_VALUES * sizeof *arg->newest);
@@ -48,11 +48,42 @@ void arg_storage_add_value(struct arg_storage *arg, int64_t value)
         pack_newest(arg, PACKED_VALUES);
 }
 
+void arg_storage_add_values(struct arg_storage *arg, const int64_t *values, const int32_t *narrow,
+                            size_t count)
+{
+    if (!arg->newest)
+        arg->newest = mem_alloc(PACKED_VALUES * sizeof *arg->newest);
+    for (size_t first = 0, some; first < count; first += some) {
+        size_t at = arg->count % PACKED_VALUES;
+        some = count - first < PACKED_VALUES - at ? count - first : PACKED_VALUES - at;
+        for (size_t i = 0; narrow && i < some; i++)
+            arg->newest[at + i] = narrow[first + i];
+        if (!narrow)
+            memcpy(arg->newest + at, values + first, some * sizeof *values);
+        arg->count += some;
+        if (arg->count % PACKED_VALUES == 0)
+            pack_newest(arg, PACKED_VALUES);
+    }
+}
+
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value)
 {
     arg_storage_reserve_present(arg, (size_t)event + 1);
     arg->present[event / 64] |= UINT64_C(1) << (event % 64);
-    arg_storage_add_value(arg, value);
+    add_value(arg, value);
+}
+
+void arg_storage_add_all(struct arg_storage *arg, event_id base, const uint32_t *events,
+                         const int64_t *values, size_t count)
+{
+    if (count == 0)
+        return;
+    arg_storage_reserve_present(arg, (size_t)base + events[count - 1] + 1);
+    for (size_t i = 0; i < count; i++) {
+        size_t event = (size_t)base + events[i];
+        arg->present[event / 64] |= UINT64_C(1) << (event % 64);
+    }
+    arg_storage_add_values(arg, values, NULL, count);
 }
 
 int64_t arg_storage_value(const struct arg_storage *arg, size_t i)

@@ -142,6 +142,9 @@ bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg
  */
 bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err);
 
+/* How many threads finishing may use, and analyses of the trace: trace->workers. 0: 1. */
+void trace_builder_set_workers(struct trace_builder *builder, unsigned workers);
+
 /*
  * Join begin and end events, classify tracks, settle what metadata that came late decides, and
  * freeze. Takes and frees BUILDER. The result is new; free with trace_free.

@@ -444,6 +444,18 @@ static void take_category(struct trace_builder *builder, size_t e)
     storage->categories.at[none].event_count++;
 }
 
+/* The kind of E, on a track whose categories do not tell it, or which is of KIND_OF_TRACK by its names. */
+static void settle_kind(struct trace_builder *builder, struct known_kinds *known, size_t e,
+                        enum event_kind kind_of_track)
+{
+    struct trace_storage *storage = builder->storage;
+    enum event_kind kind = storage->kind[e];
+    if (kind == EVENT_OP && kind_of_track != EVENT_OTHER)
+        take_category(builder, e);
+    if (kind == EVENT_OTHER || (kind == EVENT_OP && kind_of_track != EVENT_OTHER))
+        storage->kind[e] = (uint8_t)known_kind(known, storage->names, storage->name[e], kind_of_track);
+}
+
 void builder_classify(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
@@ -470,32 +482,32 @@ void builder_classify(struct trace_builder *builder)
     free(forms);
     size_t name_count = names_count(storage->names);
     struct known_kinds known = { mem_zalloc(name_count + 1, 1), mem_zalloc(name_count + 1, 1) };
-    bool *on_device = mem_zalloc(count + 1, sizeof *on_device);
-    bool *is_span = mem_zalloc(count + 1, sizeof *is_span);
-    for (size_t e = 0; e < storage->count; e++) {
+    uint32_t *kinds =
+        mem_zalloc(count + 1, sizeof *kinds); /* by track: a bit for each kind of event it has */
+    for (size_t e = 0, next; e < storage->count; e = next) {
         track_id track = storage->track[e];
-        enum event_kind kind = storage->kind[e];
-        if (kind == EVENT_OP && kind_of[track] != EVENT_OTHER)
-            take_category(builder, e);
-        if (kind_of[track] != EVENT_OTHER ? kind == EVENT_OTHER || kind == EVENT_OP
-                                          : kind == EVENT_OTHER && !has_kinds[track]) {
-            kind = known_kind(&known, storage->names, storage->name[e], (enum event_kind)kind_of[track]);
-            storage->kind[e] = (uint8_t)kind;
+        bool by_name = kind_of[track] != EVENT_OTHER || !has_kinds[track];
+        uint32_t found = 0; /* in all events in a row that are on the track */
+        for (next = e; next < storage->count && storage->track[next] == track; next++) {
+            if (by_name)
+                settle_kind(builder, &known, next, (enum event_kind)kind_of[track]);
+            found |= UINT32_C(1) << storage->kind[next];
         }
-        on_device[track] |= event_on_device(kind);
-        is_span[track] |= kind == EVENT_SPAN;
+        kinds[track] |= found;
     }
     for (size_t i = 0; i < count; i++) {
         struct track *track = &storage->tracks.at[i];
-        if (on_device[i])
+        bool on_device = false;
+        for (int kind = 0; kind < EVENT_KINDS; kind++)
+            on_device |= event_on_device((enum event_kind)kind) && kinds[i] >> kind & 1;
+        if (on_device)
             name_stream(storage, track, kind_of[i] != EVENT_OTHER);
-        else if (is_span[i] || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))
+        else if (kinds[i] >> EVENT_SPAN & 1 || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))
             track->kind = TRACK_OTHER;
     }
     free(known.on_host);
     free(known.of_kernels);
     free(kind_of);
     free(has_kinds);
-    free(on_device);
-    free(is_span);
+    free(kinds);
 }

@@ -38,6 +38,28 @@ struct track *trace_builder_track_at(struct trace_builder *builder, track_id id)
     return &builder->storage->tracks.at[id];
 }
 
+/* What kind each event is, and how many of each category there are. They mostly come several in a row. */
+static void take_kinds(struct trace_storage *storage, const struct trace_columns *columns, uint8_t *kinds)
+{
+    for (size_t i = 0, next; i < columns->count; i = next) {
+        struct trace_category *category = &storage->categories.at[columns->category[i]];
+        enum event_kind kind = category->kind;
+        enum event_kind kind_of_points = kind == EVENT_OTHER ? EVENT_INSTANT : kind;
+        for (next = i; next < columns->count && columns->category[next] == columns->category[i]; next++)
+            kinds[next] = (uint8_t)(columns->flags[next] & EVENT_POINT ? kind_of_points : kind);
+        category->event_count += next - i;
+    }
+}
+
+static void count_tracks(struct trace_storage *storage, const struct trace_columns *columns)
+{
+    for (size_t i = 0, next; i < columns->count; i = next) {
+        for (next = i + 1; next < columns->count && columns->track[next] == columns->track[i];)
+            next++;
+        storage->tracks.at[columns->track[i]].event_count += (uint32_t)(next - i);
+    }
+}
+
 static void add_events(struct trace_storage *storage, const struct trace_columns *columns)
 {
     size_t base = storage->count, count = columns->count;
@@ -48,15 +70,8 @@ static void add_events(struct trace_storage *storage, const struct trace_columns
     memcpy(storage->track + base, columns->track, count * sizeof *columns->track);
     memcpy(storage->category + base, columns->category, count * sizeof *columns->category);
     memcpy(storage->flags + base, columns->flags, count * sizeof *columns->flags);
-    for (size_t i = 0; i < count; i++) {
-        struct trace_category *category = &storage->categories.at[columns->category[i]];
-        enum event_kind kind = category->kind;
-        if (kind == EVENT_OTHER && columns->flags[i] & EVENT_POINT)
-            kind = EVENT_INSTANT;
-        storage->kind[base + i] = (uint8_t)kind;
-        category->event_count++;
-        storage->tracks.at[columns->track[i]].event_count++;
-    }
+    take_kinds(storage, columns, storage->kind + base);
+    count_tracks(storage, columns);
     storage->count += count;
 }
 
@@ -79,8 +94,7 @@ static void add_arg(struct arg_storage *to, size_t base, size_t count, const str
 {
     arg_storage_reserve_present(to, base + count);
     add_bits(to->present, base, from->present, count);
-    for (size_t i = 0; i < from->count; i++)
-        arg_storage_add_value(to, from->narrow ? from->narrow[i] : from->values[i]);
+    arg_storage_add_values(to, from->values, from->narrow, from->count);
 }
 
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,

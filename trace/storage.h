@@ -73,9 +73,15 @@ struct trace_builder {
 /* Append VALUE for EVENT, which must be larger than any event the column has. */
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
 
-/* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order. */
+/* The same of COUNT events, numbered from BASE on, and their VALUES. */
+void arg_storage_add_all(struct arg_storage *arg, event_id base, const uint32_t *events,
+                         const int64_t *values, size_t count);
+
+/* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order: COUNT
+ * of them, which are NARROW unless that is NULL. */
 void arg_storage_reserve_present(struct arg_storage *arg, size_t events);
-void arg_storage_add_value(struct arg_storage *arg, int64_t value);
+void arg_storage_add_values(struct arg_storage *arg, const int64_t *values, const int32_t *narrow,
+                            size_t count);
 
 /* Value I of those that were added. */
 int64_t arg_storage_value(const struct arg_storage *arg, size_t i);
@@ -110,7 +116,7 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 void builder_join_ends(struct trace_builder *builder);
 
 /* Times of a finished trace are packed; who changes some unpacks them first, for good. times.c */
-void storage_pack_times(struct trace_storage *storage);
+void storage_pack_times(struct trace_storage *storage, unsigned workers);
 void storage_lend_times(struct trace *trace); /* let TRACE show them */
 void trace_unpack_times(struct trace *trace);
 void storage_free_times(struct trace_storage *storage);

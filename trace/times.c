@@ -4,6 +4,7 @@
  * They were more than half of a finished trace. Packed they are 6 to 8 bytes an event: the most that any command takes at
  * 1.09 GB went down by 2 % of the file.
  */
+#include "base/parallel.h"
 #include "trace/storage.h"
 
 #include <stdlib.h>
@@ -43,13 +44,22 @@ static void forget_blocks(struct trace_storage *storage)
     storage->start_blocks = storage->dur_blocks = NULL;
 }
 
-void storage_pack_times(struct trace_storage *storage)
+/* The beginnings, then the durations. */
+static void pack_part(void *context, size_t part)
+{
+    struct trace_storage *storage = context;
+    if (part == 0)
+        storage->start_ns = pack(storage->start_ns, storage->capacity, storage->count, &storage->start_blocks,
+                                 &storage->start_words);
+    else
+        storage->dur_ns = pack(storage->dur_ns, storage->capacity, storage->count, &storage->dur_blocks,
+                               &storage->dur_words);
+}
+
+void storage_pack_times(struct trace_storage *storage, unsigned workers)
 {
     forget_blocks(storage);
-    storage->start_ns = pack(storage->start_ns, storage->capacity, storage->count, &storage->start_blocks,
-                             &storage->start_words);
-    storage->dur_ns =
-        pack(storage->dur_ns, storage->capacity, storage->count, &storage->dur_blocks, &storage->dur_words);
+    parallel_run(parallel_parts(workers, storage->count), 2, pack_part, storage);
     storage->times_packed = true;
 }
 

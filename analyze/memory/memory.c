@@ -69,8 +69,8 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->by = options->by;
     memory->several_files = trace->file_count > 1;
     memory->texts = names_open();
-    const struct memory_records *records =
-        memory_records_of(trace, options->brief ? MEMORY_LEVELS : MEMORY_OWNERS);
+    struct memory_records *own = options->brief ? memory_records_open(trace, MEMORY_LEVELS) : NULL;
+    const struct memory_records *records = own ? own : memory_records_of(trace, MEMORY_OWNERS);
     struct memory_question question;
     memory_question_open(&question, trace, selection, options, records, memory);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
@@ -81,6 +81,7 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     count_notices(&question);
     memory_board_free(board);
     memory_question_release(&question);
+    memory_records_free(own);
     return memory;
 }
 

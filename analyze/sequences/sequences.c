@@ -3,6 +3,7 @@
 
 #include "analyze/sequences/parts.h"
 #include "base/quantity.h"
+#include "facts/advice.h"
 #include "facts/code_paths.h"
 #include "facts/features.h"
 #include <inttypes.h>
@@ -145,7 +146,7 @@ static const struct opt options[] = {
 };
 
 /* What the runs come to, for the first line that people read. */
-static void say_runs(const struct sequences *sequences, const struct sequence_options *own,
+static void say_runs(const struct sequences *sequences, const struct sequence_options *own, const char *graph,
                      struct result *result)
 {
     const struct short_row *total = &sequences->total;
@@ -166,7 +167,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
         quantity_show_rounded_time(&text, (double)total->host_ns);
         buffer_puts(&text, " of it because the host launched late");
         if (sequences->graph_gain_ns) {
-            buffer_printf(&text, "; CUDA graphs of %" PRId64 " of the runs would save ", sequences->graphs);
+            buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
             quantity_show_rounded_time(&text, (double)sequences->graph_gain_ns);
             buffer_puts(&text, " at most");
         }
@@ -176,7 +177,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
     buffer_release(&text);
 }
 
-static struct table *shorts_table(const struct sequences *sequences)
+static struct table *shorts_table(const struct sequences *sequences, const char *graph)
 {
     const struct short_row *total = &sequences->total;
     struct table *table = TABLE_OF_ROWS("short_runs", "Short operations in a row", short_columns,
@@ -190,7 +191,8 @@ static struct table *shorts_table(const struct sequences *sequences)
     table_add_footer(table, "work", "Time of these", TABLE_NS, table_int(total->work_ns));
     table_add_footer(table, "idle", "Idle between", TABLE_NS, table_int(total->idle_ns));
     table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));
-    table_add_footer(table, "graphs", "Runs for a CUDA graph", TABLE_TALLY, table_int(sequences->graphs));
+    table_add_footer(table, "graphs", arena_printf(&table->arena, "Runs for a %s", graph), TABLE_TALLY,
+                     table_int(sequences->graphs));
     table_add_footer(table, "graph_gain", "Graphs gain at most", TABLE_NS,
                      table_int(sequences->graph_gain_ns));
     return table;
@@ -257,8 +259,9 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
                                             sequences->patterns.at, sequences->patterns.count);
         result_add_table(result, table);
     } else {
-        say_runs(sequences, own, result);
-        result_add_table(result, shorts_table(sequences));
+        const char *graph = trace_advice(query->trace, ADVICE_GRAPH);
+        say_runs(sequences, own, graph, result);
+        result_add_table(result, shorts_table(sequences, graph));
         result_add_table(result, runs_table(sequences, query->trace));
         result_add_table(result, fusions_table(sequences));
         result_add_table(result, repeats_table(sequences, query->trace));

@@ -39,7 +39,10 @@ static int compare_times(const void *left, const void *right)
 /* All moments are there. */
 static void snaps_sort(struct snaps *snaps)
 {
-    if (snaps->count)
+    bool sorted = true; /* most streams are */
+    for (size_t i = 1; i < snaps->count && sorted; i++)
+        sorted = snaps->at[i - 1] <= snaps->at[i];
+    if (!sorted)
         qsort(snaps->at, snaps->count, sizeof *snaps->at, compare_times);
     snaps->before_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->before_ns));
     snaps->after_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->after_ns));
@@ -62,11 +65,19 @@ static void snaps_leave_gap(struct snaps *snaps)
         snaps->after_ns[i - 1] = snaps->first_ns;
 }
 
-/* Find the gap of EDGE. */
+/* Find the gap of EDGE, mostly near the last one: look there first, in doubling steps. */
 static void snaps_enter_gap(struct snaps *snaps, int64_t edge_ns)
 {
-    size_t i;
-    SEARCH(i, snaps->count, snaps->at[i] <= edge_ns);
+    size_t low = snaps->last, high = low, step = 1, i;
+    for (; low > 0 && snaps->at[low - 1] > edge_ns; step *= 2) {
+        high = low - 1;
+        low = high > step ? high - step : 0;
+    }
+    for (; high < snaps->count && snaps->at[high] <= edge_ns; step *= 2) {
+        low = high + 1;
+        high = snaps->count - low > step ? low + step : snaps->count;
+    }
+    SEARCH_BETWEEN(i, low, high, snaps->at[i] <= edge_ns);
     snaps->last = i;
     snaps->from_ns = i > 0 ? snaps->at[i - 1] : INT64_MIN;
     snaps->to_ns = i < snaps->count ? snaps->at[i] : INT64_MAX;

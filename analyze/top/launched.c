@@ -36,6 +36,15 @@ void top_launched_open(struct top_launched *launched, const struct top_links *li
     launched->at = mem_alloc(mem_times(launched->count, sizeof *launched->at));
 }
 
+/* Of work of FILE with EXTERNAL_ID. Where ids do not link, the operator's counts. */
+static bool may_have_lookalike(const struct top_links *links, uint32_t file, const int64_t *external_id)
+{
+    if (links->lookalikes.count == 0)
+        return false;
+    return attribution_links(links->launches, file) != LINKS_BY_ID ||
+           (external_id && top_may_have_lookalike(links, *external_id));
+}
+
 void top_launched_find(struct top_launched *launched, size_t index)
 {
     const struct top_events *events = launched->events;
@@ -52,12 +61,15 @@ void top_launched_find(struct top_launched *launched, size_t index)
         const int64_t *id = arg_scan_get(&ids, e, &id_value) ? &id_value : NULL;
         const int64_t *correlation =
             arg_scan_get(&correlations, e, &correlation_value) ? &correlation_value : NULL;
-        size_t lookalike;
-        event_id op = top_link(links, e, id, correlation, &lookalike).op;
-        event_id call = correlation ? attribution_call_by(links->launches, e, id, correlation) : EVENT_NONE;
-        if (lookalike < links->lookalikes.count)
-            *VEC_PUSH(&part->alike) = (struct top_alike_work){ at, lookalike };
-        launched->at[at++] = (struct top_launched_work){ call, op };
+        struct top_launched_work *work = &launched->at[at];
+        attribution_find(links->launches, e, id, correlation, &work->call, &work->op);
+        if (may_have_lookalike(links, top_file_of(events, e), id)) {
+            struct top_alike_work alike = { .at = at };
+            top_link(links, e, id, correlation, &alike.lookalike);
+            if (alike.lookalike < links->lookalikes.count)
+                *VEC_PUSH(&part->alike) = alike;
+        }
+        at++;
     }
 }
 

@@ -10,6 +10,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include <stdlib.h>
 
 struct record {
@@ -33,21 +34,18 @@ static void bytes_of(const struct trace *trace, event_id e, int64_t *cpu, int64_
     *device = type == 1 || type == 6 || type == 12 || type == 20 ? bytes : 0;
 }
 
-static int compare_records(const void *left, const void *right)
+static bool is_later(const void *context, const void *left, const void *right)
 {
     const struct record *a = left, *b = right;
-    if (a->at_ns != b->at_ns)
-        return a->at_ns < b->at_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+    (void)context;
+    return a->at_ns > b->at_ns;
 }
 
+/* RECORDS come by event: each thread's are in order of time. */
 static void sum_up(struct memory_records *records, const struct trace *trace)
 {
-    bool sorted = true;
-    for (size_t i = 1; i < records->count && sorted; i++)
-        sorted = records->at[i - 1].at_ns <= records->at[i].at_ns;
-    if (!sorted)
-        qsort(records->at, records->count, sizeof *records->at, compare_records);
+    if (records->count > 1)
+        runs_sort(records->at, records->count, sizeof *records->at, is_later, NULL);
     records->cpu = mem_zalloc(records->count + 1, sizeof *records->cpu);
     records->device = mem_zalloc(records->count + 1, sizeof *records->device);
     records->open = mem_zalloc(records->count + 1, sizeof *records->open);

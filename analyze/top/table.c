@@ -219,6 +219,22 @@ static void add_work_notice(struct result *result, const char *kind, const struc
                           quantity_ms(work->total_ns), many);
 }
 
+/* A collective has the time of its kernels, which have rows of their own: two names of it lead the table where it takes most. */
+static void add_nested_notice(const struct top *top, struct result *result)
+{
+    bool operation = false, kernels = false;
+    for (size_t i = 0; i < top->count; i++) {
+        const struct top_row *row = &top->at[i];
+        kernels |= row->is_gpu_work;
+        operation |= !row->on_device && row->self_device_ns > 0 && row->name.at &&
+                     strcmp(row->name.at, "record_param_comms") == 0;
+    }
+    if (top->per_call && operation && kernels)
+        result_add_notice(result, "nested", 0, NULL, TPA_NOWHERE,
+                          "rows are nested: record_param_comms has the time of the kernels that it launched, "
+                          "which have rows of their own");
+}
+
 void top_add_notices(const struct top *top, struct result *result)
 {
     const struct top_counts *counts = &top->counts;
@@ -228,6 +244,7 @@ void top_add_notices(const struct top *top, struct result *result)
     if (!counts->has_device)
         result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded");
+    add_nested_notice(top, result);
     add_work_notice(
         result, "gpu_work_without_call", &counts->callless,
         "were launched by a call that is not in the file, mostly before recording began: they have "

@@ -1,9 +1,10 @@
 /*
  * arrow.c - events as one Arrow IPC stream: typed columns that data frames and databases take without parsing.
  *
- * The columns of `--to csv`, and the absolute time where files tell it. A column of texts is a dictionary, written at the
- * beginning, and numbers into it: what depends on a name, a track or a category alone is looked up per event. Batches are
- * made by several threads and written in order, so memory holds the trace and a few batches, however long the stream.
+ * The columns of `--to csv`, and the absolute time if recorded. A column of texts is a dictionary, written at the
+ * beginning, and indices into it: values that depend only on a name, a track or a category are looked up per event.
+ * Batches are made by several threads and written in order, so memory holds the trace and a few batches, regardless of
+ * the length of the stream.
  */
 #include "cli/convert/convert.h"
 
@@ -19,7 +20,7 @@
 
 enum { EVENTS_PER_BATCH = 65536, COLUMNS_MOST = ARG_COUNT + 16 };
 
-/* What decides on a value: ITEMS of an event have an entry in codes or values. */
+/* The kind of item that determines a value; each item has an entry in codes or values. */
 enum column_source { OF_TRACK, OF_CATEGORY, OF_KIND, OF_NAME, START, DURATION, TIME, UNFINISHED, OF_ARG };
 
 struct output_column {
@@ -77,7 +78,7 @@ static struct output_column *add_names(struct output *output, const char *name, 
     return column;
 }
 
-/* A column of a fact about tracks, which GET tells; INT64_MIN: unknown. */
+/* A column of a property of tracks, returned by GET; INT64_MIN: unknown. */
 static void add_track_numbers(struct output *output, const char *name,
                               int64_t (*get)(const struct trace *trace, const struct track *track))
 {

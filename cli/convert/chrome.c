@@ -1,21 +1,20 @@
 /*
  * chrome.c - Chrome's trace event JSON, for Perfetto and chrome://tracing, and for reading it again.
  *
- * What the model holds is written so that reading gives the same model: the top-level keys as they were; the names of
- * processes and threads; then an event a line, in order. Times are microseconds with all their nanoseconds. Events of
- * threads become X, points i, async ones b and e with an id of their own, as the model does not keep the file's. What
- * was still open when the recording stopped is begun and not ended, or says so (finished).
+ * The model is written so that reading gives the same model: the top-level keys unchanged; the names of processes and
+ * threads; then one event per line, in order. Times are microseconds with all their nanoseconds. Events of threads
+ * become X, points i, async ones b and e with an id of their own, as the model does not keep the file's. What was still
+ * open when the recording stopped is begun and not ended, or says so (finished).
  *
- * Several files become one. Processes keep their numbers where no other file has the same; else they are named by rank,
- * and what a file counts for itself (correlations, ids, sequence numbers, flow ids) is moved apart by a stride. Times
- * are moved to the earliest origin. The head tells which processes are of which file, so that reading gives the same
- * files again.
+ * Several files become one. Processes keep their numbers if unique; else they are named by rank, and numbers that are
+ * local to a file (correlations, ids, sequence numbers, flow ids) are offset by a stride. Times are moved to the
+ * earliest origin. The head records the file of each process, so that reading gives the same files again.
  *
- * They are written file after file, so that memory need hold one at a time (files.h): what depends on all of them is
+ * They are written file after file, so that memory holds one at a time (files.h): data that depends on all of them is
  * known before, from a trace that holds all files and tracks but few events.
  *
- * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
- * thousand events each (base/packer.h).
+ * Event names are written as they are or escaped, which is determined once per name. Threads make and pack parts of
+ * some thousand events each (base/packer.h).
  */
 #include "cli/convert/convert.h"
 
@@ -41,7 +40,7 @@
 enum {
     EVENTS_PER_PART = 8192,
     FLOWS_PER_PART = 32768,
-    SORT_STRIDE = 100000000, /* between the places of one file's processes and the next's */
+    SORT_STRIDE = 100000000, /* between the sort indices of one file's processes and the next's */
 };
 
 struct output_text {
@@ -69,13 +68,13 @@ struct chrome_output {
     struct used_arg args[ARG_COUNT];
     size_t arg_count;
     bool *plain_name, *plain_text; /* by id: needs no escapes */
-    bool *plain_value;             /* by id of a text: is a JSON value as it stands */
+    bool *plain_value;             /* by id of a text: is a valid JSON value */
     struct output_text *place;     /* by track of ALL: ,"pid":7,"tid":8 */
     struct output_text *category;  /* by category: ,"cat":"kernel", or nothing */
     int64_t *shift_ns;             /* by file: to be added to times */
     int64_t last_ns;               /* the end of the last event: see stays_open */
     int64_t stride;                /* between the numbers of one file and the next; 0: there is one */
-    struct buffer head;            /* what stands before the events */
+    struct buffer head;            /* text before the events */
     size_t fact_count;             /* metadata events in it */
     size_t event_parts, flow_parts, arrow_parts, sample_parts;
     struct buffer marks; /* the critical path, when it was requested */
@@ -307,7 +306,7 @@ static void put_arg(const struct chrome_output *output, struct buffer *out, cons
     }
 }
 
-/* Is E to be begun and not ended, so that a reader lets it last to the end of the file, as it does? */
+/* Is E written with a beginning only, because it lasts to the end of the file? */
 static bool stays_open(const struct chrome_output *output, event_id e)
 {
     const struct trace *trace = output->trace;
@@ -335,7 +334,7 @@ static char phase_of(const struct chrome_output *output, event_id e)
     return stays_open(output, e) ? 'B' : 'X';
 }
 
-/* What all phases have: {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":12.5 */
+/* The common part of all phases: {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":12.5 */
 static void begin_event(const struct chrome_output *output, struct buffer *out, event_id e, char phase,
                         int64_t ts_ns)
 {
@@ -459,7 +458,7 @@ static void make_arrows(const struct chrome_output *output, size_t part, struct 
     }
 }
 
-/* The model calls a series "counter series"; what stands behind the last blank is treated as the series. */
+/* The model calls a series "counter series"; the text after the last blank is treated as the series. */
 static void make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
@@ -571,7 +570,7 @@ static void find_categories(struct chrome_output *output)
     buffer_release(&text);
 }
 
-/* Logs of tpa capture have no arrows of their own; who looks at a timeline wants them. */
+/* Logs of tpa capture have no arrows, which are useful in a timeline. */
 static bool needs_arrows(const struct trace *all, uint64_t own_flows)
 {
     bool wanted = own_flows == 0;
@@ -638,7 +637,7 @@ static void release_part(struct chrome_output *output)
     output->arg_count = 0;
 }
 
-/* The next to be written is TRACE, whose tracks begin at FIRST_TRACK. */
+/* Prepare to write TRACE, whose tracks begin at FIRST_TRACK. */
 static void prepare_part(struct chrome_output *output, const struct trace *trace, track_id first_track)
 {
     release_part(output);
@@ -667,7 +666,7 @@ static void release(struct chrome_output *output)
     arena_release(&output->arena);
 }
 
-/* Where parts go, and what was written. */
+/* The destination of parts, and counts of written items. */
 struct writing {
     struct chrome_output output;
     struct packer packer;
@@ -753,7 +752,8 @@ static bool write_file(void *context, const struct trace *trace, const struct co
     return add_part(context, trace, read->first_track, err);
 }
 
-/* The arrows between ranks come last: they are those of the trace that holds all files, of which no event is written. */
+/* The arrows between ranks come last: they are those of the trace that holds all files, of which no event is
+ * written. */
 static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * chrome_head.c - see chrome_head.h. Top-level keys are written as they were read; what a log of tpa capture tells in
- * records gets the keys that PyTorch has for it, so that reading gives the same.
+ * chrome_head.c - see chrome_head.h. Top-level keys are written as they were read; data in records of a tpa capture log
+ * gets PyTorch's keys, so that reading gives the same.
  */
 #include "cli/convert/chrome_head.h"
 
@@ -25,7 +25,7 @@ static void put_property(struct buffer *out, const struct trace_property *proper
     PUT(out, ",\n");
 }
 
-/* Does the key tell something of one file that is not true of several? */
+/* Is the key about one file, and invalid for several? */
 static bool is_of_one_file(const char *key)
 {
     static const char *const keys[] = { "distributedInfo", "host_name", "trace_id", "traceName",
@@ -96,7 +96,8 @@ static void put_process(struct buffer *out, const struct trace_file *file)
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
 
-/* Which properties of the first file all others have, too, with the same value: these are said once. New; free(). */
+/* Find the properties of the first file that all others have with the same value: these are written once. New; free
+ * with free(). */
 static bool *find_common(const struct trace *trace)
 {
     const struct trace_file *first = &trace->files[0];
@@ -112,7 +113,7 @@ static bool *find_common(const struct trace *trace)
     return common;
 }
 
-/* The processes of a file, as they are written and as they were. */
+/* The processes of a file, as written and as recorded. */
 void chrome_put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
 {
     struct buffer name = { 0 };

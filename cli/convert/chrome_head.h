@@ -1,5 +1,5 @@
 /*
- * chrome_head.h - what stands before the events in the Chrome JSON that `tpa convert` writes.
+ * chrome_head.h - the part before the events of the Chrome JSON that `tpa convert` writes.
  */
 #ifndef TPA_CLI_CHROME_HEAD_H
 #define TPA_CLI_CHROME_HEAD_H
@@ -8,10 +8,11 @@
 #include "trace/trace.h"
 #include <stdbool.h>
 
-/* Add the pid of TRACK as JSON; where SHARED with processes of other files, with the file in front. */
+/* Append the pid of TRACK as JSON; if SHARED with processes of other files, prefixed by the file. */
 void chrome_put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared);
 
-/* Add to OUT all from the first brace to the bracket of the events. Times of several files begin at the earliest base. */
+/* Append to OUT everything from the first brace to the bracket of the events. Times of several files begin at the
+ * earliest base. */
 void chrome_head_put(const struct trace *trace, struct buffer *out);
 
 #endif

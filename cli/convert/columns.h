@@ -1,5 +1,5 @@
 /*
- * columns.h - what the columns of events are called, in every form that has a row an event.
+ * columns.h - the names of the columns of events, in every form with one row per event.
  */
 #ifndef TPA_CLI_CONVERT_COLUMNS_H
 #define TPA_CLI_CONVERT_COLUMNS_H
@@ -7,13 +7,13 @@
 #include "base/buffer.h"
 #include "trace/trace.h"
 
-/* Of any event; of several files, "file" comes before. */
+/* Columns of every event; with several files, preceded by "file". */
 #define CONVERT_EVENT_COLUMNS                                                                                \
     "rank,process,pid,thread,tid,device,stream,category,kind,name,start_ns,dur_ns,unfinished"
 
 /*
- * Add what the column of ARG is called: as files spell it. Where that is the name of a column above, as of the stream that a
- * kernel says it ran on beside the one that it lies on, "args.stream".
+ * Append the name of the column of ARG, as spelled in files. If it equals a column above, such as the stream in a
+ * kernel's arguments, "args.stream".
  */
 void convert_add_arg_column(struct buffer *out, enum trace_arg arg);
 

@@ -1,8 +1,8 @@
 /*
  * csv.c - the events as rows, for data frames and spreadsheets: one line an event, in the order of the file.
  *
- * Times are whole nanoseconds. Behind the columns that every trace has comes one for each argument that occurs, by the
- * name that it has in the file. What an event does not have is empty.
+ * Times are whole nanoseconds. The common columns are followed by one for each argument that occurs, with its name in
+ * the file. Missing values are empty.
  */
 #include "cli/convert/snapshot.h"
 
@@ -160,7 +160,7 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         put_event(output, out, (event_id)e, scans);
 }
 
-/* What is the same for many events is made once. */
+/* Texts that are common to many events are made once. */
 static void prepare(struct csv_output *output)
 {
     const struct trace *trace = output->trace;

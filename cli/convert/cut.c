@@ -64,8 +64,8 @@ static bool touches(const struct touching *touching, const struct trace_flow *fl
 struct loose_end {
     size_t flow;
     name_id category;
-    uint32_t
-        file; /* ids are a file's own, except arrows between files, which have the category of none of them */
+    /* ids are local to a file, except for arrows between files, which have their own category */
+    uint32_t file;
     int64_t id;
     bool begins;
 };
@@ -146,7 +146,8 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
         kept += events[e] = selection_holds(selection, e);
     bool *flows = find_flows(trace, events), *samples = find_samples(trace, selection);
     bool *files =
-        selection->files; /* taken: the selection is of the trace as it was, and goes before that changes */
+        /* taken: the selection refers to the unchanged trace, and is freed before that changes */
+        selection->files;
     selection->files = NULL;
     selection_free(selection);
     if (kept)

@@ -126,7 +126,7 @@ bool convert_files_read(struct convert_files *files, struct ingested *ingested, 
         return false;
     if (!ingested->trace)
         return true;
-    trace_append(files->all, ingested->trace, NULL); /* what is to be said of all files together */
+    trace_append(files->all, ingested->trace, NULL); /* for notices about all files together */
     trace_free(ingested->trace);
     ingested->trace = NULL;
     files->collectives = collectives_join_finish(files->join, files->all);
@@ -153,7 +153,7 @@ static bool same_track(const struct trace *trace, const struct track *track, con
            strcmp(names_text(trace->texts, track->tid_text), names_text(all->texts, known->tid_text)) == 0;
 }
 
-/* Is TRACE what was read the first time? */
+/* Does TRACE equal the first reading? */
 static bool is_same(const struct reading *reading, const struct trace *trace)
 {
     const struct convert_files *files = reading->files;

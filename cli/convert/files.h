@@ -1,8 +1,8 @@
 /*
  * files.h - several files into one timeline, with one of them in memory at a time.
  *
- * They are read twice. The first time tells what depends on all of them: which processes share a number, how far clocks are apart.
- * The second time each is written as soon as it was read.
+ * They are read twice. The first pass collects what depends on all of them: processes that share a number, clock
+ * offsets. In the second pass each is written as soon as it is read.
  *
  *     struct convert_files *files = convert_files_open(call, &args->load, &form->wants, args->merge);
  *     convert_files_read(files, &ingested, &summary, &err);     // files->all is complete
@@ -30,8 +30,8 @@ struct convert_read {
 };
 
 struct convert_files {
-    struct trace *
-        all; /* all files and tracks, with the few events from which clocks are computed; its flows are arrows between ranks */
+    /* all files and tracks, with the few events from which clocks are computed; its flows are arrows between ranks */
+    struct trace *all;
     struct timeline_numbers numbers;
     int64_t *last_ns;    /* by file of ALL: see timeline_last_moments; on the clock that is written */
     bool *has_samples;   /* by track of ALL: there are samples of counters on it */
@@ -50,8 +50,8 @@ struct convert_files {
 };
 
 /*
- * New: the operands of CALL, to be read for WANTS when they are written. MERGE: set their clocks right. CALL and LOAD are borrowed;
- * convert_files_free (NULL is allowed).
+ * New: the operands of CALL, to be read for WANTS when they are written. MERGE: correct their clocks. CALL and LOAD are
+ * borrowed. Free with convert_files_free (NULL is allowed).
  */
 struct convert_files *convert_files_open(const struct invocation *call, const struct load_args *load,
                                          const struct trace_wants *wants, bool merge);
@@ -61,8 +61,8 @@ void convert_files_free(struct convert_files *files);
 bool convert_files_can(const struct invocation *call);
 
 /*
- * Read them the first time. What is not a trace is in INGESTED then, and FILES is of no use; else INGESTED is empty. SUMMARY says what
- * was found of the clocks. False and ERR when reading fails.
+ * The first pass. If the input is not a trace, it is in INGESTED, and FILES is unusable; else INGESTED is empty.
+ * SUMMARY describes the clocks. False and ERR if reading fails.
  */
 bool convert_files_read(struct convert_files *files, struct ingested *ingested, struct buffer *summary,
                         struct tpa_error *err);
@@ -71,7 +71,7 @@ bool convert_files_read(struct convert_files *files, struct ingested *ingested, 
 typedef bool convert_files_visit(void *context, const struct trace *trace, const struct convert_read *read,
                                  struct tpa_error *err);
 
-/* Read them again, and hand each to VISIT. False and ERR when that fails, or a file is not what it was before. */
+/* The second pass: pass each to VISIT. False and ERR if that fails, or a file has changed. */
 bool convert_files_each(struct convert_files *files, convert_files_visit *visit, void *context,
                         struct tpa_error *err);
 

@@ -2,12 +2,12 @@
  * folded.c - folded stacks, for flame graphs (flamegraph.pl, inferno, speedscope): a line per stack, its frames
  * from the outside in, separated by semicolons, a blank, and its own time in nanoseconds.
  *
- * In a trace stacks are what nests on each thread (trace/calltree.h); those of GPU time go on from the call that
+ * In a trace, stacks are nested events of each thread (trace/calltree.h); those of GPU time continue from the call that
  * launched a kernel (facts/attribution.h). Stacks of the same frames add up: each gets a number by its parent's and its
- * frame, so that a trace of millions of events becomes as many numbers as it has different stacks.
+ * frame, so that a trace of millions of events needs only one number per distinct stack.
  *
- * A Python profile holds edges, not stacks (profile/stacks.h), and the lines say what is known: frames whose
- * time was apportioned end in " ~"; time that no stack could be found for stands under "[callers not known]".
+ * A Python profile holds edges, not stacks (profile/stacks.h), and the lines mark estimates: frames whose time was
+ * divided among callers end in " ~"; time without a stack is under "[callers not known]".
  */
 #include "profile/stacks.h"
 #include "base/escape.h"
@@ -86,12 +86,12 @@ static bool write_folded(const struct profile *profile, const struct convert_arg
 
 /* ---- traces ---- */
 
-/* The outermost frame of a stack is a track, or what stands for the calls that the trace does not hold. */
+/* The outermost frame of a stack is a track, or a placeholder for calls that are not in the trace. */
 typedef uint32_t stack_id;
 #define STACK_NONE UINT32_MAX
 enum { BYTES_PER_PART = 1 << 20 };
 
-/* Each line names all callers, so deep nesting makes of a few hundred bytes of trace any amount of text. */
+/* Each line names all callers, so with deep nesting a few hundred bytes of trace can give any amount of text. */
 #define MOST_FOLDED_BYTES (INT64_C(1) << 30)
 
 struct stack_key {
@@ -123,7 +123,7 @@ static struct stack_key key_of(const struct trace_stacks *stacks, stack_id id)
     return key;
 }
 
-/* ProfilerStep#7 and #8 would be two towers of a flame graph: the first of them stands for all. */
+/* ProfilerStep#7 and #8 would be separate towers of a flame graph: the first name is used for all. */
 static void join_steps(struct trace_stacks *stacks)
 {
     const struct names *names = stacks->trace->names;
@@ -222,13 +222,13 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
     buffer_release(&text);
 }
 
-/* A frame of the stack that is written, and where its text ends. */
+/* A frame of the current stack, and the end of its text. */
 struct open_frame {
     stack_id id;
     size_t end;
 };
 
-/* Stacks come after their parents, and mostly the next is within the last or beside it: what they share is kept. */
+/* Stacks follow their parents, and usually share a prefix with the previous one, which is reused. */
 static void make_stacks(const void *context, size_t part, struct buffer *out)
 {
     const struct trace_stacks *stacks = context;
@@ -261,8 +261,8 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
 }
 
 /*
- * Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and tell how
- * large all of it will be: a line is that of its parent and one more frame.
+ * Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and compute
+ * the total size: a line is that of its parent plus one frame.
  */
 static int64_t cut_into_parts(struct trace_stacks *stacks)
 {

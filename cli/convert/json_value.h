@@ -1,4 +1,4 @@
-/* json_value.h - values that were read as JSON text, written as JSON. */
+/* json_value.h - writing values that were read as JSON text. */
 #ifndef TPA_CLI_JSON_VALUE_H
 #define TPA_CLI_JSON_VALUE_H
 
@@ -11,8 +11,8 @@
 bool json_value_is_plain(const char *text, size_t len);
 
 /*
- * Add the JSON value TEXT to OUT: what its strings hold is escaped as base/escape.h does, all else stays. What is not a JSON
- * is written as a string: readers of traces take much, but what `tpa` writes can be read by everyone.
+ * Add the JSON value TEXT to OUT: its strings are escaped as in base/escape.h, the rest is unchanged. Invalid JSON is
+ * written as a string: readers of traces may be lenient, but the output of `tpa` is always valid.
  */
 void json_value_put(struct buffer *out, const char *text, size_t len);
 

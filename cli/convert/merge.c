@@ -1,8 +1,7 @@
 /*
  * merge.c - ranks on one clock; see part.h.
  *
- * First the clocks, from the moments as they were recorded; then all files move; then the arrows, from the moments as
- * they are now.
+ * First compute the clocks from recorded times; then shift all files; then add arrows with the new times.
  */
 #include "cli/convert/part.h"
 
@@ -24,7 +23,7 @@ int64_t convert_way_moment(const void *context, int64_t moment_ns)
     int64_t absolute_ns, own_ns;
     if (__builtin_add_overflow(moment_ns, way->base_ns, &absolute_ns) ||
         __builtin_sub_overflow(rank_clock_moment(&way->clock, absolute_ns), way->root_base_ns, &own_ns))
-        return moment_ns < 0 ? INT64_MIN : INT64_MAX; /* too far off: see trace_move */
+        return moment_ns < 0 ? INT64_MIN : INT64_MAX; /* too far: see trace_move */
     return own_ns;
 }
 
@@ -51,13 +50,13 @@ static int64_t magnitude(int64_t value)
     return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value;
 }
 
-/* Is it off by more than what it is not sure of? */
+/* Is its offset larger than its error? */
 static bool is_told(const struct rank_clock *clock)
 {
     return clock->sure || magnitude(clock->applied_ns) > clock->error_ns;
 }
 
-/* Files of one host count from one clock, and tpa comm takes them so, unless that is off by what no network does. */
+/* Files of one host share a clock, as assumed by tpa comm, unless the offset exceeds any network latency. */
 static bool is_same(const struct trace *trace, uint32_t file, const struct rank_clock *clock)
 {
     enum { HOSTS_DIFFER_NS = 1000000 };
@@ -78,7 +77,7 @@ static struct convert_way way_of(const struct trace *trace, uint32_t file, const
     return way;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void add_file(struct buffer *out, const struct trace *trace, uint32_t file)
 {
@@ -118,7 +117,7 @@ static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t f
                                                                       : "\n");
 }
 
-/* Of many files only what is odd is reported one by one. */
+/* With many files, only unusual ones are reported individually. */
 static void tell_clocks(struct buffer *out, const struct trace *trace, const struct rank_clock *clocks,
                         const bool *fits)
 {
@@ -146,7 +145,7 @@ static void tell_clocks(struct buffer *out, const struct trace *trace, const str
 
 /* ---- arrows ---- */
 
-/* Who began last; SIZE_MAX: nobody, as they are of one file. */
+/* The member that began last; SIZE_MAX: none, because all are in one file. */
 static size_t find_last(const struct collectives *all, const size_t *members, size_t count,
                         const int64_t *base_ns)
 {
@@ -169,7 +168,7 @@ struct arrows {
     size_t backward;
 };
 
-/* Larger than any number that a file counts for itself once it was moved apart, and than what moving apart looks at. */
+/* Larger than any file-local number after offsetting, and outside the range that offsetting handles. */
 static int64_t first_id_of(const struct timeline_numbers *numbers, size_t files)
 {
     int64_t all, least = INT64_C(1) << 32;
@@ -198,7 +197,7 @@ static void add_arrow(struct arrows *arrows, const struct trace *trace, event_id
     };
 }
 
-/* New, by file: what its moments count from, less what those of the first do; 0 where that is too far. */
+/* New, by file: the origin of its times minus that of the first file; 0 if that is too far. */
 static int64_t *bases_of(const struct trace *trace)
 {
     int64_t *base_ns = mem_zalloc(trace->file_count + 1, sizeof *base_ns);

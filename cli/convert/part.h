@@ -1,5 +1,5 @@
 /*
- * part.h - what of a trace is converted, and by which clock: the work before any form is written.
+ * part.h - the part of a trace to convert, and its clock: preparation for all formats.
  *
  *     free(convert_merge(trace, NULL, &numbers, &summary)); // several ranks on one clock
  *     if (!convert_cut(trace, &args->selection, &summary, err))
@@ -22,32 +22,32 @@
 bool convert_is_cut(const struct selection_query *query);
 
 /*
- * Leave of TRACE only what QUERY requests (analyze/selection.h). An arrow stays where both of its ends touch events
- * that stay; a sample of a counter by its moment, track and name. False and ERR when QUERY is wrong or nothing is left.
- * SUMMARY says how much was left out.
+ * Reduce TRACE to the part that QUERY selects (analyze/selection.h). An arrow is kept if both of its ends touch kept
+ * events; a sample of a counter by its moment, track and name. False and ERR if QUERY is invalid or nothing is left.
+ * SUMMARY reports how much was left out.
  */
 bool convert_cut(struct trace *trace, const struct selection_query *query, struct buffer *summary,
                  struct tpa_error *err);
 
-/* How the moments of a file become those of the first rank's clock. */
+/* The conversion of a file's moments to the first rank's clock. */
 struct convert_way {
-    bool moves; /* false: they stay as they are */
+    bool moves; /* false: they are unchanged */
     struct rank_clock clock;
-    int64_t base_ns; /* what they count from; 0: that is unknown */
+    int64_t base_ns; /* their origin; 0: unknown */
     bool root_has_base;
-    int64_t root_base_ns; /* what they count from then */
+    int64_t root_base_ns; /* their origin afterwards */
 };
 
 /* A moment of the file of WAY, a struct convert_way, as trace_move wants it. */
 int64_t convert_way_moment(const void *way, int64_t moment_ns);
 
 /*
- * Set the clocks of the files of TRACE right by the ends of their collectives (facts/rank_clocks.h): all moments become
- * those of the first rank's clock and count from its base. A clock that is unsure moves only where it is off by more
- * than its error. Then draw an arrow for each collective from the rank that began it last to each other. SUMMARY says
- * how far each clock was off, and how well that is known. JOINED: the collectives, where TRACE does not hold all events
- * (facts/collectives_join.h); else NULL. NUMBERS: those that the files hold, which the arrows' differ from. New, free(): the ways, by
- * file. NULL, and nothing changes, where fewer than two files have a collective in common.
+ * Correct the clocks of the files of TRACE by the ends of their collectives (facts/rank_clocks.h): all moments are
+ * converted to the first rank's clock and its base. An unsure clock is changed only if its offset exceeds its error.
+ * Then draw an arrow for each collective from the rank that began it last to each other. SUMMARY reports the offset and
+ * error of each clock. JOINED: the collectives, if TRACE does not hold all events (facts/collectives_join.h); else
+ * NULL. NUMBERS: numbers used by the files, which arrows must avoid. Returns the ways, by file; new, free with free().
+ * NULL, without changes, if fewer than two files have a collective in common.
  */
 struct convert_way *convert_merge(struct trace *trace, const struct collectives *joined,
                                   const struct timeline_numbers *numbers, struct buffer *summary);

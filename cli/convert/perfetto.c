@@ -2,17 +2,17 @@
  * perfetto.c - Perfetto's protobuf: what https://ui.perfetto.dev opens, at a fraction of the size of JSON.
  *
  * File after file is written, so that memory need hold one at a time (files.h). All texts of a file are interned in one
- * packet, which clears what was there before, so that parts of the rest can be made by several threads. Everything is of
- * one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
+ * packet, which clears what was there before, so that parts of the rest can be made by several threads. Everything is
+ * of one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
  *
- * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their file
- * that launches, so that ranks stay apart. Their order is given (explicit ranks, and a root that says so), and none of them
- * merges with one of the same name. Numbers of a process must differ in the file; where they do not fit, or where the file
- * a track is of decides, a description says which pid and tid it has: "tpa pid=7 tid=7". It is for reading back, as is
- * the description of the root, which holds the head of the same trace as JSON.
+ * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their
+ * file that launches, so that ranks stay apart. Their order is explicit (ranks, and a root that requests it), and
+ * tracks of the same name are not merged. Process numbers must be unique in the file; if they do not fit, or depend on
+ * the track's file, a description holds the pid and tid: "tpa pid=7 tid=7". It is for reading back, as is the
+ * description of the root, which holds the head of the same trace as JSON.
  *
- * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks. Counters
- * are those of the trace, and the memory in use that its records tell.
+ * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks.
+ * Counters are those of the trace, and the memory in use from its records.
  */
 #include "cli/convert/convert.h"
 
@@ -35,15 +35,15 @@
 
 enum { MARKS_PER_PART = 1 << 14, SAMPLES_PER_PART = 1 << 15 };
 
-/* Numbers of processes that we give: above what systems do, which end at 2^22. */
+/* Process numbers that we assign: above those of systems, which end at 2^22. */
 enum { OWN_PIDS = 10000000 };
 
-/* A process as the file will have it: one of the trace's, or what holds streams of a file without any. */
+/* A process in the output: one of the trace's, or a container for streams of a file without processes. */
 struct process {
     track_id track; /* its first */
     uint32_t uuid, file;
     int64_t pid;
-    bool is_renumbered; /* pid is ours */
+    bool is_renumbered; /* pid was assigned by us */
 };
 
 /* A counter, which is a track. */
@@ -64,13 +64,14 @@ struct perfetto_output {
     struct perfetto_plan plan;
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
-    bool *is_empty;       /* by track of ALL, as the next two: nothing lies on it, and it is not written */
-    bool *shared;         /* another file has a process of its number */
-    uint32_t *process_of; /* index into processes; UINT32_MAX for streams, which hang below their file's */
-    uint32_t *host_of;    /* by file of ALL: the process that its streams hang below; UINT32_MAX: none */
-    int64_t *shift_ns;    /* by file of ALL: to be added to times */
-    int64_t stride;       /* between the numbers of one file and the next */
-    int64_t origin_ns;    /* of the trace's clock, since 1970 */
+    bool *is_empty; /* by track of ALL, as the next two: it has no events, and is not written */
+    bool *shared;   /* another file has a process of its number */
+    /* index into processes; UINT32_MAX for streams, which are below their file's process */
+    uint32_t *process_of;
+    uint32_t *host_of; /* by file of ALL: the process of its streams; UINT32_MAX: none */
+    int64_t *shift_ns; /* by file of ALL: to be added to times */
+    int64_t stride;    /* between the numbers of one file and the next */
+    int64_t origin_ns; /* of the trace's clock, since 1970 */
     bool has_origin;
     bool *is_used; /* by text: an argument's value */
     VEC_OF(struct process) processes;
@@ -123,7 +124,7 @@ struct process_key {
     name_id pid_text;
 };
 
-/* The processes of the host; of each file the one with most events takes its streams. */
+/* The processes of the host; the one with the most events in each file gets its streams. */
 static void find_processes(struct perfetto_output *output, const bool *has_samples)
 {
     const struct trace *trace = output->all;
@@ -167,7 +168,7 @@ static uint32_t track_uuid(const struct perfetto_output *output, track_id track)
     return (uint32_t)output->processes.count + 1 + track;
 }
 
-/* Which pid and tid TRACK has in the trace, for reading back. */
+/* Write the pid and tid of TRACK in the trace, for reading back. */
 static void put_description(const struct perfetto_output *output, struct buffer *out, track_id id,
                             const char *more)
 {
@@ -209,7 +210,7 @@ static void close_descriptor(struct buffer *out, size_t packet, size_t descripto
     wire_close(out, packet);
 }
 
-/* What orders siblings: explicit ranks; and that none merges with another of the same name. */
+/* Write the order of siblings: explicit ranks; and prevent merging of equal names. */
 static void put_order(struct buffer *out, int64_t rank)
 {
     wire_put_number(out, 12, rank);
@@ -281,7 +282,7 @@ static void put_thread(const struct perfetto_output *output, struct buffer *out,
     close_descriptor(out, packet, descriptor);
 }
 
-/* A name that a description tells behind pid and tid: ` process="/device:GPU:0"`. */
+/* A name in a description after pid and tid: ` process="/device:GPU:0"`. */
 static void add_told_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
 {
     if (name != NAME_NONE)
@@ -344,7 +345,7 @@ static void put_root(const struct perfetto_output *output, struct buffer *out)
     close_descriptor(out, packet, descriptor);
 }
 
-/* ---- what the first packets tell ---- */
+/* ---- the first packets ---- */
 
 static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
 {
@@ -398,7 +399,7 @@ static void put_texts(const struct perfetto_output *output, struct buffer *out)
     wire_close(out, packet);
 }
 
-/* What the file begins with. */
+/* Write the beginning of the file. */
 static void put_head(const struct perfetto_output *output, struct buffer *out)
 {
     put_clocks(output, out);
@@ -462,7 +463,7 @@ static void put_arg(const struct perfetto_output *output, struct buffer *out, en
     wire_close(out, message);
 }
 
-/* That a region was open when recording stopped, where no argument says so. */
+/* Mark a region as open when recording stopped, if no argument does. */
 static void put_unfinished(const struct perfetto_output *output, struct buffer *out, event_id e)
 {
     if (!(output->trace->flags[e] & EVENT_UNFINISHED) ||
@@ -474,8 +475,10 @@ static void put_unfinished(const struct perfetto_output *output, struct buffer *
     wire_close(out, message);
 }
 
+/* Where the last event was found among what is sorted by event. */
 struct scans {
     struct arg_scan of[ARG_COUNT];
+    size_t flow;
 };
 
 /* The fields of a BEGIN or an instant. */
@@ -492,9 +495,13 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
         if (arg_scan_get(&scans->of[i], e, &value))
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
-    for (size_t i = perfetto_flows_first(&output->flows, e);
-         i < output->flows.count && output->flows.at[i].event == e; i++)
-        wire_put_fixed64(out, 47, output->flows.at[i].id);
+    const struct perfetto_flow_end *flows = output->flows.at;
+    size_t i = scans->flow;
+    if (i >= output->flows.count || flows[i].event < e || (i > 0 && flows[i - 1].event >= e))
+        i = perfetto_flows_first(&output->flows, e);
+    for (; i < output->flows.count && flows[i].event == e; i++)
+        wire_put_fixed64(out, 47, flows[i].id);
+    scans->flow = i;
 }
 
 static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
@@ -519,7 +526,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
 
 static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    struct scans scans;
+    struct scans scans = { .flow = 0 };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
@@ -609,7 +616,7 @@ static void make_samples(const struct perfetto_output *output, size_t part, stru
     }
 }
 
-/* Memory in use, of each device that has records of it. Readers of ours know that it repeats the records. */
+/* Memory in use, of each device that has records of it. Readers of tpa recognise that it repeats the records. */
 static void make_memory(const struct perfetto_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
@@ -731,7 +738,7 @@ static void release_part(struct perfetto_output *output)
     buffer_clear(&output->head);
 }
 
-/* The next to be written is TRACE, which stands in ALL as READ says; BETWEEN: the arrows between ranks that touch its events. */
+/* Prepare to write TRACE, whose position in ALL is READ; BETWEEN: the arrows between ranks that touch its events. */
 static void prepare_part(struct perfetto_output *output, const struct trace *trace,
                          const struct convert_read *read, const struct perfetto_flows *between)
 {
@@ -767,7 +774,7 @@ static void release(struct perfetto_output *output)
     buffer_release(&output->path);
 }
 
-/* Where parts go, and what was written. */
+/* The destination of parts, and counts of written items. */
 struct writing {
     struct perfetto_output output;
     struct packer packer;

@@ -65,7 +65,7 @@ static int compare_begins(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* The operator that an end of an arrow touches: the one that begins there. */
+/* The operator at an end of an arrow: the one that begins there. */
 static event_id event_of(const struct begin_at *begins, size_t count, const struct arrow_end *end)
 {
     struct begin_at key = { .track = end->track, .start_ns = end->ts_ns };
@@ -73,7 +73,7 @@ static event_id event_of(const struct begin_at *begins, size_t count, const stru
     return found ? found->event : EVENT_NONE;
 }
 
-/* Arrows of the trace that are none from a launch: from forward to backward. They are drawn to where operators begin. */
+/* Arrows of the trace other than from a launch: from forward to backward. They point to the beginnings of operators. */
 static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     VEC_OF(struct arrow_end) ends = { 0 };

@@ -9,7 +9,7 @@
 #include "facts/collectives.h"
 #include "trace/trace.h"
 
-/* Ids of flows: what kind in the upper bits, and a number that counts. */
+/* Ids of flows: the kind in the upper bits, and a running number. */
 enum { FLOW_LAUNCH = 1, FLOW_BACKWARD = 2, FLOW_COLLECTIVE = 3, FLOW_PATH = 4, FLOW_KIND_SHIFT = 56 };
 
 /* A flow touches an event; those of one id are joined, in order of time. */
@@ -18,20 +18,20 @@ struct perfetto_flow_end {
     uint64_t id;
 };
 
-/* Ends by event, then id: a vector, and how many arrows they make. Zero-initialise it. */
+/* Ends by event, then id: a vector, and the number of their arrows. Zero-initialise it. */
 struct perfetto_flows {
     VEC_OF(struct perfetto_flow_end);
     size_t arrows;
 };
 
-/* The first numbers of ids that are free. Zero-initialise it. */
+/* The next unused ids. Zero-initialise it. */
 struct perfetto_flow_ids {
     uint64_t launch, backward;
 };
 
 /*
- * Find those within TRACE, which was read with correlations and flow arrows, and those between ranks that touch it: ends in
- * COLLECTIVES, which are of TRACE by event, then id. IDS are moved on.
+ * Find those within TRACE, which was read with correlations and flow arrows, and those between ranks that touch it:
+ * ends in COLLECTIVES, which are of TRACE by event, then id. IDS are advanced.
  */
 void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
                          struct perfetto_flow_ids *ids, const struct perfetto_flows *collectives);
@@ -39,7 +39,7 @@ void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace
 /* The arrows between ranks: one for each collective that several of ALL took part in. Ends are events of its trace. */
 void perfetto_flows_between(struct perfetto_flows *flows, const struct collectives *all);
 
-/* Index of the first end at E; where E has none, that of a later event. */
+/* Index of the first end at E; if E has none, that of a later event. */
 size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e);
 
 void perfetto_flows_release(struct perfetto_flows *flows);

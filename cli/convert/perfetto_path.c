@@ -13,11 +13,11 @@
 
 static const char derived[] = "tpa derived";
 
-/* A piece that is not written yet: whether an arrow leaves it is known when the next one comes. */
+/* A piece that is not written yet: the next one determines whether an arrow leaves it. */
 struct pending {
     struct buffer name;
     int64_t start_ns, end_ns;
-    uint32_t uuid; /* 0: there is none */
+    uint32_t uuid; /* 0: none */
     uint64_t comes_from;
 };
 
@@ -96,7 +96,7 @@ static void put_mark(struct path_output *path, int64_t ts_ns, int type, uint32_t
     wire_close(path->out, packet);
 }
 
-/* Write the piece that waits. LEADS_TO: the arrow that leaves it; 0: none. */
+/* Write the pending piece. LEADS_TO: the arrow that leaves it; 0: none. */
 static void put_pending(struct path_output *path, uint64_t leads_to)
 {
     struct pending *last = &path->last;

@@ -4,7 +4,7 @@
 #include "base/runs.h"
 #include <stdlib.h>
 
-/* How many lanes are looked at for one in which a slice fits, before it gets one of its own. */
+/* The number of lanes that are tried for a slice, before it gets a new one. */
 enum { MOST_LANES_TRIED = 256 };
 
 struct open_lane {
@@ -16,7 +16,7 @@ struct lanes {
     VEC_OF(struct open_lane);
 };
 
-/* Does A come after B? The longer of those that begin together comes first; events without a difference stay in order. */
+/* Does A come after B? Of equal starts the longer comes first; equal events stay in order. */
 static bool comes_after(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
@@ -31,7 +31,7 @@ static void add_mark(struct perfetto_plan *plan, event_id e, uint32_t uuid, enum
     *VEC_PUSH(&plan->marks) = (struct perfetto_mark){ e, uuid, (uint8_t)type };
 }
 
-/* End what is over by START. */
+/* End the slices that are over by START. */
 static void end_until(struct perfetto_plan *plan, struct open_lane *lane, int64_t start_ns)
 {
     while (lane->open.count && trace_end_ns(plan->trace, lane->open.at[lane->open.count - 1]) <= start_ns) {
@@ -63,7 +63,7 @@ static struct open_lane *choose_lane(struct perfetto_plan *plan, struct lanes *l
     return lane;
 }
 
-/* The COUNT events of ORDER lie on TRACK, all of them asynchronous or none. */
+/* Plan the COUNT events of ORDER on TRACK, all of them asynchronous or none. */
 static void plan_track(struct perfetto_plan *plan, track_id track, event_id *order, size_t count,
                        bool is_async)
 {
@@ -93,7 +93,7 @@ static void plan_track(struct perfetto_plan *plan, track_id track, event_id *ord
 void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
                         uint32_t next_uuid)
 {
-    size_t groups = 2 * trace->track_count; /* each track, and what is asynchronous on it */
+    size_t groups = 2 * trace->track_count; /* each track, and its asynchronous events */
     size_t *first = mem_zalloc(groups + 2, sizeof *first);
     event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
     *plan = (struct perfetto_plan){

@@ -1,8 +1,8 @@
 /*
- * perfetto_plan.h - what a Perfetto file will hold, in order: tracks, and on each its begins and ends.
+ * perfetto_plan.h - the contents of a Perfetto file in order: tracks, and on each its beginnings and ends.
  *
- * Slices of one track must nest there, as an END closes what was begun last. What crosses goes to a track of its own below
- * the first, a lane. At one moment, ENDs come before BEGINs, and the longer slice is begun first.
+ * Slices of one track must nest there, because an END closes the slice begun last. Crossing slices go to a separate
+ * track below the first, a lane. At one moment, ENDs come before BEGINs, and the longer slice is begun first.
  */
 #ifndef TPA_CLI_PERFETTO_PLAN_H
 #define TPA_CLI_PERFETTO_PLAN_H
@@ -23,7 +23,7 @@ struct perfetto_mark {
     uint8_t type;  /* enum perfetto_mark_type */
 };
 
-/* A track that holds what crosses, or is asynchronous, on TRACK. */
+/* A track for crossing or asynchronous slices of TRACK. */
 struct perfetto_lane {
     track_id track;
     uint32_t uuid, number; /* number: from 1 */
@@ -38,7 +38,8 @@ struct perfetto_plan {
     VEC_OF(struct perfetto_lane) lanes;
 };
 
-/* Plan TRACE, whose tracks get uuids from FIRST_UUID on, and others from NEXT_UUID on. Free with perfetto_plan_release. */
+/* Plan TRACE, whose tracks get uuids from FIRST_UUID on, and others from NEXT_UUID on. Free with
+ * perfetto_plan_release. */
 void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
                         uint32_t next_uuid);
 void perfetto_plan_release(struct perfetto_plan *plan);

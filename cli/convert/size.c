@@ -50,7 +50,7 @@ static uint64_t size_of(struct sizes *sizes, event_id e)
     return bytes;
 }
 
-/* Texts that the input itself holds for each event: no file tells more than its size. */
+/* Texts that the input itself repeats for each event: not more than its size. */
 static uint64_t told_bytes(const struct trace *trace)
 {
     uint64_t bytes = 0;
@@ -72,7 +72,7 @@ static bool refuse(uint64_t bytes, size_t events, struct tpa_error *err)
 
 bool convert_check_size(const struct trace *trace, const struct convert_args *args, struct tpa_error *err)
 {
-    /* What texts there are, once in every event, is little for most traces. */
+    /* Quick check: all texts in every event would be little for most traces. */
     uint64_t all = names_bytes(trace->names) + names_bytes(trace->texts);
     if (args->load.max_ratio == 0 || trace->event_count < BYTES_ALWAYS_FINE / (all + 1) / ARG_COUNT)
         return true;

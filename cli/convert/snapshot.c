@@ -25,7 +25,7 @@ static void add_stack(struct buffer *out, const struct snapshot *snapshot, stack
     buffer_release(&text);
 }
 
-/* Stacks of one device, with what each had in use at the peak. */
+/* Stacks of one device, with the memory of each in use at the peak. */
 static int64_t add_device(struct buffer *out, const struct memory_replay *replay, size_t *stacks)
 {
     const struct snapshot *snapshot = replay->snapshot;
@@ -132,7 +132,7 @@ static void put_entry(struct buffer *out, const struct place *place, const struc
     buffer_putc(out, '\n');
 }
 
-/* Entries that are made at a time: from where WALK stands on. */
+/* Entries processed at a time, from WALK's position on. */
 struct part {
     size_t place;
     struct walk walk;

@@ -3,10 +3,10 @@
  *
  *     {"$schema": ..., "shared": {"frames": [{"name": ...}, ...]}, "profiles": [...], "name": ..., "exporter": ...}
  *
- * A trace gives an "evented" profile for each thread and each stream: frames are opened (O) and closed (C) as time goes
- * on, and what is opened last is closed first. Events of a thread nest except a few (trace/calltree.h): one that the
- * next only partly overlaps is closed where that begins. A Python profile gives one "sampled" profile: the stacks that
- * can be inferred (profile/stacks.h) with the time of each as its weight.
+ * A trace gives an "evented" profile for each thread and each stream: frames are opened (O) and closed (C) in order of
+ * time, last in, first out. Events of a thread nest with few exceptions (trace/calltree.h): one that is partly
+ * overlapped by the next is closed where that begins. A Python profile gives one "sampled" profile: the stacks that can
+ * be inferred (profile/stacks.h) with the time of each as its weight.
  *
  * Times are whole nanoseconds from the first event on, so that JavaScript's numbers hold them.
  */
@@ -93,8 +93,8 @@ static void put_event(const struct timeline_output *output, struct buffer *out, 
 }
 
 /*
- * Close what is open, N the innermost, up to TO, which stays open; nothing closes behind LATEST. A frame that was cut
- * off before its end has callees that end there at the latest.
+ * Close the open frames, N being the innermost, up to TO, which stays open; nothing closes after LATEST. A frame that
+ * was cut off before its end has callees that end there at the latest.
  */
 static void close_frames(const struct timeline_output *output, struct buffer *out, node_id n, node_id to,
                          int64_t latest_ns, bool *comma)

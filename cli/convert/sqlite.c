@@ -19,7 +19,7 @@ static const char *no_functions(size_t index)
     return NULL;
 }
 
-/* All that is in the file FD, whatever was read of it. */
+/* Copy the whole file FD, from its beginning. */
 static bool copy(int fd, FILE *out, struct tpa_error *err)
 {
     char bytes[1 << 16];

@@ -1,5 +1,5 @@
 /*
- * tpa.c - `tpa convert --to tpa`: our own file, converted once and asked often.
+ * tpa.c - `tpa convert --to tpa`: tpa's own format, converted once and analyzed often.
  */
 #include "cli/convert/convert.h"
 #include "cli/convert/part.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Where the file goes, and why it could not. */
+/* The destination of the file, and its error. */
 struct output {
     FILE *stream;
     int error;
@@ -25,7 +25,7 @@ static bool write_bytes(void *context, const void *bytes, size_t size)
     return false;
 }
 
-/* Why it was not written. True: the reader of a pipe is gone, which the caller sees for itself. */
+/* Report why it was not written. True if the reader of a pipe is gone, which the caller detects itself. */
 static bool tell_failure(const struct output *output, const struct convert_args *args, struct tpa_error *err)
 {
     if (output->error == EPIPE)
@@ -39,7 +39,7 @@ static bool tell_failure(const struct output *output, const struct convert_args 
     return tpa_in_file(err, args->path);
 }
 
-/* "1234 bytes: 5.6 bytes an event", and what was cut. */
+/* "1234 bytes: 5.6 bytes an event", and truncations. */
 static void tell_size(struct buffer *summary, const struct tpafile_written *written, size_t count,
                       const char *what)
 {

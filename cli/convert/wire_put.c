@@ -3,36 +3,41 @@
 
 #include <string.h>
 
-static size_t encode(uint8_t *bytes, uint64_t value)
+enum { MOST_VARINT = 10, MOST_FIELD = 2 * MOST_VARINT };
+
+/* Write VALUE at AT; behind it. */
+static uint8_t *put_varint(uint8_t *at, uint64_t value)
 {
-    size_t len = 0;
     for (; value >= 0x80; value >>= 7)
-        bytes[len++] = (uint8_t)(value | 0x80);
-    bytes[len++] = (uint8_t)value;
-    return len;
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
 }
 
-static void wire_put_varint(struct buffer *out, uint64_t value)
+/* Where the next field goes: nearly all that is written is a few bytes, so it is written in its place. */
+static uint8_t *begin_field(struct buffer *out)
 {
-    uint8_t bytes[10];
-    buffer_add(out, (const char *)bytes, encode(bytes, value));
+    VEC_RESERVE(out, (size_t)MOST_FIELD + 1);
+    return (uint8_t *)out->at + out->count;
+}
+
+static void end_field(struct buffer *out, uint8_t *end)
+{
+    *end = '\0';
+    out->count = (size_t)((char *)end - out->at);
 }
 
 void wire_put_number(struct buffer *out, uint32_t number, int64_t value)
 {
-    uint8_t bytes[20];
-    size_t len = encode(bytes, (uint64_t)number << 3);
-    len += encode(bytes + len, (uint64_t)value);
-    buffer_add(out, (const char *)bytes, len);
+    end_field(out, put_varint(put_varint(begin_field(out), (uint64_t)number << 3), (uint64_t)value));
 }
 
 void wire_put_fixed64(struct buffer *out, uint32_t number, uint64_t value)
 {
-    uint8_t bytes[20];
-    size_t len = encode(bytes, (uint64_t)number << 3 | 1);
+    uint8_t *at = put_varint(begin_field(out), (uint64_t)number << 3 | 1);
     for (int i = 0; i < 8; i++)
-        bytes[len++] = (uint8_t)(value >> (8 * i));
-    buffer_add(out, (const char *)bytes, len);
+        *at++ = (uint8_t)(value >> (8 * i));
+    end_field(out, at);
 }
 
 void wire_put_double(struct buffer *out, uint32_t number, double value)
@@ -44,8 +49,7 @@ void wire_put_double(struct buffer *out, uint32_t number, double value)
 
 void wire_put_text(struct buffer *out, uint32_t number, const char *text, size_t len)
 {
-    wire_put_varint(out, (uint64_t)number << 3 | 2);
-    wire_put_varint(out, len);
+    end_field(out, put_varint(put_varint(begin_field(out), (uint64_t)number << 3 | 2), len));
     if (len)
         buffer_add(out, text, len);
 }
@@ -53,18 +57,22 @@ void wire_put_text(struct buffer *out, uint32_t number, const char *text, size_t
 /* A byte is kept for the length, which most messages need no more than; wire_close makes room for longer ones. */
 size_t wire_open(struct buffer *out, uint32_t number)
 {
-    wire_put_varint(out, (uint64_t)number << 3 | 2);
-    buffer_putc(out, '\0');
+    uint8_t *at = put_varint(begin_field(out), (uint64_t)number << 3 | 2);
+    *at++ = 0;
+    end_field(out, at);
     return out->count;
 }
 
 void wire_close(struct buffer *out, size_t start)
 {
-    uint8_t bytes[10];
-    size_t size = out->count - start, len = encode(bytes, size);
-    if (len > 1) {
-        buffer_pad(out, '\0', len - 1);
-        memmove(out->at + start + len - 1, out->at + start, size);
+    size_t size = out->count - start;
+    uint8_t bytes[MOST_VARINT];
+    if (size < 0x80) {
+        out->at[start - 1] = (char)size;
+        return;
     }
+    size_t len = (size_t)(put_varint(bytes, size) - bytes);
+    buffer_pad(out, '\0', len - 1);
+    memmove(out->at + start + len - 1, out->at + start, size);
     memcpy(out->at + start - 1, bytes, len);
 }

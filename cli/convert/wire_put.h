@@ -1,5 +1,5 @@
 /*
- * wire_put.h - fields of protocol buffers, appended to a buffer. What reads them is ingest/wire.h.
+ * wire_put.h - fields of protocol buffers, appended to a buffer. See ingest/wire.h for reading.
  *
  *     size_t packet = wire_open(out, 1);
  *     wire_put_number(out, 8, ts_ns);

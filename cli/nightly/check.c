@@ -1,4 +1,4 @@
-/* check.c - is the build to fail, and what is to be reported of it; see nightly.h. */
+/* check.c - must the build fail, and the report on it; see nightly.h. */
 #include "cli/nightly/nightly.h"
 
 #include "base/quantity.h"
@@ -83,7 +83,7 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
 
 /* ---- rows of the table ---- */
 
-/* IS_KNOWN: what is exceeded was already, which does not fail. */
+/* IS_KNOWN: it was already exceeded before, which does not fail. */
 static size_t add_row(struct checker *checker, const char *gate, const char *name, size_t length,
                       const char *outcome, bool is_known)
 {
@@ -141,7 +141,7 @@ static bool is_measured(const struct checker *checker, size_t at)
     return finding_of(checker, at)->verdict != HISTORY_ABSENT;
 }
 
-/* All rows of one kind are one check; only those that do not hold have a row. */
+/* All rows of one kind are one check; only failed ones have a row. */
 static void check_sort(struct checker *checker, const char *key, size_t first)
 {
     const struct nightly *nightly = checker->nightly;
@@ -187,7 +187,8 @@ static void check_all(struct checker *checker)
 
 /* ---- with gates ---- */
 
-/* A gate is exceeded by what is NEW, EXISTING or appeared, and larger than it allows. In a first run nobody can tell. */
+/* A gate is exceeded by a figure that is NEW, EXISTING or appeared, and larger than allowed. A first run cannot be
+ * judged. */
 static void check_limit(struct checker *checker, const struct gate *gate, size_t at)
 {
     const struct history_finding *now = finding_of(checker, at);
@@ -265,7 +266,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
 
 /* ---- notices ---- */
 
-/* One notice for each reason for which levels are wanted from RUN on. */
+/* One notice for each reason for accepting levels from RUN on. */
 static void tell_accepted(const struct nightly *nightly, int64_t run, struct result *result)
 {
     for (size_t i = 0; i < nightly->acceptances.count; i++) {

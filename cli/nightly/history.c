@@ -16,7 +16,7 @@ static void set_text(struct table *table, size_t row, size_t column, const char 
         table_set_text(table, row, column, text, strlen(text));
 }
 
-/* Print RESULT, which is freed; the exit code. */
+/* Print RESULT and free it. Returns the exit code. */
 static int print_and_free(struct result *result, const struct nightly_args *args, struct tpa_error *err)
 {
     bool good = nightly_print(result, args, err);
@@ -192,7 +192,7 @@ static bool unknown_metric(const struct nightly *nightly, const char *name, stru
                     nightly->runs.at[0].label);
 }
 
-/* Accept the level of one series: from --run on, or from the first bad run. False and ERR when that failed. */
+/* Accept the level of one series: from --run on, or from the first bad run. False and ERR on failure. */
 static bool accept_one(struct store *store, const struct nightly *nightly, size_t at,
                        const struct nightly_args *args, struct table *table, struct tpa_error *err)
 {
@@ -213,7 +213,7 @@ static bool accept_one(struct store *store, const struct nightly *nightly, size_
     return true;
 }
 
-/* Accept what was named or, where nothing was, all that is NEW or EXISTING in the last run. */
+/* Accept the named figures or, without names, all that are NEW or EXISTING in the last run. */
 static bool accept_figures(struct store *store, const struct nightly *nightly,
                            const struct nightly_args *args, struct table *table, struct tpa_error *err)
 {
@@ -234,7 +234,7 @@ static bool accept_figures(struct store *store, const struct nightly *nightly,
     return tpa_hint(err, "--metric NAME accepts a figure, --run N all figures of a run");
 }
 
-/* --run without --metric: every figure, whatever it is like. */
+/* --run without --metric: every figure, regardless of its verdict. */
 static bool accept_run(struct store *store, const struct nightly_args *args, struct table *table,
                        struct tpa_error *err)
 {
@@ -250,7 +250,7 @@ int nightly_accept(const struct nightly_args *args, struct tpa_error *err)
 {
     if (!args->reason || !*args->reason) {
         tpa_fail(err, TPA_NOWHERE, "the reason for the new level is missing");
-        tpa_hint(err, "--reason 'larger batch', so that whoever looks later knows");
+        tpa_hint(err, "--reason 'larger batch', so that later readers know why");
         return EXIT_TROUBLE;
     }
     if (!nightly_may_keep("reason", args->reason, err))
@@ -327,8 +327,8 @@ static const struct table_column level_columns[LEVEL_COLUMNS] = {
 enum { FACT_RUN, FACT_KEY, FACT_VALUE, FACT_COLUMNS };
 static const struct table_column fact_columns[FACT_COLUMNS] = {
     [FACT_RUN] = { "run", "Run", TABLE_COUNT, "number of the run", 0, NULL },
-    [FACT_KEY] = { "key", "Key", TABLE_TEXT, "what the recording says of itself", 0, NULL },
-    [FACT_VALUE] = { "value", "Value", TABLE_TEXT, "as it says it", 0, NULL },
+    [FACT_KEY] = { "key", "Key", TABLE_TEXT, "name of the fact", 0, NULL },
+    [FACT_VALUE] = { "value", "Value", TABLE_TEXT, "its value, as recorded", 0, NULL },
 };
 enum { FIGURE_RUN, FIGURE_SORT, FIGURE_NAME, FIGURE_KIND, FIGURE_CALLS, FIGURE_LEVEL, FIGURE_ERROR, FIGURE_SAMPLES, FIGURE_COLUMNS };
 static const struct table_column figure_columns[FIGURE_COLUMNS] = {

@@ -1,4 +1,4 @@
-/* load.c - which runs of a store are meant, loaded and judged; see nightly.h. */
+/* load.c - selecting, loading and judging runs of a store; see nightly.h. */
 #include "cli/nightly/nightly.h"
 
 #include "cli/output_file.h"
@@ -46,8 +46,8 @@ static bool asks_for_shares(const struct nightly_args *args)
 }
 
 /*
- * A share falls when something else grows, and is called NEW when that is fixed: times tell the same without that. So
- * shares are looked at only when a gate requests them.
+ * A share falls when something else grows, and would be NEW when that is fixed; times do not have this problem. So
+ * shares are judged only if a gate requests them.
  */
 static void leave_out_shares(struct nightly *nightly)
 {

@@ -62,7 +62,7 @@ static bool measure_part(struct measures *measures, struct ingested *part,
     return true;
 }
 
-/* Facts tell what the trace would: when the first event began, and on which host. */
+/* Facts record the same as the trace: the start of the first event, and the host. */
 static void look_at_facts(const struct facts *facts, struct nightly_measured *measured)
 {
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);

@@ -7,14 +7,14 @@
 
 struct flame;
 
-/* What the report holds; zero-initialise. */
+/* The contents of the report; zero-initialise. */
 struct report_profile {
     struct result *result;   /* tables, notices, and the answer */
-    struct picture *picture; /* the costliest functions */
-    struct flame *flame;     /* the call tree; NULL: none is known */
+    struct picture *picture; /* the most expensive functions */
+    struct flame *flame;     /* the call tree; NULL: none */
 };
 
-/* False and ERR when the profile cannot be sorted. Release in either case. */
+/* Fill the report. False and ERR if the profile cannot be sorted. Release in either case. */
 bool report_profile_make(const struct profile *profile, struct report_profile *report, struct tpa_error *err);
 void report_profile_release(struct report_profile *report);
 

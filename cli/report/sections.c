@@ -20,7 +20,7 @@
 
 enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
-/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is not an error of a report. */
+/* Add the charts of TYPE, LEN bytes. Nothing to draw is not an error in a report. */
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
@@ -35,7 +35,7 @@ static void draw(const char *type, size_t len, const struct trace *trace, const 
     }
 }
 
-/* The tables of an analysis, asked as without options, and its charts. */
+/* Add the tables of an analysis with default options, and its charts. */
 static bool fill_analysis(const struct analysis *analysis, const struct trace *trace,
                           const struct selection *selection, struct report_content *content,
                           struct tpa_error *err)
@@ -121,7 +121,7 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
     return true;
 }
 
-/* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
+/* As fill_analysis, with only the most important rows of each table: a large trace may have very many. */
 static bool fill_most(const struct analysis *analysis, const struct trace *trace,
                       const struct selection *selection, struct report_content *content,
                       struct tpa_error *err)
@@ -155,7 +155,7 @@ static bool fill_memory(const struct trace *trace, const struct selection *selec
     return true;
 }
 
-/* The job that several files are of. Of a part of them it would tell something else than of all. */
+/* The analysis of the job of several files. It would be different for a part of them. */
 static bool fill_fleet(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
@@ -188,7 +188,7 @@ static bool fill_timeline(const struct trace *trace, const struct selection *sel
 
 static const struct trace_wants no_wants;
 
-/* Sections that are not analyses. What top wants is a function, and so are pictures': report_wants adds them. */
+/* Sections that are not analyses. What top and pictures want is computed by functions: report_wants adds that. */
 static const struct report_section own_sections[] = {
     { "summary", "Findings", "What to change, what saves most first, and what the rules looked at.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
@@ -208,7 +208,7 @@ static const struct report_section own_sections[] = {
       NULL, FEATURE_EVENTS, &views_wants, fill_timeline },
 };
 
-/* Analyses whose charts are drawn from the answer that the tables show. */
+/* Analyses whose charts use the same result as the tables. */
 static const struct {
     const struct analysis *analysis;
     bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
@@ -237,7 +237,7 @@ static struct report_section section_of(const struct analysis *analysis, char *m
     return section;
 }
 
-/* What is not named comes behind the analyses that are, and the timeline at last. */
+/* Analyses that are not named follow those that are; the timeline is last. */
 static int place_of(const char *key)
 {
     static const char *const order[] = { "summary", "steps",    "operators", "modules",       "kernels",

@@ -14,26 +14,27 @@
 #include "fleet/fleet.h"
 #include "trace/trace.h"
 
-/* What one section holds; released by whoever made it. */
+/* The contents of one section; released by its creator. */
 struct report_content {
     struct result *result;     /* tables and notices */
     struct picture *picture;   /* charts */
     struct timeline *timeline; /* NULL: none */
     struct views *views;       /* call trees; NULL: none */
-    struct facts *facts; /* of several ranks, and the answers about their job, which tables borrow from; */
+    struct facts *facts; /* of several ranks, and the analysis of their job, which tables borrow from; */
     struct fleet *fleet; /* NULL: none */
 };
 
 struct report_section {
     const char *key, *title;
-    const char *intro; /* a sentence or two for who never saw such a table */
-    const char *more;  /* the command with more of it; NULL: none */
+    const char *intro; /* a sentence or two for readers new to such a table */
+    const char *more;  /* command with more details; NULL: none */
     unsigned needs;    /* enum trace_feature: without them it is left out */
     const struct trace_wants *wants;
-    /* Fill CONTENT. False and ERR when the selection does not fit the trace. NULL: the analysis runs with its default options. */
+    /* Fill CONTENT. False and ERR if the selection does not apply to the trace. NULL: the analysis runs with its
+     * default options. */
     bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
                  struct tpa_error *err);
-    const struct analysis *analysis; /* NULL: it is about something else */
+    const struct analysis *analysis; /* NULL: not an analysis */
 };
 
 enum { REPORT_MOST_SECTIONS = 64 };
@@ -41,11 +42,11 @@ enum { REPORT_MOST_SECTIONS = 64 };
 /* In the order of the page; ends with a row without key. Not to be called by several threads. */
 const struct report_section *report_sections(void);
 
-/* Fill the CONTENT of SECTION. False and ERR when the selection does not fit the trace. */
+/* Fill the CONTENT of SECTION. False and ERR if the selection does not apply to the trace. */
 bool report_fill(const struct report_section *section, const struct trace *trace,
                  const struct selection *selection, struct report_content *content, struct tpa_error *err);
 
-/* What the reader must decode for all sections whose bit (1 << index) is in CHOSEN. */
+/* What the reader must decode for all sections with their bit (1 << index) in CHOSEN. */
 struct trace_wants report_wants(uint64_t chosen);
 
 #endif

@@ -59,24 +59,29 @@ void report_snapshot_fill(const struct report_snapshot *report, struct page *pag
 {
     page->answer = report->result->answer;
     static const struct {
-        const char *key, *title, *intro;
+        const char *key, *title, *intro, *more;
     } sections[] = {
-        { "ooms", "Out of memory",
-          "What was asked for, what was in use just before, and why it did not fit." },
+        { "ooms", "Out of memory", "What was asked for, what was in use just before, and why it did not fit.",
+          "tpa memory --at oom" },
         { "devices", "Devices",
           "The peak is in bytes that were asked for; what is allocated, active and reserved when the snapshot is taken is "
-          "in the allocator's rounded bytes." },
+          "in the allocator's rounded bytes.",
+          "tpa memory" },
         { "alive_at_peak", "In use at the peak",
           "By the innermost line of code that is neither PyTorch's nor an installed package's. Below: the same by all frames, "
-          "and the largest blocks over time; what lies above each other was in use together." },
-        { "leaks", "Grows with every step",
-          "Stacks whose memory in use grew in every step after the second." },
+          "and the largest blocks over time; what lies above each other was in use together.",
+          "tpa memory --table alive_at_peak" },
+        { "leaks", "Grows with every step", "Stacks whose memory in use grew in every step after the second.",
+          "tpa memory --table leaks" },
         { "steps", "Steps and other annotations",
-          "Allocated bytes at their begin and end, and the most between." },
+          "Allocated bytes at their begin and end, and the most between.", "tpa memory --table steps" },
         { "fragmentation", "Segments by pool",
-          "What the allocator has from the device, and what of it lies idle." },
-        { "segments", "Segments at the peak", "Each segment, or mapped range of an expandable one." },
-        { "churn", "Allocations by line", "Who allocates how much, and for how long." },
+          "What the allocator has from the device, and what of it lies idle.",
+          "tpa memory --table fragmentation" },
+        { "segments", "Segments at the peak", "Each segment, or mapped range of an expandable one.",
+          "tpa memory --segments" },
+        { "churn", "Allocations by line", "Who allocates how much, and for how long.",
+          "tpa memory --table churn" },
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const struct table *table = find_table(report->result, sections[i].key);
@@ -84,7 +89,7 @@ void report_snapshot_fill(const struct report_snapshot *report, struct page *pag
             continue;
         struct page_section *section =
             page_add_section(page, sections[i].key, sections[i].title, sections[i].intro);
-        section->more = "tpa memory";
+        section->more = sections[i].more;
         *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; page->sections.count == 1 && n < report->result->notices.count; n++)
             if (!report->result->answer || !report->result->notices.at[n].on_top)

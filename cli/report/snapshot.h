@@ -1,4 +1,4 @@
-/* snapshot.h - what `tpa report` makes of memory snapshots: a page, or the same tables. */
+/* snapshot.h - `tpa report` for memory snapshots: a page, or the same tables. */
 #ifndef TPA_CLI_REPORT_SNAPSHOT_H
 #define TPA_CLI_REPORT_SNAPSHOT_H
 

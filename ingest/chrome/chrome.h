@@ -62,8 +62,9 @@ enum chrome_arg_kind {
     CHROME_TEXT,
     CHROME_JSON,
     CHROME_BOOL,
-    CHROME_XLA_STEP,    /* step_num: makes a step; no arg of its own, as the next two */
-    CHROME_XLA_OP,      /* hlo_op: makes an operator */
+    CHROME_XLA_STEP,    /* step_num: makes a step; no arg of its own, as the next three */
+    CHROME_XLA_OP,      /* hlo_op: makes an operator; */
+    CHROME_XLA_TF_OP,   /* and so does tf_op, where there is none */
     CHROME_XLA_MODULE,  /* hlo_module, of the operator, where nobody wants it as an arg */
     CHROME_XLA_DETAILS, /* several arguments in one string, see xla_details.h; no arg of its own */
 };

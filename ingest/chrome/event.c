@@ -170,6 +170,7 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
     /* What an event of XLA is, or what goes around it, is known by these. */
     add_key(table, "step_num", strlen("step_num"), 0, CHROME_XLA_STEP);
     add_key(table, "hlo_op", strlen("hlo_op"), 0, CHROME_XLA_OP);
+    add_key(table, "tf_op", strlen("tf_op"), 0, CHROME_XLA_TF_OP);
     if (!(wants->args & WANT(MODULE)))
         add_key(table, "hlo_module", strlen("hlo_module"), 0, CHROME_XLA_MODULE);
 }
@@ -289,6 +290,7 @@ static void add_found_args(struct chrome_reader *reader)
             break;
         case CHROME_XLA_STEP:
         case CHROME_XLA_OP:
+        case CHROME_XLA_TF_OP:
         case CHROME_XLA_MODULE: break; /* add_xla has seen them */
         case CHROME_XLA_DETAILS:
             text = string_text(reader, found->start, found->end, &reader->text_a, &len);
@@ -708,7 +710,7 @@ static void add_xla_operator(struct chrome_reader *reader, const struct chunk_ev
         module = find_found(reader, CHROME_TEXT, "hlo_module");
     buffer_clear(&reader->text_b);
     name_id module_text = NAME_NONE;
-    if (module && module->start < module->end) {
+    if (module && module->start < module->end && operation->key->kind == CHROME_XLA_OP) {
         const char *text = string_text(reader, module->start, module->end, &reader->text_a, &len);
         buffer_add(&reader->text_b, text, len);
         buffer_putc(&reader->text_b, '/');
@@ -724,13 +726,25 @@ static void add_xla_operator(struct chrome_reader *reader, const struct chunk_ev
         trace_chunk_arg(reader->chunk, ARG_MODULE, module_text);
 }
 
+/* The operator that the event tells: of HLO; else of TensorFlow, "dense/MatMul:MatMul", but "XlaModule:" is none. NULL: none. */
+static const struct chrome_found_arg *find_operation(const struct chrome_reader *reader)
+{
+    const struct chrome_found_arg *operation = find_found(reader, CHROME_XLA_OP, NULL);
+    if (operation && operation->start < operation->end)
+        return operation;
+    operation = find_found(reader, CHROME_XLA_TF_OP, NULL);
+    const char *colon =
+        operation ? memrchr(operation->start, ':', (size_t)(operation->end - operation->start)) : NULL;
+    return colon && colon > operation->start && colon + 1 < operation->end ? operation : NULL;
+}
+
 /*
  * What an event without a category, a span, tells of XLA's work: its step, whose name it then has; that it is an operator; or the operator that it launches for.
  */
 static void add_xla(struct chrome_reader *reader, const struct fields *fields, struct chunk_event *event)
 {
     const struct chrome_found_arg *step = find_found(reader, CHROME_XLA_STEP, NULL),
-                                  *operation = find_found(reader, CHROME_XLA_OP, NULL);
+                                  *operation = find_operation(reader);
     int64_t number;
     if (step && json_integer(step->start, step->end, &number) && number >= 0) {
         size_t len;
@@ -741,7 +755,7 @@ static void add_xla(struct chrome_reader *reader, const struct fields *fields, s
         event->name = trace_chunk_name(reader->chunk, reader->text_b.at, reader->text_b.count);
         event->category = trace_chunk_category(reader->chunk, "user_annotation", 15);
     }
-    if (!operation || operation->start == operation->end)
+    if (!operation)
         return;
     if (is_call_name(&fields->at[FIELD_NAME]))
         add_xla_operator(reader, event, operation);

@@ -55,7 +55,7 @@ static bool read_processes(struct split *split, struct json_pull *in, uint32_t p
     return true;
 }
 
-/* One of the files; false when it is none of ours. */
+/* One of the files; false if it is not one of them. */
 static bool read_file(struct split *split, const struct json_text *facts)
 {
     struct json_pull in = { facts->at, facts->at + facts->len };

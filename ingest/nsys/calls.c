@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Calls return this when they only ask whether something is done: no failure. */
+/* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };
 
 static void note_result(struct nsys *nsys, int64_t result, int64_t name)
@@ -73,7 +73,7 @@ static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind
             struct nsys_process *process;
             int64_t name = table_scan_int_or(&scan, NAME, table_scan_int_or(&scan, TEXT, -1));
             track_id track = nsys_thread_of(nsys, table_scan_int_or(&scan, TID, 0), false, &process);
-            /* Among the calls of OSRT_API stand notes of the profiler about itself. */
+            /* OSRT_API also contains notes of the profiler about itself. */
             bool own = kind == RECORDER_SYSTEM && table_scan_int_or(&scan, CLASS, CALL_CLASS) != CALL_CLASS;
             recorder_event(process->recorder, own ? RECORDER_OVERHEAD : kind, track,
                            nsys_name(nsys, process, name, false),
@@ -87,7 +87,7 @@ static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind
 
 /* ---- memory ---- */
 
-/* The address that one entry of the table is about; -1 host. */
+/* The memory events at one address; device -1: host. */
 static void read_memory(struct nsys *nsys)
 {
     enum { START, PID, DEVICE, ADDRESS, BYTES, KIND, OPERATION, CORRELATION, COLUMNS };
@@ -157,7 +157,7 @@ bool nsys_read_calls(struct nsys *nsys, struct tpa_error *err)
 
 /* ---- counters ---- */
 
-/* A metric of a GPU: typeId tells which GPU and which set of metrics. */
+/* A metric of a GPU: typeId encodes the GPU and the set of metrics. */
 struct metric {
     int64_t type, metric;
     char name[120];
@@ -204,7 +204,7 @@ static void read_metrics(struct nsys *nsys)
     VEC_FREE(&metrics);
 }
 
-/* Page faults of unified memory, as samples of how many came at a time: of GPUs the table says it, of the CPU each row is one. */
+/* Page faults of unified memory, as samples of their number: recorded for GPUs, one per row for the CPU. */
 static void read_page_faults(struct nsys *nsys)
 {
     enum { TIME, PID, DEVICE, COUNT, COLUMNS };

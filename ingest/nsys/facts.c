@@ -25,7 +25,7 @@ static void add_property(struct nsys *nsys, const char *key, const char *text, s
 
 /* ---- devices ---- */
 
-/* The GPUs of the machine, and where nothing better tells, which of them CUDA gives which number. */
+/* The GPUs of the machine, and, without better information, their CUDA device numbers. */
 static void read_gpus(struct nsys *nsys)
 {
     enum { ID, NAME, MEMORY, SMS, WARP, MAJOR, MINOR, CUDA, BLOCK, REGISTERS, SHARED, WARPS, COLUMNS };
@@ -94,7 +94,7 @@ static void read_old_gpus(struct nsys *nsys)
     }
 }
 
-/* Which GPU is which number to a process: CUDA_VISIBLE_DEVICES and CUDA's order of speed make them differ. */
+/* The device numbers of GPUs in a process: CUDA_VISIBLE_DEVICES and CUDA's order of speed make them differ. */
 static void read_ordinals(struct nsys *nsys)
 {
     enum { GPU, CUDA, PID, COLUMNS };
@@ -138,7 +138,7 @@ static void read_host(struct nsys *nsys)
 
 static void read_versions(struct nsys *nsys, const char *table)
 {
-    enum { NEWEST_SCHEMA = 3 }; /* the major number of those we have seen */
+    enum { NEWEST_SCHEMA = 3 }; /* the newest supported major number */
     static const char *const columns[] = { "name", "value" };
     struct table_scan scan;
     if (table_scan_begin(nsys->db, &scan, table, columns, 2))
@@ -191,7 +191,7 @@ void nsys_name_threads(struct nsys *nsys)
     table_scan_end(&scan);
 }
 
-/* ---- what the recorder warned of ---- */
+/* ---- warnings of the recorder ---- */
 
 static void tell_diagnostics(struct nsys *nsys)
 {
@@ -209,7 +209,7 @@ static void tell_diagnostics(struct nsys *nsys)
                 more++;
                 continue;
             }
-            /* One sentence or a page of them: the first lines are what is to be known. */
+            /* Warnings are one sentence or a page: the first lines are the essential part. */
             size_t kept = len < 300 ? len : 300;
             while (kept < len && kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80)
                 kept--;
@@ -227,7 +227,7 @@ static void tell_diagnostics(struct nsys *nsys)
                            more);
 }
 
-/* Tables with events that no question of ours requests. */
+/* Tables with events that no analysis uses. */
 static void tell_not_read(struct nsys *nsys)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /*
  * nsys.c - see nsys.h: processes, threads and names, and the order in which the tables are read.
  *
- * The builder takes files one after the other, the tables mix the processes. So the first process of which GPU work or
- * calls are met is handed over as it is read; others wait in their recorders until the end. Most exports have one.
+ * The builder needs files one after the other, but the tables mix processes. So the first process with GPU work or
+ * calls is passed on while reading; others wait in their recorders until the end. Most exports have one.
  */
 #include "ingest/nsys/nsys.h"
 
@@ -47,7 +47,7 @@ static void read_strings(struct nsys *nsys)
     }
     nsys->string_ids = most + 1;
     nsys->string_at = mem_zalloc((size_t)nsys->string_ids, sizeof *nsys->string_at);
-    for (size_t i = nsys->strings.count; i-- > 0;) /* of several with an id the first */
+    for (size_t i = nsys->strings.count; i-- > 0;) /* of duplicate ids the first counts */
         nsys->string_at[nsys->strings.at[i].id] = (uint32_t)(i + 1);
 }
 
@@ -96,7 +96,7 @@ name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, b
 
 /* ---- processes and threads ---- */
 
-/* What PROCESSES calls the process; NULL when nothing. */
+/* The name of the process in PROCESSES; NULL if there is none. */
 static char *process_name(struct nsys *nsys, int64_t global)
 {
     static const char *const columns[] = { "globalPid", "name" };
@@ -124,7 +124,7 @@ struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool cre
             return &nsys->processes.at[i];
         }
     }
-    /* A file that damage made of random numbers is no more than so many processes. */
+    /* Limit on processes, for damaged files with random numbers. */
     enum { MOST_PROCESSES = 1024 };
     if (nsys->processes.count && (!create || nsys->processes.count >= MOST_PROCESSES))
         return &nsys->processes.at[0];
@@ -207,7 +207,7 @@ int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64
     return ordinal;
 }
 
-/* ---- the whole ---- */
+/* ---- all ---- */
 
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err)
 {
@@ -215,7 +215,7 @@ bool nsys_flush(struct nsys *nsys, struct tpa_error *err)
     return !first || recorder_waiting(first) < FLUSH_EVENTS || recorder_append(first, err);
 }
 
-/* What all files of the export have in common goes into the one begun last. */
+/* Copy the common properties of the export to the file begun last. */
 static void fill_file(struct nsys *nsys)
 {
     struct trace_file *file = trace_builder_current_file(nsys->builder);
@@ -233,7 +233,7 @@ static void fill_file(struct nsys *nsys)
         *VEC_PUSH(&file->properties) = head->properties.at[i];
 }
 
-/* Hand over all that waits, process after process. */
+/* Pass on all waiting events, process by process. */
 static bool append_all(struct nsys *nsys, const char *path, struct tpa_error *err)
 {
     bool ok = true;

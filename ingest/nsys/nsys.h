@@ -1,8 +1,8 @@
 /*
  * nsys.h - the parts of the reader of Nsight Systems' SQLite exports; for ingest/nsys*.c and sqlite.c only.
  *
- * NVIDIA promises nothing about the schema but that it will change. So every table and nearly every column is optional,
- * and all are found by name. What was met in exports of 2020 to 2026:
+ * NVIDIA does not guarantee a stable schema. So every table and nearly every column is optional, and all are found by
+ * name. Tables in exports of 2020 to 2026:
  *
  *     CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE, _SYNCHRONIZATION    work.c
  *     CUPTI_ACTIVITY_KIND_RUNTIME (runtime and driver), _OVERHEAD, OSRT_API, MPI_* ...  calls.c
@@ -11,8 +11,8 @@
  *     StringIds, PROCESSES, ThreadNames, TARGET_INFO_*, META_DATA_*, DIAGNOSTIC_EVENT  facts.c
  *
  * Integers `globalTid` are hardware << 56 | VM << 48 | pid << 24 | tid, `globalPid` the same with tid 0. Correlation
- * ids and device ordinals are a process's own: every process that uses CUDA becomes a file of the trace, and rows are
- * given out by process. Other processes (shells, data loaders) lie in the first file.
+ * ids and device ordinals are per process: every process that uses CUDA becomes a file of the trace, and rows are
+ * distributed by process. Other processes (shells, data loaders) are in the first file.
  */
 #ifndef TPA_INGEST_NSYS_H
 #define TPA_INGEST_NSYS_H
@@ -31,19 +31,19 @@ struct nsys_string {
     bool about_memory; /* the name of a call that allocates or frees */
 };
 
-/* A process of which something CUDA was recorded. */
+/* A process with recorded CUDA activity. */
 struct nsys_process {
     int64_t global; /* globalPid */
     struct recorder *recorder;
-    VEC_OF(name_id) names; /* of strings, by their place; NAME_NONE: not requested yet */
+    VEC_OF(name_id) names; /* of strings, by index; NAME_NONE: not requested yet */
     /* Names of copies by kind and both sides' memory, of sets by memory; NAME_NONE: not requested yet. */
     name_id copies[16][9][9], sets[9];
     VEC_OF(name_id) calls; /* the same without the version of a call's name: cudaLaunchKernel_v7000 */
 };
 
-/* What a device is called by a process. */
+/* The number of a device in a process. */
 struct nsys_device {
-    int64_t pid, ordinal, gpu; /* pid -1: of every process */
+    int64_t pid, ordinal, gpu; /* pid -1: for every process */
 };
 
 struct nsys_thread {
@@ -52,9 +52,9 @@ struct nsys_thread {
     track_id track;
 };
 
-/* What the message of a range means: see nvtx_message.h. */
+/* The meaning of a range's message: see nvtx_message.h. */
 struct nsys_message {
-    name_id name, dims, whole; /* of the process it was met in; dims and whole: NAME_NONE without */
+    name_id name, dims, whole; /* ids of its process; dims and whole: NAME_NONE if missing */
     bool is_operator;
     int64_t sequence; /* RECORDER_NONE */
 };
@@ -62,18 +62,18 @@ struct nsys_message {
 struct nsys {
     struct database *db;
     struct trace_builder *builder;
-    struct trace_file head; /* what all files have in common */
+    struct trace_file head; /* common properties of all files */
     struct arena arena;
     VEC_OF(struct nsys_string) strings;
-    uint32_t
-        *string_at; /* by id: 1 + place in strings; NULL: they lie scattered, and strings are sorted by id */
+    /* by id: 1 + index in strings; NULL: ids are scattered, and strings are sorted by id */
+    uint32_t *string_at;
     int64_t string_ids; /* length of string_at */
     VEC_OF(struct nsys_process) processes;
     VEC_OF(struct nsys_device) devices;
     VEC_OF(struct nsys_thread) threads; /* a table with linear probing, by global; track TRACK_NONE: empty */
     size_t thread_count;
     size_t last_process, last_thread;
-    uint64_t unknown_devices; /* work whose device is only the process's number */
+    uint64_t unknown_devices; /* work whose device is known only by the process's number */
     uint64_t dangling, failed_calls, graph_traces;
     const char *first_failed;
     int64_t first_failed_result;
@@ -81,25 +81,25 @@ struct nsys {
 
 /* ---- nsys.c ---- */
 
-/* The process of GLOBAL, a globalPid or globalTid; made when CREATE, else the first process when it is unknown. */
+/* The process of GLOBAL, a globalPid or globalTid; created if CREATE, else the first process if it is unknown. */
 struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool create);
 
-/* The track of a thread, of any process. *PROCESS: whose recorder it is in. */
+/* The track of a thread, of any process. *PROCESS is set to the process with its recorder. */
 track_id nsys_thread_of(struct nsys *nsys, int64_t global, bool create, struct nsys_process **process);
 
-/* The same where it has events already; else NULL. Borrowed until the next thread. */
+/* The same if it has events already; else NULL. Borrowed until the next thread. */
 const struct nsys_thread *nsys_find_thread(struct nsys *nsys, int64_t global);
 
-/* The physical GPU that PROCESS calls ORDINAL. */
+/* The physical GPU with the number ORDINAL in PROCESS. */
 int64_t nsys_gpu_of(struct nsys *nsys, const struct nsys_process *process, int64_t ordinal);
 
-/* The string of this id; NULL: there is none. */
+/* The string of this id; NULL if there is none. */
 const struct nsys_string *nsys_string(const struct nsys *nsys, int64_t id);
 
-/* A name by the id of its string; a text that says so if the string is missing. CALL: of a call. */
+/* A name by the id of its string; a placeholder if the string is missing. CALL: it is the name of a call. */
 name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, bool call);
 
-/* Hand over what waits when that has become much, which can be done for the first process. */
+/* Pass on waiting events if there are many, which is possible for the first process. */
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err);
 
 static inline int64_t nsys_pid(int64_t global)
@@ -119,13 +119,13 @@ bool nsys_read_work(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_calls(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err);
 void nsys_read_counters(struct nsys *nsys);
-void nsys_name_threads(struct nsys *nsys); /* when all events were read */
+void nsys_name_threads(struct nsys *nsys); /* after all events were read */
 void nsys_tell_facts(struct nsys *nsys);   /* of the first file */
 
-/* Is it such an export? */
+/* Is DB such an export? */
 bool nsys_is_one(const struct database *db);
 
-/* Read DB, the export that SOURCE gives, into BUILDER's current file and further ones. */
+/* Read DB, the export in SOURCE, into BUILDER's current file and further ones. False and ERR on failure. */
 bool nsys_read(struct database *db, struct source *source, struct trace_builder *builder,
                const struct ingest_options *options, struct tpa_error *err);
 

@@ -2,9 +2,9 @@
  * ranges.c - NVTX ranges and marks of an export of Nsight Systems.
  *
  * The kinds of NVTX_EVENTS.eventType: 33 name of a category, 34 mark, 39 name of a thread, 59 push/pop, 60 start/end,
- * 70 and 71 the same two imported, 75 domain, 76 its end. A domain's number is a process's own. The names of domains
- * and categories may come after the ranges that use them, and when a range that never ended ends (with the last record
- * of NVTX, as `nsys stats` has it) shows at the end only: such rows wait.
+ * 70 and 71 the same two imported, 75 domain, 76 its end. Domain numbers are per process. The names of domains and
+ * categories may follow the ranges that use them, and the end of an unfinished range (the last record of NVTX, as in
+ * `nsys stats`) is known only at the end: such rows wait.
  */
 #include "ingest/nsys/nsys.h"
 
@@ -44,8 +44,8 @@ struct ranges {
     VEC_OF(struct range) waiting;
     int64_t last_ns; /* the latest time of any record */
     struct buffer key, dims;
-    struct step_guess *guess; /* of push/pop ranges that are none of operators */
-    /* What messages mean, by process and text. */
+    struct step_guess *guess; /* of push/pop ranges that are not operators */
+    /* The meanings of messages, by process and text. */
     struct names *keys;
     VEC_OF(struct nsys_message) messages;
 };
@@ -71,7 +71,7 @@ static name_id put_together(struct recorder *recorder, struct buffer *text, cons
                    : trace_chunk_text(recorder_chunk(recorder), text->at, text->count);
 }
 
-/* What the message of RANGE means; borrowed until the next call. DOMAIN is its name or NULL. */
+/* The meaning of RANGE's message; borrowed until the next call. DOMAIN is its name or NULL. */
 static const struct nsys_message *message_of(struct ranges *ranges, struct nsys_process *process,
                                              const struct range *range, const char *domain)
 {
@@ -115,13 +115,13 @@ static void set_category(const struct ranges *ranges, struct recorder *recorder,
     recorder_arg(recorder, ARG_NVTX_CATEGORY, recorder_text(recorder, name ? name : number));
 }
 
-/* ---- which ranges are the steps ---- */
+/* ---- steps ---- */
 
 static void settle_steps(struct ranges *ranges)
 {
     struct nsys *nsys = ranges->nsys;
     const char *pattern = step_guess_tell(ranges->guess, nsys->builder);
-    if (pattern) /* of files that begin later, too */
+    if (pattern) /* also for files that begin later */
         *VEC_PUSH(&nsys->head.properties) = (struct trace_property){ TRACE_STEP_RANGE, pattern, true };
 }
 
@@ -155,7 +155,7 @@ static void add_range(struct ranges *ranges, const struct range *range)
     set_category(ranges, process->recorder, range, pid);
 }
 
-/* Has the row to wait until all names are known, and all times? */
+/* Must the row wait until all names and times are known? */
 static bool has_to_wait(const struct ranges *ranges, const struct range *range)
 {
     int64_t pid = range->thread & ~INT64_C(0xFFFFFF);

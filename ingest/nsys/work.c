@@ -1,5 +1,5 @@
 /*
- * work.c - what ran on devices, out of an export of Nsight Systems: kernels, copies, sets, graphs, and waits.
+ * work.c - device work in an export of Nsight Systems: kernels, copies, sets, graphs, and waits.
  *
  * Numbers are CUPTI's. A graph that was recorded as one (CUPTI_ACTIVITY_KIND_GRAPH_TRACE, the default) occupies its
  * device like a kernel.
@@ -55,7 +55,7 @@ static const char *const common_columns[WORK_COMMON] = {
     [WORK_GRAPH_NODE] = "graphNodeId",
 };
 
-/* Begin to read the table with the common columns and MORE up to COUNT; columns of arguments nobody wants are left out. */
+/* Begin to read the table with the common columns and MORE up to COUNT; columns of unneeded arguments are left out. */
 static bool begin(struct nsys *nsys, struct table_scan *scan, const char *table, const char *const *more,
                   size_t count)
 {
@@ -80,7 +80,7 @@ static bool begin(struct nsys *nsys, struct table_scan *scan, const char *table,
     return ok;
 }
 
-/* What all work has in common. */
+/* The common properties of work. */
 static void take_common(struct nsys *nsys, struct table_scan *scan, struct recorder_work *work,
                         struct nsys_process **process)
 {
@@ -178,7 +178,7 @@ static bool read_kernels(struct nsys *nsys, struct tpa_error *err)
 
 enum { MEMORIES = 8, UNIFIED = 11, COPIES = 14 };
 
-/* A kind of memory, or what stands for those that are none. */
+/* A kind of memory, or a placeholder. */
 static size_t memory_place(int64_t kind)
 {
     return kind >= 0 && kind < MEMORIES ? (size_t)kind : MEMORIES;

@@ -265,6 +265,7 @@ static void set_arg(struct pf_reader *reader, const struct chrome_arg_key *key, 
         break;
     case CHROME_XLA_STEP:
     case CHROME_XLA_OP:
+    case CHROME_XLA_TF_OP:
     case CHROME_XLA_MODULE: break;
     }
 }

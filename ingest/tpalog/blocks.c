@@ -1,9 +1,9 @@
 /*
- * blocks.c - blocks out of the bytes of a .tpa file, whatever happened to them.
+ * blocks.c - reads blocks from the bytes of a .tpa file, even if damaged.
  *
- * A head has a checksum of its own, so the length it tells can be trusted. Where no whole block begins, the next
- * magic number with a right checksum is looked for, byte by byte, and what lies between is lost. A head whose payload
- * is not all there at the end of the file is a block being written, or what a killed process left.
+ * A head has its own checksum, so its length can be trusted. If no valid block begins, the next magic number with a
+ * valid checksum is searched byte by byte, and the bytes in between are lost. A head with an incomplete payload at the
+ * end of the file is a block being written, or left by a killed process.
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/tpalog/tpalog.h"
@@ -29,7 +29,7 @@ static size_t available(const struct tpalog_blocks *blocks)
     return blocks->count - blocks->start;
 }
 
-/* Have WANTED bytes at the start, or all that there are. Memory grows with the bytes that are there. */
+/* Buffer WANTED bytes from the start, or all remaining. Memory grows with the bytes actually read. */
 static bool fill(struct tpalog_blocks *blocks, size_t wanted, struct tpa_error *err)
 {
     while (available(blocks) < wanted && !blocks->ended) {
@@ -68,7 +68,8 @@ static void skip(struct tpalog_blocks *blocks, size_t size)
     blocks->start += size;
 }
 
-/* Does a block with a right head, or a header, begin FROM bytes behind the start or later? Where; or SIZE_MAX. */
+/* The offset of the first valid block head, or header, FROM bytes after the start or later; SIZE_MAX if there is
+ * none. */
 static size_t find_next(const struct tpalog_blocks *blocks, size_t from)
 {
     const unsigned char *at = blocks->bytes + blocks->start + from, *end = blocks->bytes + blocks->count;
@@ -84,7 +85,7 @@ static size_t find_next(const struct tpalog_blocks *blocks, size_t from)
     return SIZE_MAX;
 }
 
-/* Skip to where something begins again, FROM bytes behind the start or later. */
+/* Skip to the next valid beginning, FROM bytes after the start or later. */
 static bool resynchronise(struct tpalog_blocks *blocks, size_t from, struct tpa_error *err)
 {
     for (;;) {
@@ -99,7 +100,7 @@ static bool resynchronise(struct tpalog_blocks *blocks, size_t from, struct tpa_
             skip(blocks, available(blocks));
             return true;
         }
-        /* Keep what may be the first part of a head. */
+        /* Keep bytes that may be the first part of a head. */
         size_t passed = available(blocks) - TPAFILE_HEADER_SIZE;
         skip(blocks, passed);
         from = 0;
@@ -128,7 +129,7 @@ static void count_block(struct tpalog_blocks *blocks)
     blocks->next_number = blocks->head.number + 1;
 }
 
-/* Look at what begins at the start. True in *DONE when ITEM is an answer, else go on. */
+/* Examine the bytes at the start. Sets *DONE if ITEM is complete, else the caller continues. */
 static bool look(struct tpalog_blocks *blocks, bool *done, enum tpalog_item *item, struct tpa_error *err)
 {
     *done = true;
@@ -166,7 +167,7 @@ static bool look(struct tpalog_blocks *blocks, bool *done, enum tpalog_item *ite
             return true;
         }
         *done = false;
-        /* Other blocks may begin inside, where bytes are missing; but one must not be read again and again. */
+        /* Other blocks may begin inside, if bytes are missing; but a block must not be read repeatedly. */
         blocks->wasted += blocks->head.packed;
         bool patient = blocks->wasted < PATIENCE + 8 * (blocks->offset + (int64_t)blocks->start);
         size_t from = patient || available(blocks) < whole ? TPAFILE_BLOCK_HEAD : whole;

@@ -1,18 +1,19 @@
 /*
- * events.c - a converted trace out of a .tpa file: the tables, and the events that refer to them.
+ * events.c - a converted trace in a .tpa file: the tables, and the events that refer to them.
  *
- * Tables stand before the events in the file. They are kept as rows and become files and tracks of the trace when the
- * first event of each file comes, because the builder takes files one after the other.
+ * Tables precede the events in the file. They are kept as rows and become files and tracks of the trace at the first
+ * event of each file, because the builder needs files one after the other.
  */
 #include "ingest/tpalog/tpalog.h"
 
+#include "base/bits.h"
 #include "ingest/distributed_info.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- decoding: any thread ---- */
 
-/* Decode COLUMN into new memory of PART; NULL when it is not there, damaged or not COUNT long. */
+/* Decode COLUMN into new memory of PART; NULL if it is missing, damaged or not COUNT long. */
 static int64_t *decode(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned field,
                        size_t count)
 {
@@ -58,40 +59,42 @@ static bool decode_shapes(struct tpalog_part *part, struct tpafile_decoder *deco
     return most < shapes->count;
 }
 
-/* Bit b of row r becomes bit r of row b: halves are swapped, then quarters ... */
-static void transpose(uint64_t rows[64])
+/* Bit B of each of 8 bytes, of the first the lowest. */
+static inline uint64_t bits_of_bytes(uint64_t bytes, unsigned b)
 {
-    uint64_t low = UINT32_MAX;
-    for (unsigned width = 32; width > 0; width /= 2, low ^= low << width)
-        for (unsigned r = 0; r < 64; r = ((r | width) + 1) & ~width) {
-            uint64_t swapped = ((rows[r] >> width) ^ rows[r | width]) & low;
-            rows[r] ^= swapped << width;
-            rows[r | width] ^= swapped;
-        }
+    return (bytes >> b & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /*
- * Which events have the arguments of which NEEDED has a bit: bits into PRESENT, by the arguments' places. How many
- * events have each goes to COUNTS.
+ * For each of the arguments at up to 8 PLACES, the events that have it: bits in PRESENT, by argument index. COUNTS gets the
+ * number of events per argument. HAS: room for a byte of each shape.
  */
-static void find_events(const struct shapes *shapes, size_t events, uint64_t needed,
-                        uint64_t *const present[64], size_t counts[64])
+static void find_events(const struct shapes *shapes, size_t events, const unsigned *places, unsigned count,
+                        uint8_t *has, uint64_t *const present[64], size_t counts[64])
 {
+    for (size_t shape = 0; shape < shapes->count; shape++) {
+        has[shape] = 0;
+        for (unsigned b = 0; b < count; b++)
+            has[shape] |= (uint8_t)(((uint64_t)shapes->args[shape] >> places[b] & 1) << b);
+    }
     for (size_t i = 0; i < events; i += 64) {
-        uint64_t rows[64] = { 0 };
+        uint64_t bits[8] = { 0 };
         size_t left = events - i < 64 ? events - i : 64;
-        for (size_t e = 0; e < left; e++)
-            rows[e] = (uint64_t)shapes->args[shapes->of[i + e]];
-        transpose(rows);
-        for (uint64_t rest = needed; rest; rest &= rest - 1) {
-            int place = __builtin_ctzll(rest);
-            present[place][i / 64] = rows[place];
-            counts[place] += (size_t)__builtin_popcountll(rows[place]);
+        for (size_t part = 0; part < left; part += 8) {
+            uint64_t bytes = 0;
+            for (size_t e = part; e < part + 8 && e < left; e++)
+                bytes |= (uint64_t)has[shapes->of[i + e]] << 8 * (e - part);
+            for (unsigned b = 0; b < count; b++)
+                bits[b] |= bits_of_bytes(bytes, b) << part;
+        }
+        for (unsigned b = 0; b < count; b++) {
+            present[places[b]][i / 64] = bits[b];
+            counts[places[b]] += bits_count(bits[b]);
         }
     }
 }
 
-/* VALUES in 4 bytes into NARROW. False: they do not fit. */
+/* Store VALUES as 4 bytes in NARROW. False if they do not fit. */
 static bool make_narrow(const int64_t *values, size_t count, int32_t *narrow)
 {
     uint64_t outside = 0;
@@ -102,7 +105,7 @@ static bool make_narrow(const int64_t *values, size_t count, int32_t *narrow)
     return outside == 0;
 }
 
-/* What the values of an argument are, by the argument. */
+/* The type of the values of an argument. */
 static const uint8_t argument_types[ARG_COUNT] = {
 #define TYPE_OF_INT TPAFILE_ARGUMENT_INT
 #define TYPE_OF_BOOL TPAFILE_ARGUMENT_INT
@@ -121,7 +124,7 @@ static const char *const argument_keys[ARG_COUNT] = {
 #undef ARGUMENT_KEYS
 };
 
-/* The argument at PLACE. False: its column is damaged, or its values are not numbers of texts where they should be. */
+/* The argument at PLACE. False if its column is damaged, or its values are not valid text numbers. */
 static bool decode_arg(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned place,
                        enum trace_arg arg, const uint64_t *present, size_t count)
 {
@@ -139,7 +142,7 @@ static bool decode_arg(struct tpalog_part *part, struct tpafile_decoder *decoder
     return true;
 }
 
-/* A damaged column of an argument costs the argument and not the events, which other questions need without it. */
+/* If the column of an argument is damaged, only the argument is lost, not the events, which other analyses need. */
 static void decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
                         const struct tpalog_arguments *arguments, const struct shapes *shapes, size_t events)
 {
@@ -156,7 +159,13 @@ static void decode_args(struct tpalog_part *part, struct tpafile_decoder *decode
         needed |= UINT64_C(1) << place;
         present[place] = tpalog_part_room(part, (events + 63) / 64 * sizeof **present);
     }
-    find_events(shapes, events, needed, present, counts);
+    uint8_t *has = tpalog_part_room(part, shapes->count);
+    for (uint64_t rest = needed; rest;) {
+        unsigned places[8], count = 0;
+        for (; rest && count < 8; rest &= rest - 1)
+            places[count++] = (unsigned)__builtin_ctzll(rest);
+        find_events(shapes, events, places, count, has, present, counts);
+    }
     for (uint64_t rest = needed; rest; rest &= rest - 1) {
         unsigned place = (unsigned)__builtin_ctzll(rest);
         enum trace_arg arg = arguments->at[place];
@@ -223,7 +232,7 @@ const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decode
 
 /* ---- tables: in the order of the file ---- */
 
-/* Rows of a table, as they were read: FIELDS numbers each. */
+/* Rows of a table as read: FIELDS numbers each. */
 struct rows {
     unsigned fields;
     size_t count;
@@ -240,8 +249,8 @@ struct tpalog_trace {
     VEC_OF(uint16_t) categories; /* the trace's, by the file's */
     VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
     size_t begun;                /* files begun in the builder */
-    size_t next_device, next_property, next_notice, next_track; /* rows that were looked at */
-    size_t first_track; /* from there on to next_track they are of the file that was begun last */
+    size_t next_device, next_property, next_notice, next_track; /* rows already processed */
+    size_t first_track; /* tracks from here to next_track belong to the file begun last */
     uint64_t lost_tracks, lost_categories;
 };
 
@@ -288,7 +297,7 @@ static void join_categories(struct tpalog_reader *reader, const struct tpalog_pa
     }
 }
 
-/* The argument that files spell as the LEN bytes at KEY; ARG_COUNT when there is none. */
+/* The argument with the key of LEN bytes at KEY; ARG_COUNT if there is none. */
 static enum trace_arg find_argument(const char *key, size_t len)
 {
     for (int arg = 0; arg < ARG_COUNT; arg++) {
@@ -402,7 +411,7 @@ static void fill_file(struct tpalog_reader *reader, struct trace_file *file, con
                              (uint64_t)known(row[TPAFILE_FILE_METADATA_SEEN], 0));
 }
 
-/* Number the names as the converted file did. Only those that are there: COUNT is a mere claim. */
+/* Number the names as in the converted file. Only existing ones: COUNT is untrusted. */
 static void add_names(struct tpalog_reader *reader, int64_t count)
 {
     for (size_t r = 0; r < reader->texts.runs.count; r++) {
@@ -413,8 +422,7 @@ static void add_names(struct tpalog_reader *reader, int64_t count)
 }
 
 /*
- * The next row of a table whose rows follow each other file by file, when it is one of file INDEX; NULL when there is
- * none. Rows of files that were passed are skipped.
+ * The next row of file INDEX in a table sorted by file; NULL if there is none. Rows of earlier files are skipped.
  */
 static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, int64_t index)
 {
@@ -463,7 +471,7 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
         distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
 }
 
-/* What is wrong with arrows or counters is of no interest to those who want none: as where they are read from JSON. */
+/* Notices about arrows or counters are omitted if those are not wanted, as for JSON. */
 static bool is_of_interest(const struct tpalog_reader *reader, const char *word)
 {
     const struct trace_wants *wants = &reader->options->wants;
@@ -489,7 +497,7 @@ static void add_notice(struct tpalog_reader *reader, const int64_t *row)
                              known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
 }
 
-/* Add the notices of file INDEX, which was just begun; before those of the first one what is of no file. */
+/* Add the notices of file INDEX, which was just begun; for the first file also those without a file. */
 static void add_notices(struct tpalog_reader *reader, int64_t index)
 {
     struct tpalog_trace *trace = reader->trace;
@@ -509,7 +517,7 @@ void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
     }
 }
 
-/* Add the tracks of the file that was just begun: they follow each other in the table, file by file. */
+/* Add the tracks of the file that was just begun; the table is sorted by file. */
 static void add_tracks(struct tpalog_reader *reader, size_t index)
 {
     struct tpalog_trace *trace = reader->trace;
@@ -547,7 +555,7 @@ static void add_tracks(struct tpalog_reader *reader, size_t index)
     }
 }
 
-/* Begin files of the table up to INDEX in the builder. The first one was begun by who opened the source. */
+/* Begin files of the table up to INDEX in the builder. The first one was begun by the caller that opened the source. */
 static void begin_files(struct tpalog_reader *reader, size_t index)
 {
     struct tpalog_trace *trace = reader->trace;
@@ -569,14 +577,14 @@ static void begin_files(struct tpalog_reader *reader, size_t index)
     }
 }
 
-/* A track of its own for one whose row is lost, or of another file. */
+/* Create a track to replace one whose row is lost, or belongs to another file. */
 static track_id lost_track(struct tpalog_reader *reader, track_id number)
 {
     reader->trace->lost_tracks++;
     return trace_builder_track(reader->builder, &(struct track_key){ .pid = 0, .tid = number });
 }
 
-/* The trace's track for the number of a record, which may be none. */
+/* The trace's track for the number in a record, which may be invalid. */
 static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
 {
     const struct tpalog_trace *trace = reader->trace;
@@ -588,14 +596,14 @@ static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
 /* ---- events: in the order of the file ---- */
 
 /*
- * The ids, which IDS has by number, of COUNT texts, in 4 bytes. False: some were not requested yet, or are too large.
+ * Convert COUNT text numbers to the ids in IDS, in 4 bytes. False if some ids are not known yet, or are too large.
  */
 static bool map_texts(const name_id *ids, size_t id_count, const int64_t *numbers, size_t count, int32_t *to)
 {
     uint32_t unfit = 0;
     for (size_t i = 0; i < count; i++) {
         name_id id = (uint64_t)numbers[i] < id_count ? ids[numbers[i]] : NAME_NONE;
-        unfit |= id; /* NAME_NONE has the upper bit */
+        unfit |= id; /* NAME_NONE has the highest bit set */
         to[i] = (int32_t)id;
     }
     return unfit >> 31 == 0;
@@ -603,9 +611,9 @@ static bool map_texts(const name_id *ids, size_t id_count, const int64_t *number
 _Static_assert(NAME_NONE >> 31, "no id that is known has the upper bit of NAME_NONE");
 
 /*
- * Number the texts that come up for the first time in the order of the file, which is the one in which the converted
- * file had them: what is told first of several that are alike then stays the same. Each has a bit, by its number; only
- * in a file of which much is lost are there numbers without one.
+ * Assign ids to texts in the order of their first occurrence in the file, which is that of the converted file: so the
+ * order of equal items stays the same. Each text has a bit, by its number; only in badly damaged files are there
+ * numbers without one.
  */
 static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
@@ -630,7 +638,7 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
     free(fresh);
 }
 
-/* The text of NUMBER; an empty one when the file gives none, where every text is one of the trace's. */
+/* The text of NUMBER; an empty one if the file has none, for columns where every text must exist. */
 static name_id told_text(struct tpalog_reader *reader, int64_t number)
 {
     name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
@@ -661,7 +669,7 @@ static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part
     }
 }
 
-/* What the file calls a number becomes the trace's id, in place. */
+/* Replace the file's numbers by the trace's ids, in place. */
 static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
 {
     struct tpalog_trace *trace = reader->trace;

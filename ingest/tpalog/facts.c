@@ -1,6 +1,6 @@
 /*
- * facts.c - facts in a log about the process, its clock, devices and threads; the tracks that events lie on; and
- * the columns that events are made in.
+ * facts.c - facts in a log about the process, its clock, devices and threads; the tracks of events; and the columns
+ * that hold events.
  */
 #include "ingest/recorder.h"
 #include "ingest/tpalog/log.h"
@@ -61,7 +61,7 @@ uint16_t tpalog_category(struct tpalog_reader *reader, enum log_category categor
     return *id;
 }
 
-/* Few of each: a search will do. */
+/* There are few of each: a linear search suffices. */
 static const struct log_number *find_number(const struct log_number *list, size_t count, int64_t number)
 {
     for (size_t i = 0; i < count; i++)
@@ -82,7 +82,7 @@ int64_t tpalog_device_of_context(const struct log_facts *facts, int64_t context)
     return known ? known->tid : 0;
 }
 
-/* The track, and whether it is new, so that it wants names. */
+/* The track, and whether it is new and needs names. */
 static track_id find_track(struct tpalog_reader *reader, int64_t pid, int64_t tid, bool *is_new)
 {
     struct log_facts *facts = reader->log->facts;
@@ -110,7 +110,7 @@ static name_id add_text(struct tpalog_reader *reader, const char *text)
     return trace_builder_text(reader->builder, text, strlen(text));
 }
 
-/* The program without its folders. */
+/* The name of the program without folders. */
 static name_id process_name(struct tpalog_reader *reader)
 {
     const struct tpalog_text *path = tpalog_text(&reader->texts, reader->log->facts->process_name);
@@ -169,7 +169,7 @@ static void add_version(struct tpalog_reader *reader, const char *key, int64_t v
     char text[48];
     if (version == TPAFILE_NONE)
         return;
-    /* CUDA's way: 12040 is 12.4. */
+    /* Formatted from CUDA's number: 12040 is 12.4. */
     int len = snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
     add_property(reader, key, trace_builder_strndup(reader->builder, text, (size_t)len), true);
 }
@@ -205,7 +205,7 @@ static void join_process(struct tpalog_reader *reader, const struct tpalog_part 
     add_version(reader, "CUDA runtime", tpalog_field(part, TPAFILE_PROCESS_RUNTIME_VERSION, 0));
 }
 
-/* The first of them anchors the log's clock. */
+/* The first one defines the log's clock. */
 static void join_clock(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     struct log_facts *facts = reader->log->facts;
@@ -349,7 +349,7 @@ void tpalog_columns_begin(struct tpalog_part *part, struct log_columns *columns)
 bool tpalog_columns_time(struct tpalog_reader *reader, struct log_columns *columns, int64_t start,
                          int64_t duration)
 {
-    if (start <= 0) { /* TPAFILE_NONE, too */
+    if (start <= 0) { /* includes TPAFILE_NONE */
         reader->log->facts->without_time++;
         return false;
     }

@@ -1,10 +1,9 @@
 /*
- * log.h - the parts that make events of what the capture library logs.
+ * log.h - converts the records of the capture library to events.
  *
- *   facts.c    the process, devices, threads and functions; tracks; events in the making
- *   records.c  device work, calls, waits; what was dropped
- *   ranges.c   NVTX ranges and marks, steps
- *   memory.c   allocations and frees
+ *   facts.c    the process, devices, threads and functions; tracks; event columns
+ *   records.c device work, calls, waits; dropped records ranges.c NVTX ranges and marks, steps memory.c allocations and
+ *   frees
  */
 #ifndef TPA_INGEST_TPALOG_LOG_H
 #define TPA_INGEST_TPALOG_LOG_H
@@ -46,7 +45,7 @@ struct log_json {
 
 enum { JSON_TEXTS = 256, MOST_STREAMS = 64 };
 
-/* A track that was requested before. */
+/* A track that was used before. */
 struct log_number {
     int64_t pid, tid;
     track_id id;
@@ -81,22 +80,22 @@ struct tpalog_log {
 
 uint16_t tpalog_category(struct tpalog_reader *reader, enum log_category category);
 
-/* Take facts. False: the part holds none. */
+/* Store facts. False if the part holds none. */
 bool tpalog_join_fact(struct tpalog_reader *reader, const struct tpalog_part *part);
 
-/* The track of a thread as records name it, and of a stream. */
+/* The track of a thread, by its number in records, and of a stream. */
 track_id tpalog_thread_track(struct tpalog_reader *reader, int64_t thread);
 track_id tpalog_stream_track(struct tpalog_reader *reader, int64_t device, int64_t stream);
 
 int64_t tpalog_device_of_context(const struct log_facts *facts, int64_t context);
 
-/* NULL when the log does not name it. */
+/* NULL if the log does not name it. */
 const struct log_function *tpalog_function(struct log_facts *facts, int64_t api, int64_t cbid);
 
-/* As tpalog_keep_text; NULL for an empty text, too. */
+/* As tpalog_keep_text; also NULL for an empty text. */
 const char *tpalog_copy_text(struct tpalog_reader *reader, int64_t number);
 
-/* ---- events in the making: columns as long as the part has records ---- */
+/* ---- event columns, as long as the part has records ---- */
 
 struct log_arg {
     int64_t *values;
@@ -117,11 +116,11 @@ struct log_columns {
 /* The columns' memory is PART's. An event is filled at [count] and then counted. */
 void tpalog_columns_begin(struct tpalog_part *part, struct log_columns *columns);
 
-/* Set the times and flags of the next event. False: it has none, and is counted as left out. */
+/* Set the times and flags of the next event. False if it has none; it is then counted as left out. */
 bool tpalog_columns_time(struct tpalog_reader *reader, struct log_columns *columns, int64_t start,
                          int64_t duration);
 
-/* Where an argument of the next event goes; NULL when nobody wants it. Once for an event. */
+/* Where to store an argument of the next event; NULL if it is not wanted. Call once per event. */
 int64_t *tpalog_columns_arg(struct tpalog_reader *reader, struct tpalog_part *part,
                             struct log_columns *columns, enum trace_arg arg);
 bool tpalog_columns_end(struct tpalog_reader *reader, const struct log_columns *columns,
@@ -134,7 +133,7 @@ bool tpalog_join_markers(struct tpalog_reader *reader, struct tpalog_part *part,
 void tpalog_keep_windows(struct tpalog_reader *reader, const struct tpalog_part *part); /* of recording */
 void tpalog_join_steps(struct tpalog_reader *reader, const struct tpalog_part *part);
 
-/* What is open at the end of the log ends there. */
+/* Ranges open at the end of the log end there. */
 bool tpalog_ranges_finish(struct tpalog_reader *reader, struct tpa_error *err);
 void tpalog_ranges_release(struct tpalog_log *log);
 
@@ -142,7 +141,7 @@ void tpalog_ranges_release(struct tpalog_log *log);
 
 void tpalog_join_memory(struct tpalog_reader *reader, const struct tpalog_part *part);
 
-/* A call was made: memory records tell their call, and no thread. */
+/* Record a call, because memory records refer to their call, but not to a thread. */
 void tpalog_memory_note_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread);
 bool tpalog_memory_finish(struct tpalog_reader *reader, struct tpa_error *err);
 void tpalog_memory_release(struct tpalog_log *log);

@@ -1,9 +1,9 @@
 /*
- * memory.c - allocations and frees of a log as the memory records that PyTorch's profiler writes: `[memory]`.
+ * memory.c - converts allocations and frees of a log to `[memory]` events as of PyTorch's profiler.
  *
- * They are what the driver was requested, so a framework's caching allocator shows by what it reserves. Records tell
- * which call made them, but no thread, which the call tells; so they wait until all calls are read. What the host
- * allocates for copies (pinned) counts as memory of the host; managed memory as the device's.
+ * They are allocations of the driver, so a framework's caching allocator appears with its reserved memory. Records
+ * refer to their call, but not to a thread, which the call gives; so they wait until all calls are read. Pinned memory
+ * counts as memory of the host; managed memory as the device's.
  */
 #include "ingest/tpalog/log.h"
 
@@ -21,7 +21,7 @@ struct call {
     int64_t correlation, thread;
 };
 
-/* What is in use of a memory kind of a device. */
+/* The memory of a kind in use on a device. */
 struct usage {
     int64_t type, device, memory_kind, in_use;
 };
@@ -84,7 +84,7 @@ static int compare_rows(const void *left, const void *right)
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-/* The thread of the record; the process's first when nothing tells it. */
+/* The thread of the record; the first of the process if unknown. */
 static int64_t thread_of(const struct log_memory *memory, const struct memory_row *row)
 {
     if (row->thread != TPAFILE_NONE || row->correlation == TPAFILE_NONE || memory->calls.count == 0)
@@ -94,7 +94,7 @@ static int64_t thread_of(const struct log_memory *memory, const struct memory_ro
     return call ? call->thread : TPAFILE_NONE;
 }
 
-/* Take CHANGE into account; what is in use then on the device, all kinds of memory together. */
+/* Apply CHANGE. Returns the memory in use on the device afterwards, over all kinds. */
 static int64_t count_usage(struct log_memory *memory, int64_t type, int64_t device,
                            const struct memory_row *row, int64_t change)
 {
@@ -111,7 +111,7 @@ static int64_t count_usage(struct log_memory *memory, int64_t type, int64_t devi
     if (row->in_use != TPAFILE_NONE)
         usage->in_use = row->in_use;
     else if (__builtin_add_overflow(usage->in_use, change, &usage->in_use) || usage->in_use < 0)
-        usage->in_use = 0; /* freed what was allocated before the log began */
+        usage->in_use = 0; /* it freed memory allocated before the log began */
     int64_t sum = 0;
     for (size_t i = 0; i < memory->usages.count; i++) {
         const struct usage *known = &memory->usages.at[i];

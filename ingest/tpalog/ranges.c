@@ -1,9 +1,9 @@
 /*
  * ranges.c - NVTX ranges, marks and steps of a log as events.
  *
- * PyTorch's emit_nvtx() tells operators in the messages of ranges: "aten::mm, seq = 12, sizes = [[8, 3], [3, 4]]". Such
- * a range becomes an operator with its sequence number and shapes; any other an annotation, its domain before its name.
- * What a message means is computed once per text, numbers in it being kept apart by the writer.
+ * PyTorch's emit_nvtx() describes operators in the messages of ranges: "aten::mm, seq = 12, sizes = [[8, 3], [3, 4]]".
+ * Such a range becomes an operator with its sequence number and shapes; any other becomes an annotation, with its
+ * domain before its name. The meaning of a message is computed once per text; the writer stores its numbers separately.
  */
 #include "ingest/tpalog/log.h"
 
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the text of a message means. */
+/* The meaning of the text of a message. */
 struct meaning {
     name_id name; /* NAME_NONE: it depends on the record's numbers */
     bool is_operator;
-    unsigned sequence; /* which of the record's numbers is the sequence number: 1, 2, or 0 for none */
+    unsigned sequence; /* the index of the sequence number among the record's numbers: 1, 2, or 0 for none */
     name_id dims;      /* "[[8,3],[3,4]]" in the trace's texts; NAME_NONE: none */
 };
 
@@ -37,13 +37,13 @@ struct step {
 /* A time in which recording was on. */
 struct window {
     int64_t start, end;
-    bool by_step; /* a step switched it on, and the next one off */
+    bool by_step; /* switched on by a step, and off by the next one */
 };
 
 struct log_ranges {
     VEC_OF(struct meaning) meanings; /* tpalog_text.range is 1 + index */
     VEC_OF(struct open_range) open;
-    uint32_t free; /* 1 + index of one that can be used again, by their next */
+    uint32_t free; /* 1 + index of the first unused one, linked by next */
     uint32_t *buckets;
     size_t bucket_count, open_count;
     VEC_OF(struct step) steps;
@@ -116,7 +116,7 @@ static void open_range(struct log_ranges *ranges, const struct open_range *range
         grow_buckets(ranges);
 }
 
-/* Take the range of this id out; false when none is open. */
+/* Remove the range with this id; false if none is open. */
 static bool close_range(struct log_ranges *ranges, int64_t id, struct open_range *range)
 {
     for (uint32_t *link = bucket_of(ranges, id); *link; link = &ranges->open.at[*link - 1].next) {
@@ -137,7 +137,7 @@ static bool close_range(struct log_ranges *ranges, int64_t id, struct open_range
 
 /* ---- messages ---- */
 
-/* Where the parts that emit_nvtx() adds to a name begin; the end of TEXT when there are none. */
+/* Where the parts that emit_nvtx() adds to a name begin; the end of TEXT if there are none. */
 static const char *end_of_name(const char *text, const char *end)
 {
     static const char *const parts[] = { ", seq = ", ", op_id = ", ", sizes = [" };
@@ -150,7 +150,7 @@ static const char *end_of_name(const char *text, const char *end)
     return first;
 }
 
-/* The shapes in TEXT without blanks, as PyTorch's profiler writes them; NAME_NONE when it tells none. */
+/* The shapes in TEXT without blanks, as PyTorch's profiler writes them; NAME_NONE if there are none. */
 static name_id find_dims(struct tpalog_reader *reader, const char *text)
 {
     const char *found = strstr(text, ", sizes = [");
@@ -171,14 +171,14 @@ static name_id find_dims(struct tpalog_reader *reader, const char *text)
     return id;
 }
 
-/* Is the number that stands at PLACE in TEXT the one that WORD announces? */
+/* Is the number at PLACE in TEXT preceded by WORD? */
 static bool follows(const char *text, const char *place, const char *word)
 {
     size_t len = strlen(word);
     return (size_t)(place - text) >= len && memcmp(place - len, word, len) == 0;
 }
 
-/* 1 for the first number that the message leaves open, 2 for the second, 0 when neither is the sequence number. */
+/* 1 if the first number of the message is the sequence number, 2 for the second, 0 for neither. */
 static unsigned find_sequence(const char *text)
 {
     const char *first = strchr(text, 1), *second = first ? strchr(first + 1, 1) : NULL;
@@ -209,7 +209,7 @@ static const struct meaning *meaning_of(struct tpalog_reader *reader, struct tpa
     return &ranges->meanings.at[text->range - 1];
 }
 
-/* A name whose domain has to be reported: "NCCL: ncclAllReduce". */
+/* A name with its domain: "NCCL: ncclAllReduce". */
 static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_text *domain, name_id name,
                               const struct tpalog_text *text)
 {
@@ -223,7 +223,7 @@ static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_
     return name;
 }
 
-/* What the program calls the range's category, or its number; NAME_NONE when it has none. */
+/* The name of the range's category, or its number; NAME_NONE if it has none. */
 static name_id category_of(struct tpalog_reader *reader, const struct open_range *range)
 {
     name_id name = tpalog_text_id(&reader->texts, reader->builder, range->category_name);
@@ -236,14 +236,14 @@ static name_id category_of(struct tpalog_reader *reader, const struct open_range
 
 /* ---- events ---- */
 
-/* From FROM until UNTIL, which may be any numbers in a damaged file; -1, unknown, when that is beyond 64 bits. */
+/* The time from FROM until UNTIL, which may be any numbers in a damaged file; -1, unknown, on overflow. */
 static int64_t span_ns(int64_t from, int64_t until)
 {
     int64_t ns;
     return __builtin_sub_overflow(until, from, &ns) ? -1 : ns;
 }
 
-/* Fill the next event; DUR_NS is negative when it is unknown. */
+/* Fill the next event; DUR_NS is negative if unknown. */
 static void add_range(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
                       const struct open_range *range, int64_t dur_ns, uint8_t flags)
 {
@@ -299,7 +299,7 @@ bool tpalog_join_ranges(struct tpalog_reader *reader, struct tpalog_part *part, 
         };
         int64_t dur_ns = tpalog_field(part, TPAFILE_RANGE_DURATION, i);
         if (dur_ns == TPAFILE_NONE)
-            open_range(ranges_of(reader), &range); /* it ends with the log */
+            open_range(ranges_of(reader), &range); /* it will end with the log */
         else
             add_range(reader, part, &columns, &range, dur_ns, range.is_async ? EVENT_ASYNC : 0);
     }
@@ -374,7 +374,7 @@ static int compare_windows(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* The window that TIME is in, which ends before END; NULL when there is none. They are sorted and do not overlap. */
+/* The window that contains TIME and ends before END; NULL if there is none. Windows are sorted and do not overlap. */
 static const struct window *window_of(const struct log_ranges *ranges, int64_t time, int64_t end)
 {
     size_t low = 0, high = ranges->windows.count;
@@ -396,9 +396,9 @@ static int compare_steps(const void *left, const void *right)
 }
 
 /*
- * A step lasts until the next one begins, and the last one until the log ends. Where the next is not in the log,
- * recording was switched off between: by that next step, with --steps and --sample, or at some other time, which cuts
- * the step off.
+ * A step lasts until the next one begins, and the last one until the log ends. If the next is not in the log, recording
+ * was switched off in between: by that next step, with --steps and --sample, or at another time, which truncates the
+ * step.
  */
 static void add_step(struct tpalog_reader *reader, struct log_columns *columns, const struct step *step,
                      const struct step *next)

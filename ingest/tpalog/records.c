@@ -1,8 +1,8 @@
 /*
- * records.c - what the capture library logs becomes events: kernels, copies, calls, waits, memory.
+ * records.c - converts the records of the capture library to events: kernels, copies, calls, waits, memory.
  *
- * A block of records becomes columns of events at once. Names, tracks and arguments are those that PyTorch's profiler
- * gives the same things, so that every analysis of its traces applies to a log:
+ * A block of records is converted to columns of events as a whole. Names, tracks and arguments are those of PyTorch's
+ * profiler, so that every analysis applies to a log:
  *
  *     KERNEL, GRAPH   kernel        on device / stream         MARKER, RANGE   ranges.c
  *     MEMCPY          gpu_memcpy                               MEMORY          memory.c
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls return this when they only ask whether something is done: no failure. */
+/* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };
 
 static name_id add_text(struct tpalog_reader *reader, const char *text)
@@ -33,7 +33,7 @@ static name_id add_name(struct tpalog_reader *reader, const char *text)
     return trace_builder_name(reader->builder, text, strlen(text));
 }
 
-/* What is being made of one part. */
+/* The conversion of one part. */
 struct making {
     struct tpalog_reader *reader;
     struct tpalog_part *part;
@@ -56,7 +56,7 @@ static void set_decimal(struct making *making, enum trace_arg arg, double value)
     set_arg(making, arg, bits);
 }
 
-/* "[x,y,z]", which few kernels have in common with none: remembered by a hash of the numbers. */
+/* "[x,y,z]", which most kernels share with others: cached by a hash of the numbers. */
 static name_id json_of(struct tpalog_reader *reader, int64_t x, int64_t y, int64_t z)
 {
     uint64_t hash = ((uint64_t)x * 31 + (uint64_t)y) * 31 + (uint64_t)z;
@@ -74,7 +74,7 @@ static int64_t or_zero(int64_t value)
     return value == TPAFILE_NONE ? 0 : value;
 }
 
-/* What kernels, copies and memsets have in common, their fields being numbered apart. False: it has no time. */
+/* The common part of kernels, copies and memsets, whose field numbers differ. False if it has no time. */
 struct work_fields {
     unsigned start, duration, correlation, device, context, stream, graph, graph_node;
 };
@@ -108,7 +108,7 @@ static bool begin_work(struct making *making, const struct work_fields *fields, 
     return true;
 }
 
-/* How the blocks of a launch spread over the multiprocessors of its device. */
+/* The blocks of a launch per multiprocessor of its device. */
 static void set_spread(struct making *making, int64_t device, double blocks, double threads)
 {
     const struct log_facts *facts = making->reader->log->facts;
@@ -223,7 +223,7 @@ static bool join_memsets(struct tpalog_reader *reader, struct tpalog_part *part,
     return tpalog_columns_end(reader, &making.columns, err);
 }
 
-/* A graph whose kernels are not recorded one by one occupies its device as one piece of work. */
+/* A graph whose kernels are not recorded individually is one operation of its device. */
 static bool join_graphs(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
 {
     static const struct work_fields fields = { TPAFILE_GRAPH_START,       TPAFILE_GRAPH_DURATION,
@@ -403,12 +403,11 @@ bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, 
     case TPAFILE_WINDOW: return join_windows(reader, part, err);
     case TPAFILE_DROPPED: join_dropped(reader->log->facts, part); return true;
     case TPAFILE_NOTE: join_notes(reader, part); return true;
-    default:
-        return true; /* EXTERNAL: correlations with frameworks' own numbers; no question requests them yet */
+    default: return true; /* EXTERNAL: correlations with frameworks' own numbers; no analysis uses them yet */
     }
 }
 
-/* A notice about COUNT cases, whose text FORMAT makes of the count. */
+/* Add a notice about COUNT cases, with the text FORMAT for the count. */
 static void tell(struct tpalog_reader *reader, const char *kind, uint64_t count, const char *format)
 {
     char text[256];

@@ -1,9 +1,9 @@
 /*
- * sums.c - a Python profile, or a report on actions, out of a .tpa file.
+ * sums.c - a Python profile, or a report on actions, in a .tpa file.
  *
- * Records are taken as they come; what functions call each other and in which order they stand is put together at the
- * end, when all that is not lost is known. Numbers of functions grow in the file, so that one is found by looking at
- * its place or, when blocks are lost, by halving.
+ * Records are collected in order; calls between functions and their order are computed at the end, when all surviving
+ * records are known. Function numbers ascend in the file, so that one is found at its index or, if blocks are lost, by
+ * binary search.
  */
 #include "ingest/tpalog/tpalog.h"
 
@@ -18,7 +18,7 @@ struct numbered {
     function_id id;
 };
 
-/* Where it stands among those with figures. */
+/* Its index among those with figures. */
 struct listed {
     int64_t place;
     function_id id;
@@ -36,10 +36,10 @@ struct tpalog_sums {
     VEC_OF(struct numbered) functions;
     VEC_OF(struct listed) listed;
     VEC_OF(struct caller) callers;
-    struct profile_cost total; /* as the file tells it */
+    struct profile_cost total; /* as recorded */
     int64_t functions_told, listed_told, callers_told, actions_told;
     uint64_t lost;    /* functions, callers or actions */
-    const char *path; /* of the source, in the arena; NULL as long as nobody asked */
+    const char *path; /* of the source, in the arena; NULL until requested */
 };
 
 struct tpalog_sums *tpalog_sums_open(void)
@@ -75,8 +75,8 @@ static int64_t known(int64_t value, int64_t missing)
 }
 
 /*
- * A text that lives as long as the sums, one copy of each; never NULL. One that is lost is named by its number: functions
- * must not become the same because their names are lost.
+ * A text that lives as long as the sums, one copy of each; never NULL. A lost one is replaced by its number, so that
+ * functions with lost names stay distinct.
  */
 static const char *keep_text(struct tpalog_reader *reader, int64_t number, size_t *len)
 {
@@ -133,7 +133,7 @@ static int64_t sum_of(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Figures of row I, whose fields stand at these places in functions as in callers. */
+/* The figures of row I, whose fields have the same places in functions and callers. */
 static struct profile_cost cost_of(const struct tpalog_part *part, size_t i, const unsigned *fields)
 {
     int64_t at[6];
@@ -192,7 +192,7 @@ static bool join_callers(struct tpalog_reader *reader, const struct tpalog_part 
     return true;
 }
 
-/* The function of NUMBER; FUNCTION_NONE when its record is lost. */
+/* The function of NUMBER; FUNCTION_NONE if its record is lost. */
 static function_id find_function(const struct tpalog_sums *sums, int64_t number)
 {
     size_t low = 0, high = sums->functions.count;
@@ -215,7 +215,7 @@ static int compare_places(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place ? 1 : a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The callers, by function: those of f are order[first[f]] to order[first[f + 1] - 1]; NULL where there is none. */
+/* The callers, by function: those of f are order[first[f]] to order[first[f + 1] - 1]; NULL if there is none. */
 static uint32_t *order_callers(struct tpalog_sums *sums, uint32_t *first)
 {
     size_t functions = sums->profile->function_count;
@@ -240,7 +240,7 @@ static uint32_t *order_callers(struct tpalog_sums *sums, uint32_t *first)
     return order;
 }
 
-/* How many of COUNT records, of which the file tells TOLD, are lost. */
+/* The number of lost records: COUNT are present, the file claims TOLD. */
 static uint64_t lost_of(int64_t told, size_t count)
 {
     return told > 0 && (uint64_t)told > count ? (uint64_t)told - count : 0;
@@ -261,7 +261,7 @@ static void finish_profile(struct tpalog_reader *reader)
         const struct listed *listed = &sums->listed.at[i];
         const struct profile_function *function = &profile->functions[listed->id];
         uint32_t from = function->first_edge, count = function->edge_count;
-        if (!function->listed) { /* told twice, it has its callers already */
+        if (!function->listed) { /* recorded twice, it has its callers already */
             from = (uint32_t)profile->edge_count;
             for (uint32_t e = first[listed->id]; e < first[listed->id + 1]; e++)
                 profile_add_edge(profile, from, &sums->callers.at[order[e]].edge);
@@ -385,7 +385,7 @@ void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t
         add_notice(reader, keep_text(reader, kind, &len), keep_text(reader, text, &len), count, offset);
         return;
     }
-    struct sums_notice *notice = &origin->notices.at[number]; /* those that the file tells come first */
+    struct sums_notice *notice = &origin->notices.at[number]; /* those of the file come first */
     notice->count += count;
     if (notice->offset == TPA_NOWHERE)
         notice->offset = offset;

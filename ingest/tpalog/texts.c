@@ -1,8 +1,8 @@
 /*
  * texts.c - the texts of a .tpa file by their numbers; see tpalog.h.
  *
- * Numbers count up, block by block, so the blocks' runs are in order; a lost block leaves a gap. Nothing is
- * allocated from a number.
+ * Numbers count up, block by block, so the blocks' runs are in order; a lost block leaves a gap. Allocations never
+ * depend on a number.
  */
 #include "ingest/tpalog/tpalog.h"
 
@@ -29,7 +29,7 @@ void tpalog_texts_release(struct tpalog_texts *texts)
     free(texts->text_ids);
 }
 
-/* Let ids be found by numbers up to END, unless more than half of those are in blocks that are lost. */
+/* Build the table of ids by number up to END, unless more than half of those are in lost blocks. */
 static void extend_ids(struct tpalog_texts *texts, int64_t end, size_t there)
 {
     if ((uint64_t)end > 2 * (uint64_t)there + FREE_NUMBERS)

@@ -1,9 +1,9 @@
 /*
- * tpalog.c - .tpa files: what the capture library logs, and traces that were converted.
+ * tpalog.c - .tpa files: logs of the capture library, and converted traces.
  *
  * One thread at a time takes the next block from the source, any thread decodes it, one thread at a time joins
- * decoded blocks to the trace in the order of the file. Decoding needs to know nothing of other blocks but which
- * arguments the events have: the block that tells so is joined before anything behind it is taken.
+ * decoded blocks to the trace in the order of the file. Decoding depends on other blocks only for the arguments of
+ * events: the block that defines them is joined before later blocks are taken.
  */
 #include "ingest/tpalog/tpalog.h"
 
@@ -18,12 +18,12 @@
 
 enum {
     MOST_WORKERS = 64,
-    KEPT_TIMES = 3,         /* memory that questions take beside what is kept counts, too */
-    FREE_BYTES = 64 << 20,  /* any file may cost so much */
-    OPEN_BYTES = 256 << 20, /* blocks that are decoded and not yet joined, together, but for one */
-    HELD_BYTES = 32 << 20,  /* what is larger is not held for the next block */
+    KEPT_TIMES = 3,         /* factor for memory that analyses need in addition */
+    FREE_BYTES = 64 << 20,  /* allowed for any file */
+    OPEN_BYTES = 256 << 20, /* limit on decoded blocks that are not yet joined, except one */
+    HELD_BYTES = 32 << 20,  /* larger buffers are not kept for the next block */
     BYTES_OF_WORKER =
-        128 << 10 /* of the file, for each thread: some 20,000 events; each holds unpacked blocks */
+        128 << 10 /* bytes of the file per thread: some 20,000 events; each holds unpacked blocks */
 };
 
 /* ---- parts ---- */
@@ -31,7 +31,7 @@ enum {
 void *tpalog_part_room(struct tpalog_part *part, size_t size)
 {
     if (part->rooms_used == TPALOG_ROOMS)
-        return NULL; /* no block has so many columns */
+        return NULL; /* no valid block has so many columns */
     struct tpalog_room *room = &part->rooms[part->rooms_used++];
     if (room->size < size || !room->at) {
         column_free(room->at, room->size);
@@ -74,7 +74,7 @@ const char tpalog_misfit[] = "its columns do not fit together";
 _Static_assert(TPAFILE_LARGEST == TRACE_LATEST_NS && TPAFILE_LATEST_WALL == TRACE_LATEST_WALL_NS,
                "what JSON may hold, a .tpa file may hold, and the reverse");
 
-/* Every number of a file that has bounds passes here once: what is outside of them is unknown. */
+/* All bounded numbers of a file are checked here: those out of bounds become unknown. */
 static void check_values(struct tpalog_part *part, const struct tpafile_field_info *field, int64_t *values)
 {
     const struct tpafile_bounds *bounds = &tpafile_bounds[field->type];
@@ -84,7 +84,8 @@ static void check_values(struct tpalog_part *part, const struct tpafile_field_in
     for (size_t i = 0; i < part->head.rows; i++) {
         bool outside = (uint64_t)values[i] - least > span;
         odd_values +=
-            outside && values[i] != TPAFILE_NONE && values[i] != -1; /* as files of 1.0 tell no size */
+            /* files of 1.0 write -1 for an unknown size */
+            outside && values[i] != TPAFILE_NONE && values[i] != -1;
         values[i] = outside ? TPAFILE_NONE : values[i];
     }
     if (odd_values && !part->odd_values)
@@ -141,7 +142,7 @@ static bool is_known(unsigned kind)
            (kind < TPAFILE_KIND_COUNT && tpafile_kinds[kind].id != NULL);
 }
 
-/* Memory that the records of PART take as long as the trace, or sums, live. */
+/* Memory that the records of PART need for the lifetime of the trace, or aggregates. */
 static int64_t kept_bytes(const struct tpalog_part *part)
 {
     unsigned kind = part->head.kind;
@@ -169,11 +170,11 @@ static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpaf
     return bytes;
 }
 
-/* Values of all columns of a block: of what is treated as damage because it holds more. */
+/* Limit on values of all columns of a block; more is treated as damage. */
 enum { MOST_VALUES = 1 << 25 };
 
 /*
- * Find the columns of PART, and tell what they will cost: memory until it is joined, and for good. False: there is
+ * Find the columns of PART, and compute their memory until the part is joined, and permanently. False if there is
  * nothing to decode.
  */
 static bool open_part(struct tpalog_part *part, struct tpafile_decoder *decoder)
@@ -193,7 +194,7 @@ static bool open_part(struct tpalog_part *part, struct tpafile_decoder *decoder)
     if (part->unpacked > UINT64_C(8) * MOST_VALUES)
         part->wrong = "it holds more numbers than a block may";
     part->room_bytes =
-        (int64_t)(part->unpacked + part->unpacked / 2); /* of some, half as much again in 4 bytes */
+        (int64_t)(part->unpacked + part->unpacked / 2); /* some need half as much again for 4-byte copies */
     part->kept_bytes = kept_bytes(part);
     return !part->wrong;
 }
@@ -211,7 +212,7 @@ static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decode
         part->wrong = tpalog_misfit;
 }
 
-/* ---- what a file may cost ---- */
+/* ---- memory limits ---- */
 
 static uint64_t ratio_of(const struct tpalog_reader *reader)
 {
@@ -219,9 +220,8 @@ static uint64_t ratio_of(const struct tpalog_reader *reader)
 }
 
 /*
- * A small file must not become an endless trace: as for packed sources, and with the same limit. Asked before the block
- * is decoded, of all blocks so far together. All names come before the events: of a file whose size is known, all
- * counts.
+ * A small file must not expand to a huge trace: as for packed sources, and with the same limit. Checked before a block
+ * is decoded, over all blocks so far. Since all names precede the events, the whole file counts if its size is known.
  */
 static bool may_keep(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
@@ -281,7 +281,7 @@ static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
     return true;
 }
 
-/* Does a block of KIND belong to a trace, or to sums? Texts, notices and the end may stand in both. */
+/* Does a block of KIND belong to a trace, or to aggregates? Texts, notices and the end may be in both. */
 static enum tpalog_holds block_of(unsigned kind)
 {
     return kind == TPAFILE_STRINGS || kind == TPAFILE_NOTICE || kind == TPAFILE_END ? TPALOG_NOTHING
@@ -420,7 +420,7 @@ static void join_turn(struct pipeline *pipeline)
     pthread_cond_broadcast(&pipeline->changed);
 }
 
-/* Take the next block into PART. False at the end or on failure. */
+/* Read the next block into PART. False at the end or on failure. */
 static bool take_block(struct pipeline *pipeline, struct tpalog_part *part, bool *failed,
                        struct tpa_error *err)
 {
@@ -443,8 +443,8 @@ static bool can_join(const struct pipeline *pipeline)
 }
 
 /*
- * Wait until there is room for PART, number NUMBER, beside those that are open. The one that is to be joined next need
- * not: so there is always one that goes on. Who waits joins what the others decoded.
+ * Wait until there is room for PART, number NUMBER, in addition to the open ones. The next one to be joined does not
+ * wait, so there is always progress. Waiting threads join parts decoded by others.
  */
 static void wait_for_room(struct pipeline *pipeline, const struct tpalog_part *part, uint64_t number)
 {
@@ -520,7 +520,7 @@ static unsigned count_workers(const struct tpalog_reader *reader)
 {
     long workers = parallel_workers(reader->options->workers);
     int64_t size = source_packed_size(reader->source);
-    if (size >= 0 && workers > 1 + size / BYTES_OF_WORKER) /* not worth more */
+    if (size >= 0 && workers > 1 + size / BYTES_OF_WORKER) /* more do not pay off */
         workers = 1 + (long)(size / BYTES_OF_WORKER);
     return workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : (unsigned)workers;
 }
@@ -535,7 +535,7 @@ static bool read_blocks(struct pipeline *pipeline)
     pthread_t threads[MOST_WORKERS];
     unsigned started = 0;
     while (started + 1 < workers && pthread_create(&threads[started], NULL, work, pipeline) == 0)
-        started++; /* too few threads only make it slower */
+        started++; /* fewer threads than requested only make it slower */
     work(pipeline);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
@@ -603,7 +603,7 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
         notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);
 }
 
-/* A file without an end is not damage: it may be read while it is written. */
+/* A file without an end is not damage: the file may still be written. */
 static void tell_end(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     char text[256];
@@ -631,7 +631,7 @@ bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t tex
     const struct tpalog_text *words = tpalog_text(&reader->texts, word);
     size_t word_len = words ? words->len : 0;
     const struct tpalog_text *body = tpalog_text(&reader->texts, text);
-    reader->texts.lost_count = lost; /* those that are taken are requested again */
+    reader->texts.lost_count = lost; /* this also counts a lookup of the same text */
     if (!body)
         return false;
     name_id id = names_find(reader->notices, (const char *)key, sizeof key);
@@ -667,7 +667,7 @@ static void fill_container(struct tpalog_reader *reader, const struct tpalog_blo
     container->lost_blocks = blocks->lost_blocks + reader->bad_blocks;
     container->lost_bytes = blocks->skipped_bytes;
     container->tail_bytes = blocks->tail_bytes;
-    if (!tpalog_has_trace(reader)) /* else they are those of the file that was converted */
+    if (!tpalog_has_trace(reader)) /* else they are those of the converted file */
         trace_builder_current_file(reader->builder)->size = container->size;
 }
 

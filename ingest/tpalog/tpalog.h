@@ -3,11 +3,11 @@
  *
  *   tpalog.c           the format's row, and reading a whole source: blocks are decoded by several threads and
  *                      joined in the order of the file
- *   blocks.c    blocks out of a source that may be cut or damaged, and what was lost
+ *   blocks.c    blocks of a source that may be cut or damaged, and losses
  *   texts.c     the texts of a file by their numbers
  *   events.c    a converted trace: events and the tables they refer to
  *   sums.c      a converted profile, or report on actions
- *   log.h       and the files it names: what the capture library logs becomes events
+ *   log.h       and the files it names: records of the capture library become events
  */
 #ifndef TPA_INGEST_TPALOG_H
 #define TPA_INGEST_TPALOG_H
@@ -18,13 +18,13 @@
 #include "trace/columns.h"
 #include "trace/tpafile_decode.h"
 
-/* ---- blocks out of a source: blocks.c ---- */
+/* ---- blocks of a source: blocks.c ---- */
 
 enum tpalog_item { TPALOG_BLOCK, TPALOG_HEADER, TPALOG_END, TPALOG_FAILED };
 
 struct tpalog_blocks {
     struct source *source; /* borrowed */
-    unsigned char *bytes;  /* a stretch of the source: those from START on are not yet looked at */
+    unsigned char *bytes;  /* part of the source: bytes from START on are not processed yet */
     size_t start, count, capacity;
     int64_t offset; /* of bytes[0] in the source */
     bool ended;     /* the source has no more */
@@ -34,10 +34,10 @@ struct tpalog_blocks {
     const unsigned char *payload; /* or the header's TPAFILE_HEADER_SIZE bytes */
     int64_t at;                   /* where the item begins */
 
-    /* What was lost so far. */
+    /* Losses so far. */
     uint32_t next_number;
     uint64_t blocks, lost_blocks;
-    int64_t skipped_bytes, first_skipped; /* first_skipped: TPA_NOWHERE when none were */
+    int64_t skipped_bytes, first_skipped; /* first_skipped: TPA_NOWHERE if none were */
     int64_t tail_bytes, tail_at;          /* of the block that the file ends in */
     int64_t wasted;                       /* bytes of blocks whose checksum was wrong */
     bool header_damaged;
@@ -46,20 +46,20 @@ struct tpalog_blocks {
 void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
 void tpalog_blocks_release(struct tpalog_blocks *blocks);
 
-/* Find the next block whose checksums are right, or the next header. TPALOG_FAILED and ERR when reading fails. */
+/* Find the next block with valid checksums, or the next header. TPALOG_FAILED and ERR if reading fails. */
 enum tpalog_item tpalog_blocks_next(struct tpalog_blocks *blocks, struct tpa_error *err);
 
-/* ---- a block decoded: by any thread, knowing of other blocks only the arguments ---- */
+/* ---- decoding a block: on any thread, using only the arguments from other blocks ---- */
 
-/* Memory that is used again for the next block. */
+/* Memory that is reused for the next block. */
 struct tpalog_room {
     void *at;
     size_t size;
 };
 
 /*
- * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another
- * type than its key. The type of its values comes from our own table, never from the file.
+ * The argument of each argument index in events; ARG_COUNT: unknown, not wanted, or of another type than its key. The
+ * type of its values comes from our own table, never from the file.
  */
 struct tpalog_arguments {
     size_t count;
@@ -72,19 +72,19 @@ struct tpalog_part {
     struct tpafile_head head;
     int64_t at; /* in the file */
     bool is_header;
-    bool is_refused; /* all that was read takes too much memory, with it */
+    bool is_refused; /* with it, the data read takes too much memory */
     int64_t room_bytes,
-        kept_bytes;        /* memory that it takes until it is joined; and as long as the trace lives */
+        kept_bytes;        /* memory needed until it is joined; memory needed for the lifetime of the trace */
     const char *wrong;     /* why it cannot be used; NULL: nothing */
     uint64_t odd_values;   /* numbers outside of what their type may hold, taken as unknown */
-    const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
-    uint64_t unpacked;     /* bytes of its columns: 8 a number, and the texts */
+    const char *odd_field; /* "DURATION": name of the first such column; for events the argument's key */
+    uint64_t unpacked;     /* bytes of its columns: 8 per number, and the texts */
     struct tpalog_room payload;
     size_t payload_size;
     struct tpalog_room rooms[TPALOG_ROOMS];
     unsigned rooms_used;
 
-    /* Rows: by field; NULL where it is not there: TPAFILE_NONE in all rows. */
+    /* Rows: by field; NULL if missing: TPAFILE_NONE in all rows. */
     int64_t *fields[TPAFILE_MOST_FIELDS];
 
     /* TPAFILE_STRINGS */
@@ -96,7 +96,7 @@ struct tpalog_part {
     /* TPAFILE_EVENTS: ids are the file's, and become the trace's when the part is joined. */
     size_t file;
     struct trace_columns columns;
-    int64_t *name_numbers; /* texts; what they are in the trace goes to NAMES */
+    int64_t *name_numbers; /* texts; their ids in the trace are in NAMES */
     name_id *names;
     track_id *tracks;
     uint16_t *categories;
@@ -105,14 +105,14 @@ struct tpalog_part {
     bool arg_is_text[ARG_COUNT];
 };
 
-/* SIZE bytes that live as long as PART is not used for another block; not cleared. */
+/* Allocate SIZE bytes that live until PART is used for another block; not cleared. */
 void *tpalog_part_room(struct tpalog_part *part, size_t size);
 void tpalog_part_release(struct tpalog_part *part);
 
 /* "its columns do not fit together" */
 extern const char tpalog_misfit[];
 
-/* Decode the events of a block whose columns DECODER has found. NULL, or what is wrong with them. */
+/* Decode the events of a block whose columns DECODER has found. NULL on success, else the error. */
 const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
                                  const struct tpalog_arguments *arguments);
 
@@ -123,7 +123,7 @@ struct tpalog_text {
     size_t len;
     name_id name, text; /* in the trace; NAME_NONE until requested */
     const char *kept;   /* copy that lives as long as the trace or sums; NULL until requested */
-    uint32_t range;     /* 1 + index of what ranges.c made of it; 0: nothing yet */
+    uint32_t range;     /* 1 + index of its meaning in ranges.c; 0: not determined */
 };
 
 /* Texts of one block. */
@@ -136,9 +136,9 @@ struct tpalog_texts_run {
 
 struct tpalog_texts {
     VEC_OF(struct tpalog_texts_run) runs; /* by number */
-    size_t there;                         /* texts in them */
+    size_t there;                         /* number of texts in them */
     size_t last;                          /* the run used last */
-    struct tpalog_text lost;              /* replaces texts whose block is lost */
+    struct tpalog_text lost;              /* replacement for texts whose block is lost */
     /* Ids of those that were requested, by number: NAME_NONE for the others; read by the functions below. */
     name_id *name_ids, *text_ids;
     size_t id_count, id_capacity;
@@ -148,7 +148,7 @@ struct tpalog_texts {
 void tpalog_texts_init(struct tpalog_texts *texts);
 void tpalog_texts_release(struct tpalog_texts *texts);
 
-/* Take the texts of PART. False: their numbers make no sense. */
+/* Add the texts of PART. False if their numbers are invalid. */
 bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part);
 
 /* The text of NUMBER; NULL for no text (0 or less). */
@@ -158,12 +158,12 @@ struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number);
 name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 
-/* The copy of it that lives as long as the trace; NULL for no text or a lost one. One copy, however often it is requested. */
+/* A copy that lives as long as the trace; NULL for no text or a lost one. Each text is copied once. */
 const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 
-/* ---- reading a file: what joined parts become ---- */
+/* ---- reading a file: results of joined parts ---- */
 
-/* What a file holds shows in the first block that is of one of these. */
+/* The content of a file is determined by the first block of one of these kinds. */
 enum tpalog_holds { TPALOG_NOTHING, TPALOG_TRACE, TPALOG_SUMS };
 
 struct tpalog_reader {
@@ -172,16 +172,16 @@ struct tpalog_reader {
     const struct ingest_options *options;
     struct tpalog_texts texts;
     struct tpalog_arguments arguments;
-    struct trace_container *container; /* what `tpa info` shows of the file */
+    struct trace_container *container; /* contents of `tpa info` for the file */
     struct tpalog_trace *trace;        /* events.c's */
     struct tpalog_log *log;            /* log.h's */
     struct tpalog_sums *sums;          /* sums.c's */
     enum tpalog_holds holds;
-    struct names *notices; /* in the file, each by the numbers of its texts */
-    uint64_t more_notices; /* cases of those that are not taken */
-    bool ended;            /* an END record was met */
+    struct names *notices; /* in the file, keyed by the numbers of their texts */
+    uint64_t more_notices; /* cases of notices beyond the limit */
+    bool ended;            /* an END record was read */
     uint64_t unknown_blocks;
-    uint64_t bad_blocks; /* checksum right, contents not */
+    uint64_t bad_blocks; /* valid checksum, invalid contents */
     int64_t first_bad;
     uint32_t bad_number; /* of the first */
     const char *bad_reason;
@@ -191,15 +191,15 @@ struct tpalog_reader {
     const char *odd_word, *odd_field;
     uint64_t odd_arguments; /* that are of another type than their key */
     int64_t first_odd_argument;
-    int64_t kept_bytes; /* of memory that texts and records take, for the limit of the ratio */
+    int64_t kept_bytes; /* memory of texts and records, for the limit of the ratio */
 };
 
 /* Limits on the notices in a file: different ones, and bytes of words and texts. */
 enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
 
 /*
- * Is the notice of these texts, by their numbers, of COUNT cases one of those that are taken? Else they are counted.
- * The taken ones are numbered from 0 in the order in which they are met: *NUMBER.
+ * Is the notice with these texts, by their numbers, of COUNT cases within the limit? Otherwise its cases are counted.
+ * Accepted ones get an index from 0 in order of occurrence in *NUMBER.
  */
 bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
                          size_t *number);
@@ -214,7 +214,7 @@ void tpalog_trace_finish(struct tpalog_reader *reader);
 /* Was a trace converted to this file, rather than recorded into it? */
 bool tpalog_has_trace(const struct tpalog_reader *reader);
 
-/* The notices of the table that were not yet added; to sums, for which there is no trace. */
+/* Add the remaining notices of the table to aggregates, which have no trace. */
 void tpalog_join_notices_of_sums(struct tpalog_reader *reader);
 
 /* sums.c: a profile or a report. */
@@ -222,13 +222,13 @@ struct tpalog_sums *tpalog_sums_open(void);
 void tpalog_sums_free(struct tpalog_sums *sums);
 bool tpalog_has_sums(const struct tpalog_reader *reader);
 
-/* Take the rows of PART. False: they make no sense, or stand behind some of the other kind. */
+/* Add the rows of PART. False if they are invalid, or follow rows of the other kind. */
 bool tpalog_join_sums(struct tpalog_reader *reader, const struct tpalog_part *part);
 
-/* All blocks are joined, and there are sums: put them together. */
+/* Call after all blocks are joined, if there are aggregates: computes them. */
 void tpalog_sums_finish(struct tpalog_reader *reader);
 
-/* Tell something odd of the sums; KIND and TEXT are copied. */
+/* Add a notice about the aggregates; KIND and TEXT are copied. */
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
                         int64_t offset);
 
@@ -236,16 +236,16 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
 void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
                              int64_t offset);
 
-/* The sums, and what is reported of their container, become the caller's. */
+/* Pass ownership of the aggregates, and of the description of their container, to the caller. */
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
 
-/* log.h: what the capture library logs. */
+/* log.h: records of the capture library. */
 struct tpalog_log *tpalog_log_open(void);
 void tpalog_log_free(struct tpalog_log *log);
 bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err);
 
-/* A field of a row; TPAFILE_NONE where it is unknown. */
+/* A field of a row; TPAFILE_NONE if unknown. */
 static inline int64_t tpalog_field(const struct tpalog_part *part, unsigned field, size_t row)
 {
     return part->fields[field] ? part->fields[field][row] : TPAFILE_NONE;

@@ -262,7 +262,9 @@ class Boxes {
 
     choose(i) {
         this.chosen = i;
-        this.told.textContent = i < 0 ? this.model.hint : this.model.describe(i);
+        this.told.textContent = i < 0 ? this.model.hint : `${this.model.describe(i)} `;
+        if (i >= 0)
+            addRows(null, this.told, this.model.box(i).name);
         this.draw();
     }
 
@@ -437,9 +439,11 @@ for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
 showTarget();
 addEventListener("hashchange", showTarget);
+const flames = [];
 for (const root of document.querySelectorAll(".view[data-flame]")) {
     const data = readData(root.dataset.flame);
     const view = new Boxes(root, flameModel(data, "host"));
+    flames.push(view);
     for (const button of root.parentElement.querySelectorAll("[data-metric]"))
         button.addEventListener("click", () => {
             for (const other of root.parentElement.querySelectorAll("[data-metric]"))

@@ -2,7 +2,8 @@
 
 /*
  * #e=12: event 12 of the first timeline; #t=1000,500: 500 ns from 1000 ns on; #m=1000: what was in use then; #find=NAME,3,0: the
- * longest of this name, where they are given only on rank 3 and its device 0. Of the second timeline: #2.e=12.
+ * longest of this name, where they are given only on rank 3 and its device 0. Of the second timeline: #2.e=12. Where there is
+ * none, #call=NAME: the longest call of this name in the first call tree.
  */
 let timelines = [];
 
@@ -27,6 +28,8 @@ function followHash() {
 }
 
 function follow(address) {
+    if (address.startsWith("call=") && flames.length)
+        chooseCall(flames[0], decodeURIComponent(address.slice(5)));
     const [, number, words] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find)=.*)$/) || [];
     const view = timelines[(number || 1) - 1];
     if (!view || !words)
@@ -57,6 +60,25 @@ function chooseNamed(view, name, rank = "", device = "") {
     if (longest >= 0)
         view.choose(longest, true);
     view.draw();
+}
+
+function chooseCall(view, name) {
+    const best = longestCall(view).get(name);
+    if (best === undefined)
+        return;
+    view.choose(best);
+    view.root.scrollIntoView({ behavior: "instant", block: "center" });
+}
+
+/* Of each name of a call tree, the longest box. */
+function longestCall(view) {
+    const { model } = view, found = new Map();
+    for (let i = 0; i < model.count; i++) {
+        const box = model.box(i);
+        if (box && (!found.has(box.name) || box.length > model.box(found.get(box.name)).length))
+            found.set(box.name, i);
+    }
+    return found;
 }
 
 /* ---- where events are ---- */
@@ -227,9 +249,10 @@ function addressOf(recording, index, name, rank = "", device = "") {
 function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
-        const where = card.querySelector(".where");
-        card.dataset.place = card.dataset.place || (where ? nameIn((recording.data.alive ? index.lines : index.names).keys(), where.textContent) : "");
-        const address = addressOf(recording, index, card.dataset.place);
+        const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
+        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(.*)$/s);
+        card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
+        const address = addressOf(recording, index, card.dataset.place, rank);
         if (address)
             addLink(card.querySelector(".saves") || card.querySelector("h3"), addressIn(view, address), "in the timeline");
     }
@@ -318,7 +341,17 @@ function linkTable(view, box, index) {
     });
 }
 
+/* Rows of functions lead to the call tree where there is no timeline. */
+function linkCalls(view) {
+    const calls = longestCall(view);
+    for (const cell of document.querySelectorAll(".table td.name:first-child"))
+        if (calls.has(textOf(cell)))
+            addPlace(cell, `#call=${encodeURIComponent(textOf(cell))}`, "in the call tree");
+}
+
 function linkTables() {
+    if (!timelines.length && flames.length)
+        linkCalls(flames[0]);
     for (const view of timelines.filter((of, number) => number === 0 || of.recording.data.alive)) {
         const index = indexNames(view.recording);
         if (view === timelines[0])

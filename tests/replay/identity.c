@@ -1,6 +1,7 @@
 /*
  * identity.c - nothing changed, nothing moved: of each trace given, every moment of the replay is where it was recorded. And
  * no change promises what it cannot give: edits that shorten let no moment come later, nor sooner by more than all that they take away.
+ * A replay that forgets moments has the same steps, and changes that are laid over others are those of edits one after the other.
  *
  *     replay_identity [--together] FILE...
  *
@@ -9,6 +10,7 @@
  * code is 1 then.
  */
 #include "ingest/formats.h"
+#include "replay/steps.h"
 #include "replay/make_graph.h"
 #include "replay/edits.h"
 #include "replay/path.h"
@@ -101,6 +103,44 @@ static double taken_off(const struct replay_graph *graph, const struct changes *
     return ns;
 }
 
+/* A replay that forgets its moments has the steps of REPLAY, which knows them all. */
+static void check_steps(const struct replay *replay, const struct changes *changes, const char *path)
+{
+    struct step_times *all = step_times_open(replay, false), *passed = step_times_with(changes);
+    size_t differ = all->count != passed->count || all->then_ns != passed->then_ns ||
+                    all->mean_then_ns != passed->mean_then_ns || all->now_ns != passed->now_ns;
+    for (size_t i = 0; i < all->count && i < passed->count; i++)
+        differ += all->at[i].then_ns != passed->at[i].then_ns ||
+                  all->at[i].device_then_ns != passed->at[i].device_then_ns ||
+                  all->at[i].now_ns != passed->at[i].now_ns;
+    complain(path, "steps that differ where moments are forgotten", differ);
+    step_times_free(all);
+    step_times_free(passed);
+}
+
+/* Laid over TO, the changes of EDIT alone are what applying it gives, to the last bit. */
+static void check_laid_over(struct changes *to, const struct edit *edit, const struct changes *alone,
+                            const char *path)
+{
+    struct changes *laid = changes_open(to->graph);
+    struct edit_effect effect;
+    struct tpa_error ignored = { 0 };
+    bool fits = changes_lay_over(laid, to) && changes_lay_over(laid, alone);
+    edit_apply(edit, to, &effect, &ignored);
+    size_t differ = 0;
+    for (size_t m = 0; fits && m < to->graph->host_count; m++)
+        differ += factors_get(&to->piece, m) != factors_get(&laid->piece, m);
+    for (size_t i = 0; fits && i < to->graph->gpu->count; i++)
+        differ += factors_get(&to->work, i) != factors_get(&laid->work, i);
+    for (size_t k = 0; fits && k < to->graph->edges.count; k++)
+        differ += changes_dropped(to, k) != changes_dropped(laid, k);
+    differ +=
+        fits && (to->keeps_queued != laid->keeps_queued || to->shortens_launches != laid->shortens_launches ||
+                 to->least_pause_ns != laid->least_pause_ns);
+    complain(path, "changes that differ where they are laid over others", differ);
+    changes_free(laid);
+}
+
 static void check_edits(const struct replay_graph *graph, const char *path)
 {
     static const struct edit edits[] = {
@@ -115,7 +155,7 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         { .kind = EDIT_RANKS_LIKE_MEDIAN },
         { .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = ".", .pattern_len = 1, .factor = 0.5 },
     };
-    struct changes *changes = changes_open(graph);
+    struct changes *changes = changes_open(graph), *together = changes_open(graph);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         struct edit_effect effect;
         struct tpa_error ignored = { 0 };
@@ -135,8 +175,11 @@ static void check_edits(const struct replay_graph *graph, const char *path)
         snprintf(what, sizeof what, "moments that come sooner by more than edit %d takes off",
                  (int)edits[i].kind);
         complain(path, what, sooner);
+        check_steps(replay, changes, path);
+        check_laid_over(together, &edits[i], changes, path);
         replay_free(replay);
     }
+    changes_free(together);
     changes_free(changes);
 }
 

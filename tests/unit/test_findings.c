@@ -313,6 +313,22 @@ static void no_rule_is_without_a_case(void **state)
     }
 }
 
+static void every_rule_is_documented(void **state)
+{
+    (void)state;
+    static char page[1 << 16];
+    FILE *file = fopen("docs/commands/summary.md", "r");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    for (size_t rule = 0; rule < FINDING_RULES; rule++) {
+        char row[64];
+        snprintf(row, sizeof row, "\n| `%s` | ", finding_rules[rule].name);
+        if (!strstr(page, row))
+            fail_msg("%s is not in docs/commands/summary.md", finding_rules[rule].name);
+    }
+}
+
 /*
  *   host     0 [ loader ) 300 cudaDeviceSynchronize 310     ten launches of 10 us, 60 us apart, from 400     1000
  *   device                                                  ten kernels of 50 us, each 12 us after its launch began
@@ -429,6 +445,7 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
     assert_int_equal(row_of("first_use"), SIZE_MAX);
     findings = table_called(result, "findings");
     assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
+    assert_non_null(strstr(text_called(findings, row_of("allocation"), "advice"), "leave the first steps"));
     release();
 }
 
@@ -502,6 +519,42 @@ static void the_operator_that_copies_most_is_named(void **state)
     }
 }
 
+/* To pin the memory is what pageable_copies is about, and its price: not that the host waits no more. */
+static void a_copy_from_pageable_memory_is_one_finding(void **state)
+{
+    (void)state;
+    const struct price_case of = { FINDING_PAGEABLE_COPIES, draw_pageable_copies, 390, 0, NULL };
+    draw_case(&of, true);
+    answer();
+    assert_true(row_of("pageable_copies") != SIZE_MAX);
+    assert_true(row_of("host_wait") == SIZE_MAX);
+    release();
+}
+
+/* Ten copies to the device block the host for 20 us each, where a launch takes 10, and one to the host for 150: it saves more. */
+static void the_wait_that_would_save_most_stands_for_its_operator(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int64_t i = 0; i < 11; i++) {
+        int64_t us = 50 * i, copy_us = i < 10 ? 20 : 150;
+        draw_call_us("cudaMemcpy", us, copy_us, 2 * i + 1);
+        draw_work_us("gpu_memcpy",
+                     i < 10 ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy DtoH (Device -> Pageable)", us + 5,
+                     copy_us - 8, 2 * i + 1);
+        draw_call_us("cudaLaunchKernel", us + copy_us, 10, 2 * i + 2);
+        draw_work_us("kernel", "elementwise", us + copy_us + 12, 5, 2 * i + 2);
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    assert_string_equal(text_called(findings, row_of("host_wait"), "where"),
+                        "cudaMemcpy, synchronous copy (DtoH pageable)");
+    assert_non_null(
+        strstr(text_called(findings, row_of("host_wait"), "advice"), "x.to(\"cpu\", non_blocking=True)"));
+    release();
+}
+
 /* What a rule needs is in the trace, and it found nothing; or it is not, and the rule could not look. */
 static void rules_that_could_not_look_are_named(void **state)
 {
@@ -518,6 +571,7 @@ static void rules_that_could_not_look_are_named(void **state)
             assert_int_equal(strstr(notice_of("nothing_found"), subjects[i]) != NULL, launches);
             assert_int_equal(strstr(notice_of("not_looked_at"), subjects[i]) == NULL, launches);
         }
+        assert_int_equal(strstr(notice_of("answer"), "launches were not recorded") == NULL, launches);
         assert_non_null(strstr(notice_of("not_looked_at"),
                                "data loading, tensor cores (profile with ProfilerActivity.CPU)"));
         release();
@@ -561,12 +615,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(no_rule_is_without_a_case),
+        cmocka_unit_test(every_rule_is_documented),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
         cmocka_unit_test(launches_save_no_more_than_devices_idle_for_them),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(the_operator_that_copies_most_is_named),
+        cmocka_unit_test(a_copy_from_pageable_memory_is_one_finding),
+        cmocka_unit_test(the_wait_that_would_save_most_stands_for_its_operator),
         cmocka_unit_test(rules_that_could_not_look_are_named),
         cmocka_unit_test(the_capture_of_a_graph_is_no_slow_launch),
         cmocka_unit_test(where_nothing_takes_time_that_is_the_answer),

@@ -237,7 +237,7 @@ static void sorts_of_input_do_not_mix(void **state)
     measure(draw(&options, 10), &options);
     struct profile *profile = profile_open();
     assert_false(measure_profile(measures, profile, &options, &err));
-    assert_string_equal(err.message, "this is a Python profile, and the rest of its side is a trace");
+    assert_string_equal(err.message, "this is a Python profile, but the rest of its side is a trace");
     profile_free(profile);
     measures_free(measures);
 }

@@ -199,7 +199,7 @@ static void a_missing_value_is_not_taken_from_the_next_option(void **state)
     (void)state;
     assert_refused("--filter", "--filter needs a value: a text");
     assert_refused("--filter --wide", "--filter needs a value: a text");
-    assert_string_equal(err.hint, "if the value does begin with dashes, write --filter=--wide");
+    assert_string_equal(err.hint, "if the value begins with dashes, write --filter=--wide");
     assert_parses("--filter=--wide");
     assert_string_equal(args.filter, "--wide");
     assert_parses("--filter= x");

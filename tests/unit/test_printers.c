@@ -243,6 +243,35 @@ static void narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one(
           "note: all is well\n");
 }
 
+static void narrow_terminals_keep_a_verdict(void **state)
+{
+    (void)state;
+    static const struct table_column changed[] = {
+        { "name", "Name", TABLE_NAME, "", 0, NULL },
+        { "before", "Before", TABLE_NS, "", 0, NULL },
+        { "after", "After", TABLE_NS, "", 0, NULL },
+        { "verdict", "Verdict", TABLE_TEXT, "", 0, NULL },
+    };
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("t", NULL, changed, 4);
+    size_t row = table_add_row(table);
+    table_set_text(table, row, 0, "step time", 9);
+    table_set_int(table, row, 1, 1000);
+    table_set_int(table, row, 2, 2000);
+    table_set_text(table, row, 3, "slower", 6);
+    row = table_add_row(table);
+    table_set_text(table, row, 0, "GPU busy", 8);
+    result_add_table(result, table);
+    check("table", result, &(struct print_options){ .width = 30 },
+          "Name        Before  Verdict\n"
+          "---------  -------  -------\n"
+          "step time  1.000us  slower\n"
+          "GPU busy         -  -\n"
+          "\n"
+          "not shown: after (--wide shows\n"
+          "  all, --columns picks)\n");
+}
+
 static void colour_is_only_put_in_when_asked_for(void **state)
 {
     (void)state;
@@ -555,6 +584,7 @@ int main(void)
         cmocka_unit_test(csv_of_several_tables_names_each),
         cmocka_unit_test(markdown_is_a_github_table),
         cmocka_unit_test(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one),
+        cmocka_unit_test(narrow_terminals_keep_a_verdict),
         cmocka_unit_test(colour_is_only_put_in_when_asked_for),
         cmocka_unit_test(a_table_without_rows_is_a_sentence),
         cmocka_unit_test(notes_are_no_more_than_five),

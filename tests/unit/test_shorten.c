@@ -44,6 +44,9 @@ static void kernels_lose_what_tells_least_first(void **state)
           "Sort<Policy<...>::...>(...)");
     check("void cub::Sort<cub::Policy<float, double>::Policy900, unsigned int>(cub::Parameters)", 23,
           "Sort<Policy...>(...)");
+    check("void at::kernel<(int)128, at::Functor<float>, int>(int, float, float)", 17, "kernel<...>(...)");
+    check("void at::kernel<128, at::Functor<float>, int>(int, float, float)", 17, "kernel<...>(...)");
+    check("void at::kernel<128, at::Functor<float>, int>(int, float, float)", 21, "kernel<128, ...>(...)");
 }
 
 /* Names between commas that are in no brackets; 33 columns in all. */
@@ -160,6 +163,10 @@ static void paths_lose_directories_from_the_left_and_keep_file_and_line(void **s
     check_text(frame, 27, "module.py(1501): _call_impl");
     check_text(frame, 24, "module.py(1501): _cal...");
     check_text(frame, 18, "module.py(1501)...");
+    static const char line[] = "/home/u/job/models/Model_Basic3D.py:62:update";
+    check_text(line, 26, "Model_Basic3D.py:62:update");
+    check_text(line, 24, "Model_Basic3D.py:62:u...");
+    check_text(line, 20, "...ic3D.py:62:update");
     check_text(frame, 17, "/usr/lib/..._impl"); /* no room for the line: the middle */
     check_text("one and/or two, three, four", 15, "one and/...four");
 }

@@ -1,0 +1,75 @@
+/* test_factors.c - replay/factors.h: every factor that is set comes back, whether few or many are known, and laying over is scaling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "replay/factors.h"
+
+enum { COUNT = 40 * FACTORS_OF_BLOCK + 7 };
+
+static float factor_of(size_t i, unsigned kinds)
+{
+    return i % 3 ? (float)(i % kinds) / 7 : 1;
+}
+
+/* More kinds than the table holds: then blocks that know others hold floats, and those before keep their places. */
+static void all_come_back(void **state)
+{
+    (void)state;
+    for (unsigned kinds = 1; kinds <= 2048; kinds *= 2) {
+        struct factors factors;
+        factors_init(&factors, COUNT);
+        for (size_t i = FACTORS_OF_BLOCK; i < COUNT; i++)
+            factors_set(&factors, i, factor_of(i, kinds));
+        for (size_t i = 0; i < COUNT; i++)
+            assert_true(factors_get(&factors, i) == (i < FACTORS_OF_BLOCK ? 1 : factor_of(i, kinds)));
+        assert_true(factors_are_one(&factors, 0));
+        assert_int_equal(factors.values.count > 0, kinds > FACTORS_OF_TABLE);
+        for (size_t i = 0; i < COUNT; i++) /* and change in place */
+            factors_set(&factors, i, factor_of(i + 1, kinds));
+        for (size_t i = 0; i < COUNT; i++)
+            assert_true(factors_get(&factors, i) == factor_of(i + 1, kinds));
+        factors_clear(&factors);
+        for (size_t i = 0; i < COUNT; i++)
+            assert_true(factors_get(&factors, i) == 1);
+        factors_release(&factors);
+    }
+}
+
+static void laying_over_is_scaling(void **state)
+{
+    (void)state;
+    struct factors to, more, scaled;
+    factors_init(&to, COUNT);
+    factors_init(&more, COUNT);
+    factors_init(&scaled, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        /* 0 with anything; else at most one of both is not 1. */
+        float own = i % 5 == 0 ? 0 : i % 5 == 1 ? 0.1F : 1, other = i % 5 == 1 ? 1 : factor_of(i, 1000);
+        factors_set(&to, i, own);
+        factors_set(&more, i, other);
+        factors_set(&scaled, i, own);
+        factors_scale(&scaled, i, (double)other);
+    }
+    assert_true(factors_can_lay_over(&to, &more));
+    factors_lay_over(&to, &more);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(factors_get(&to, i) == factors_get(&scaled, i));
+    factors_set(&to, COUNT - 1, 0.5F);
+    factors_set(&more, COUNT - 1, 0.5F);
+    assert_false(factors_can_lay_over(&to, &more));
+    factors_release(&to);
+    factors_release(&more);
+    factors_release(&scaled);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_come_back),
+        cmocka_unit_test(laying_over_is_scaling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
