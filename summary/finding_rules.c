@@ -486,8 +486,7 @@ static void look_at_allocation(struct pricing *pricing)
     finding_add(pricing, FINDING_ALLOCATION,
                 (struct priced_finding){ .title = pricing_keep(pricing, &title),
                                          .where = pricing_keep(pricing, &where),
-                                         .advice = as_text(trace_advice(
-                                             pricing->trace, pins ? ADVICE_PIN_ONCE : ADVICE_ALLOCATE_LESS)),
+                                         .advice = advise_allocation(pricing, pins),
                                          .edit = { .kind = EDIT_NO_ALLOC } },
                 "allocation");
 }
