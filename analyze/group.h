@@ -94,6 +94,7 @@ void group_free(struct group *group);
  */
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
 
+/* The number of groups so far: ids are 0 .. count - 1. */
 size_t group_count(const struct group *group);
 
 /* The key of group ID. Texts are borrowed from the group and its trace. */

@@ -17,6 +17,7 @@ struct buffer {
     VEC_OF(char); /* NUL-terminated once anything was added; NULL before */
 };
 
+/* Append LEN bytes; a NUL-terminated text; a character; text formatted as by printf. */
 void buffer_add(struct buffer *buffer, const char *bytes, size_t len);
 void buffer_puts(struct buffer *buffer, const char *text);
 void buffer_putc(struct buffer *buffer, char c);

@@ -158,6 +158,7 @@ struct chart_panels chart_panels_of(const struct picture *picture, size_t i);
 /* Add TABLE, which is taken: it lives as long as the chart. */
 struct table *chart_add_table(struct chart *chart, struct table *table);
 
+/* Add a series, which is copied; its texts are borrowed, and its table must be one of CHART. */
 void chart_add_series(struct chart *chart, struct chart_series series);
 
 /* TEXT is copied. */

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include <stdbool.h>
 
+/* Was a demangler found when tpa was built? */
 bool demangle_works(void);
 
 /*

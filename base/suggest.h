@@ -20,6 +20,7 @@ struct suggest {
     size_t best_distance;
 };
 
+/* A search for words like the LEN bytes at WORD, which are borrowed. */
 struct suggest suggest_for(const char *word, size_t len);
 
 /* Keep CANDIDATE if it is nearer than the best so far, and near enough to be suggested. */

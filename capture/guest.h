@@ -21,6 +21,7 @@ bool guest_start(void);
 /* Start CUPTI as well, now that CUDA is initialised. */
 void guest_join_cupti(void);
 
+/* Is a recording in progress? */
 bool guest_is_running(void);
 
 /* Settings of the current or last recording; borrowed. */

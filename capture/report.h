@@ -17,6 +17,7 @@
 /* Where reports go: the path of a fifo, or "" for stderr. The text is copied. Call once, before all others. */
 void report_to(const char *fifo);
 
+/* A log was begun at PATH; it was ended, with its size in BYTES and the numbers of written and dropped records. */
 void report_begin(const char *path);
 void report_end(const char *path, int64_t bytes, int64_t records, int64_t dropped);
 

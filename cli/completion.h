@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 
+/* Append the whole completion script of the shell to OUT. */
 void completion_bash(struct buffer *out);
 void completion_zsh(struct buffer *out);
 void completion_fish(struct buffer *out);

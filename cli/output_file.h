@@ -32,6 +32,7 @@ struct output_file {
     size_t raw_len;
 };
 
+/* Open the output at PATH (NULL or "-": standard output). False and ERR on failure. End with commit or discard. */
 bool output_file_open(struct output_file *file, const char *path, struct tpa_error *err);
 
 /*

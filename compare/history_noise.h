@@ -72,6 +72,7 @@ double noise_centre(const struct noise_runs *runs, size_t window);
 /* Add the noise of RUNS, which are no longer the reference, to PAST, for up to WINDOW nights. */
 void noise_remember(struct noise_past *past, const struct noise_runs *runs, size_t window);
 
+/* Step 1, for each series: gather its noise in TEST and add it to POOL. Step 2: settle the pool of all series. */
 void noise_gather(struct noise_test *test, const struct noise_runs *good, const struct noise_past *past,
                   size_t window, struct noise_pool *pool);
 void noise_pool_settle(struct noise_pool *pool);

@@ -24,6 +24,7 @@ enum call_sort {
     CALL_SORTS
 };
 
+/* The kind of call NAME; classified by the words in it. */
 enum call_sort call_sort_of(const char *name);
 
 /* New: enum call_sort by name_id; free with free(). */

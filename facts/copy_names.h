@@ -32,6 +32,7 @@ struct copy_kind {
     enum copy_memory memory; /* of the host side; MEMORY_NONE if neither side is the host */
 };
 
+/* The direction and host memory in the name of a copy; unknown parts have the value for unknown. */
 struct copy_kind copy_kind_of(const char *name);
 
 /* KIND, with the memory of the host side replaced by the copy's argument MEMORY ("pinned"), which may be NULL. */

@@ -16,6 +16,7 @@ enum tensor_use {
     TENSOR_YES,
 };
 
+/* The use of tensor cores by the kernel NAME. */
 enum tensor_use kernel_tensor_use(const char *name);
 
 /* "yes", "no", "unknown". */

@@ -15,6 +15,7 @@ enum python_frame {
     FRAME_OF_USER,
 };
 
+/* The kind of the Python frame NAME. */
 enum python_frame python_frame_of(const char *name);
 
 /* "Linear_0" if the frame is a module's, a pointer into NAME; else NULL. */

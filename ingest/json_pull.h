@@ -48,6 +48,7 @@ bool json_skip(struct json_pull *in);
  * never NULL. */
 void json_text_decode(const struct json_text *text, struct buffer *out);
 
+/* Is TEXT equal to WORD? */
 bool json_text_is(const struct json_text *text, const char *word);
 
 /* The value as an integer (also from a string of digits), or MISSING. */

@@ -33,6 +33,7 @@ struct objects;
 struct objects *objects_open(struct snapshot *snapshot);
 void objects_free(struct objects *o);
 
+/* Push a value on the stack. A wide integer is MAGNITUDE with a sign; texts are copied. */
 void objects_push_none(struct objects *o);
 void objects_push_bool(struct objects *o, bool value);
 void objects_push_int(struct objects *o, int64_t value);

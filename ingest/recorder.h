@@ -44,6 +44,7 @@ struct recorder;
 struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const char *name);
 void recorder_free(struct recorder *recorder);
 
+/* The process id of the recorder; its chunk, which interns names and texts; both borrowed. */
 int64_t recorder_pid(const struct recorder *recorder);
 struct trace_chunk *recorder_chunk(struct recorder *recorder);
 
@@ -56,12 +57,14 @@ bool recorder_append(struct recorder *recorder, struct tpa_error *err);
 /* Add notices about odd data to the current file. */
 void recorder_tell(const struct recorder *recorder);
 
+/* Is the argument ARG wanted by the builder? */
 bool recorder_wants(const struct recorder *recorder, enum trace_arg arg);
 
 /* Ids within the recorder, as of trace_chunk_name and trace_chunk_text. */
 name_id recorder_name(struct recorder *recorder, const char *text, size_t len);
 name_id recorder_text(struct recorder *recorder, const char *text);
 
+/* The track of thread TID, of the recorder's process or of process PID; created if new. */
 track_id recorder_thread(struct recorder *recorder, int64_t tid);
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid);
 void recorder_name_thread(struct recorder *recorder, track_id thread, const char *name);

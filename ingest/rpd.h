@@ -5,6 +5,7 @@
 #include "ingest/formats.h"
 #include "ingest/sqlite_open.h"
 
+/* Is DB such a database? */
 bool rpd_is_one(const struct database *db);
 
 /* Read DB, the database in SOURCE, into BUILDER's current file. */

@@ -13,6 +13,7 @@
 
 struct step_guess;
 
+/* New; free with step_guess_free (NULL is allowed). */
 struct step_guess *step_guess_open(void);
 void step_guess_free(struct step_guess *guess);
 

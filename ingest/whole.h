@@ -7,8 +7,8 @@
  *     whole_done(&whole, offset);   // bytes before OFFSET are no longer needed
  *     whole_free(&whole);
  *
- * whole_open() instead leaves a file on disk: each byte has an address at once, but is valid only after whole_need() for
- * it, until the next such call. So memory does not grow with the file. whole_keep() keeps bytes for longer:
+ * whole_open() instead leaves a file on disk: each byte has an address at once, but is valid only after whole_need()
+ * for it, until the next such call. So memory does not grow with the file. whole_keep() keeps bytes for longer:
  *
  *     whole_need(&whole, at, len);  ... at[0 .. len), until the next whole_need() ...
  *     whole_keep(&whole, at, len);  ... until whole_let_go(&whole) ...
@@ -46,6 +46,7 @@ bool whole_open(struct whole *whole, struct source *source, const struct ingest_
 /* Record in BUILDER's current file its unpacked size, and damage that ended it early. */
 void whole_tell(const struct whole *whole, const struct source *source, struct trace_builder *builder);
 
+/* Read the LEN bytes at AT from the file; use whole_need(). */
 void whole_load(struct whole *whole, const uint8_t *at, size_t len);
 
 /* Make the LEN bytes at AT valid. If the file cannot be read, or got shorter, they are 0. */
@@ -64,7 +65,8 @@ void whole_let_go(struct whole *whole);
 /* Bytes of a field that whole_next() makes valid: nearly always all of an event or name. */
 enum { WHOLE_NEAR = 1 << 13 };
 
-/* As wire_next and, at the end, wire_cut, for a message in WHOLE. Of a field of bytes, the first WHOLE_NEAR are valid. */
+/* As wire_next and, at the end, wire_cut, for a message in WHOLE. Of a field of bytes, the first WHOLE_NEAR are
+ * valid. */
 static inline bool whole_next(struct whole *whole, struct wire *in, struct wire_field *field)
 {
     enum { TAG_AND_LENGTH = 20 };

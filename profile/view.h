@@ -91,6 +91,7 @@ struct profile_callees {
     uint32_t *first;
 };
 
+/* Compute the callees of all functions of PROFILE, which is not borrowed. Release with profile_callees_release. */
 void profile_callees_make(struct profile_callees *callees, const struct profile *profile);
 void profile_callees_release(struct profile_callees *callees);
 

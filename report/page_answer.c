@@ -262,7 +262,8 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
 static void put_breakable(struct buffer *out, const char *text, size_t len)
 {
     for (size_t from = 0, i = 0; i < len; i++) {
-        if (i + 1 < len && !strchr("_,(<:./", text[i]))
+        bool figure = i + 1 < len && text[i] == '.' && text[i + 1] >= '0' && text[i + 1] <= '9';
+        if (i + 1 < len && (figure || !strchr("_,(<:./", text[i])))
             continue;
         escape_html(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");

@@ -290,16 +290,26 @@ static void replace(struct buffer *text, size_t from, size_t to)
     *text = shorter;
 }
 
-/* TO, or where the outermost bracket that is still open there begins: what is kept from FROM on has none. */
-static size_t before_open_bracket(const char *s, size_t from, size_t to)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/*
+ * TO, or where the outermost bracket that is still open there begins, or a number that would be halved: what is kept from
+ * FROM on has none.
+ */
+static size_t before_what_is_cut(const char *s, size_t from, size_t to)
 {
     size_t depth = 0, bracket = to;
     for (size_t i = from; i < to; i++) {
-        if (s[i] == '<' && depth++ == 0)
+        if ((s[i] == '<' || s[i] == '(') && depth++ == 0)
             bracket = i;
-        else if (s[i] == '>' && depth > 0 && --depth == 0)
+        else if ((s[i] == '>' || s[i] == ')') && depth > 0 && --depth == 0)
             bracket = to;
     }
+    while (bracket > from && is_digit(s[bracket - 1]) && is_digit(s[bracket]))
+        bracket--;
     return bracket;
 }
 
@@ -315,7 +325,7 @@ static void drop_arguments(struct buffer *text, struct groups *groups, size_t ma
     size_t excess = shorter.count > max ? shorter.count - max + ELLIPSIS_WIDTH : 0;
     if (excess > last->length)
         excess = last->length;
-    replace(&shorter, before_open_bracket(shorter.at, end - last->length, end - excess), end);
+    replace(&shorter, before_what_is_cut(shorter.at, end - last->length, end - excess), end);
     buffer_release(text);
     *text = shorter;
 }

@@ -67,6 +67,7 @@ void life_names_release(struct life_names *names);
 /* New, free with free(): by stack, does an entry or a life of REPLAY have it? A device has few of all stacks. */
 bool *memory_replay_stacks(const struct memory_replay *replay);
 
+/* The name of life number LIFE, as an id of names->names. */
 uint32_t life_name(const struct life_names *names, size_t life);
 
 /* "a:1:f <- b:2:g": the frames of STACK, innermost first, appended to OUT. */

@@ -79,6 +79,7 @@ struct snapshot_answers {
     struct arena arena;
 };
 
+/* Answer QUESTION about SNAPSHOTS, which are borrowed. Release ANSWERS with snapshot_answers_release. */
 void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
                      struct snapshot_answers *answers);
 void snapshot_answers_release(struct snapshot_answers *answers);

@@ -42,6 +42,7 @@ struct state {
     uint64_t outside; /* active blocks outside of all ranges: the segments' entries are missing */
 };
 
+/* Compute the state after ENTRY (REPLAY_BEFORE_FIRST: the initial one). Release with state_release. */
 void state_find(const struct memory_replay *replay, int64_t entry, struct state *state);
 void state_release(struct state *state);
 

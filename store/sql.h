@@ -37,6 +37,7 @@ void sql_close(struct sql *sql);
 /* Does the file have exactly the tables and indexes of SCHEMA? False and ERR if that cannot be determined. */
 bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err);
 
+/* The path of the file; borrowed. */
 const char *sql_path(const struct sql *sql);
 
 /* Run statements without result rows. */
@@ -50,6 +51,7 @@ bool sql_begin(struct sql *sql, struct tpa_error *err);
 bool sql_commit(struct sql *sql, struct tpa_error *err);
 void sql_rollback(struct sql *sql);
 
+/* The row id of the last insertion. */
 int64_t sql_last_id(struct sql *sql);
 
 /* New; free with statement_free. NULL and ERR if that fails. */

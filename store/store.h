@@ -48,6 +48,7 @@ struct store_added {
         was_there;
 };
 
+/* Add NIGHT to STORE, described by ABOUT. False and ERR on failure, with the store unchanged. */
 bool store_add(struct store *store, const struct night *night, const struct store_about *about,
                struct store_added *added, struct tpa_error *err);
 

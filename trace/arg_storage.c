@@ -73,6 +73,19 @@ void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value)
     add_value(arg, value);
 }
 
+void arg_storage_add_all(struct arg_storage *arg, event_id base, const uint32_t *events,
+                         const int64_t *values, size_t count)
+{
+    if (count == 0)
+        return;
+    arg_storage_reserve_present(arg, (size_t)base + events[count - 1] + 1);
+    for (size_t i = 0; i < count; i++) {
+        size_t event = (size_t)base + events[i];
+        arg->present[event / 64] |= UINT64_C(1) << (event % 64);
+    }
+    arg_storage_add_values(arg, values, NULL, count);
+}
+
 int64_t arg_storage_value(const struct arg_storage *arg, size_t i)
 {
     const struct packed packed = { arg->blocks.at, arg->packed };

@@ -376,11 +376,9 @@ static const uint8_t arg_values[ARG_COUNT] = {
 #undef ARG_VALUE
 };
 
-static int64_t map_value(const struct trace_chunk *chunk, enum trace_arg arg, int64_t value)
+static bool is_text(enum trace_arg arg)
 {
-    if (arg_values[arg] == VALUE_TEXT || arg_values[arg] == VALUE_JSON)
-        return map_text(chunk, (name_id)value);
-    return value;
+    return arg_values[arg] == VALUE_TEXT || arg_values[arg] == VALUE_JSON;
 }
 
 static void append_args(struct trace_builder *builder, struct trace_chunk *chunk, size_t base)
@@ -390,9 +388,9 @@ static void append_args(struct trace_builder *builder, struct trace_chunk *chunk
             continue;
         struct chunk_arg *from = &chunk->args[arg];
         struct arg_storage *to = &builder->storage->args[arg];
-        for (size_t i = 0; i < from->events.count; i++)
-            arg_storage_add(to, (event_id)(base + from->events.at[i]),
-                            map_value(chunk, (enum trace_arg)arg, from->values.at[i]));
+        for (size_t i = 0; is_text((enum trace_arg)arg) && i < from->values.count; i++)
+            from->values.at[i] = map_text(chunk, (name_id)from->values.at[i]);
+        arg_storage_add_all(to, (event_id)base, from->events.at, from->values.at, from->events.count);
     }
 }
 
@@ -432,7 +430,8 @@ static void append_open_ends(struct trace_builder *builder, struct trace_chunk *
     for (size_t i = 0; i < chunk->end_args.count; i++) {
         struct chunk_end_arg arg = chunk->end_args.at[i];
         arg.end += (uint32_t)first_end;
-        arg.value = map_value(chunk, arg.arg, arg.value);
+        if (is_text(arg.arg))
+            arg.value = map_text(chunk, (name_id)arg.value);
         *VEC_PUSH(&builder->end_args) = arg;
     }
 }

@@ -73,6 +73,10 @@ struct trace_builder {
 /* Append VALUE for EVENT, which must be larger than any event the column has. */
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
 
+/* The same of COUNT events, numbered from BASE on, and their VALUES. */
+void arg_storage_add_all(struct arg_storage *arg, event_id base, const uint32_t *events,
+                         const int64_t *values, size_t count);
+
 /* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order: COUNT
  * of them, which are NARROW unless that is NULL. */
 void arg_storage_reserve_present(struct arg_storage *arg, size_t events);

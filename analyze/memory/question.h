@@ -65,6 +65,7 @@ struct text memory_key_text(const struct memory_question *question, uint32_t key
 /* The one copy of TEXT, LEN bytes, that the result owns. */
 struct text memory_keep_text(const struct memory_question *question, const char *text, size_t len);
 
+/* The rank and device of a row about DEVICE; texts are borrowed. */
 struct memory_place memory_place_of(const struct memory_question *question,
                                     const struct memory_device *device);
 

@@ -69,6 +69,7 @@ int nightly_export(const struct nightly_args *args, struct tpa_error *err);
 /* Is TEXT, the value of OPTION (NULL: not given), short enough to be stored and shown in every list? */
 bool nightly_may_keep(const char *option, const char *text, struct tpa_error *err);
 
+/* Open the store that ARGS name. New; free with store_close. NULL and ERR on failure. */
 struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err);
 
 /*

@@ -53,6 +53,31 @@ static void wide_values_come_back(void **state)
     check_values(true);
 }
 
+/* A block is read as a whole as its values are one by one, and its bounds hold them: the greater one not twice too far. */
+static void blocks_are_read_and_bounded(void **state)
+{
+    (void)state;
+    struct arg_storage storage = { 0 };
+    for (event_id e = 0; e < EVENTS; e += 3)
+        arg_storage_add(&storage, e, value_of(e, true));
+    struct trace_arg_column column = arg_storage_freeze(&storage, EVENTS);
+    for (size_t block = 0; block < packed_blocks(column.count); block++) {
+        int64_t values[PACKED_VALUES];
+        size_t first = block * PACKED_VALUES, left = column.count - first;
+        size_t count = left < PACKED_VALUES ? left : PACKED_VALUES;
+        const struct packed_block *of = &column.values.blocks[block];
+        int64_t most = INT64_MIN;
+        packed_read_block(&column.values, block, count, values);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(values[i] == packed_value(&column.values, first + i));
+            assert_true(values[i] >= packed_least(of) && values[i] <= packed_most(of));
+            most = values[i] > most ? values[i] : most;
+        }
+        assert_true(of->width == 8 || packed_most(of) - packed_least(of) <= 2 * (most - packed_least(of)));
+    }
+    arg_storage_release(&storage);
+}
+
 /* 1, 2 ... values: what is packed is whole words, and there must be room for them. */
 static void few_values_come_back(void **state)
 {
@@ -93,9 +118,8 @@ static void doubles_that_are_few_take_a_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_values_come_back),
-        cmocka_unit_test(wide_values_come_back),
-        cmocka_unit_test(few_values_come_back),
+        cmocka_unit_test(narrow_values_come_back),          cmocka_unit_test(wide_values_come_back),
+        cmocka_unit_test(blocks_are_read_and_bounded),      cmocka_unit_test(few_values_come_back),
         cmocka_unit_test(doubles_that_are_few_take_a_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

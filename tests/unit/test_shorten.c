@@ -44,6 +44,9 @@ static void kernels_lose_what_tells_least_first(void **state)
           "Sort<Policy<...>::...>(...)");
     check("void cub::Sort<cub::Policy<float, double>::Policy900, unsigned int>(cub::Parameters)", 23,
           "Sort<Policy...>(...)");
+    check("void at::kernel<(int)128, at::Functor<float>, int>(int, float, float)", 17, "kernel<...>(...)");
+    check("void at::kernel<128, at::Functor<float>, int>(int, float, float)", 17, "kernel<...>(...)");
+    check("void at::kernel<128, at::Functor<float>, int>(int, float, float)", 21, "kernel<128, ...>(...)");
 }
 
 /* Names between commas that are in no brackets; 33 columns in all. */
