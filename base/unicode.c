@@ -87,6 +87,11 @@ size_t unicode_text_width(const char *s, size_t len)
     size_t width = 0;
     for (size_t i = 0; i < len;) {
         uint32_t character;
+        if ((unsigned char)s[i] < 0x80) { /* a column each: what is not printable is shown as one, too */
+            width++;
+            i++;
+            continue;
+        }
         i += utf8_decode(s + i, len - i, &character);
         int columns = character == UTF8_INVALID ? 1 : unicode_width(character);
         width += columns < 0 ? 1 : (size_t)columns;

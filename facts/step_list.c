@@ -124,15 +124,32 @@ static int compare_longest_first(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Does NEXT begin before STEP ends only because both times were rounded when they were written? */
+static bool overlaps_by_rounding(const struct step *step, const struct step *next)
+{
+    enum {
+        ROUNDING_NS = 1000,
+        LEAST_TIMES = 100
+    }; /* profilers write microseconds, with or without decimals */
+    int64_t overlap_ns = step->end_ns - next->start_ns;
+    return overlap_ns <= ROUNDING_NS && overlap_ns <= (step->end_ns - step->start_ns) / LEAST_TIMES &&
+           overlap_ns <= (next->end_ns - next->start_ns) / LEAST_TIMES;
+}
+
 size_t step_list_drop_overlaps(struct step_list *steps)
 {
     if (steps->count)
         qsort(steps->at, steps->count, sizeof *steps->at, compare_longest_first);
     size_t kept = 0;
-    for (size_t i = 0; i < steps->count; i++)
-        if (kept == 0 || steps->at[kept - 1].file != steps->at[i].file ||
-            steps->at[kept - 1].end_ns <= steps->at[i].start_ns)
-            steps->at[kept++] = steps->at[i];
+    for (size_t i = 0; i < steps->count; i++) {
+        struct step *last = kept > 0 ? &steps->at[kept - 1] : NULL;
+        if (last && last->file == steps->at[i].file && last->end_ns > steps->at[i].start_ns) {
+            if (!overlaps_by_rounding(last, &steps->at[i]))
+                continue;
+            last->end_ns = steps->at[i].start_ns;
+        }
+        steps->at[kept++] = steps->at[i];
+    }
     size_t dropped = steps->count - kept;
     steps->count = kept;
     return dropped;

@@ -32,7 +32,10 @@ const struct step_list *step_list_of(const struct trace *trace);
 /* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 
-/* Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. */
+/*
+ * Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. An overlap
+ * of 1 us or less, and of 1 % or less of both steps, is due to rounding: the first ends where the second begins.
+ */
 size_t step_list_drop_overlaps(struct step_list *steps);
 
 /* The end of the step at INDEX in ns, at most the start of the next in its file: no moment belongs to two steps. */

@@ -184,6 +184,23 @@ static void other_ranges_can_be_steps(void **state)
     release();
 }
 
+/* The first ends 1 ns after the second begins: its start and its duration were both rounded up. */
+static void steps_that_overlap_by_rounding_count(void **state)
+{
+    (void)state;
+    draw_begin(&steps_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 1001);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 1000, 1000);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 1950, 1000);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 2);
+    assert_int_equal(int_called(steps, 0, "duration"), 1000);
+    assert_int_equal(int_called(steps, 1, "duration"), 1000);
+    assert_int_equal(notice_called(result, "overlapping_steps"), 1);
+    release();
+}
+
 static void without_steps_all_is_one(void **state)
 {
     (void)state;
@@ -414,6 +431,7 @@ int main(void)
         cmocka_unit_test(steps_are_selected_by_number),
         cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),
         cmocka_unit_test(other_ranges_can_be_steps),
+        cmocka_unit_test(steps_that_overlap_by_rounding_count),
         cmocka_unit_test(without_steps_all_is_one),
         cmocka_unit_test(calls_count_without_work_on_devices),
         cmocka_unit_test(collectives_on_the_host_communicate),
