@@ -114,9 +114,18 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     return builder_check_room(builder, err);
 }
 
-void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow)
+void trace_builder_take_flows(struct trace_builder *builder, struct trace_flow *flows, size_t count)
 {
-    *VEC_PUSH(&builder->storage->flows) = *flow;
+    struct trace_storage *storage = builder->storage;
+    if (storage->flows.count == 0) {
+        VEC_FREE(&storage->flows);
+        storage->flows.at = flows;
+        storage->flows.count = storage->flows.capacity = count;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&storage->flows) = flows[i];
+    free(flows);
 }
 
 void trace_builder_add_sample(struct trace_builder *builder, const struct trace_sample *sample)

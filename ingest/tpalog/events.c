@@ -245,7 +245,9 @@ static const int64_t *row_at(const struct rows *rows, size_t index)
 }
 
 struct tpalog_trace {
-    struct rows files, devices, properties, tracks, notices, flows, samples;
+    struct rows files, devices, properties, tracks, notices, samples;
+    VEC_OF(struct trace_flow) flows; /* with the file's numbers of texts and tracks, see number_of_text */
+    uint64_t odd_flows;
     VEC_OF(uint16_t) categories; /* the trace's, by the file's */
     VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
     size_t begun;                /* files begun in the builder */
@@ -266,7 +268,7 @@ void tpalog_trace_free(struct tpalog_trace *trace)
     VEC_FREE(&trace->properties.numbers);
     VEC_FREE(&trace->tracks.numbers);
     VEC_FREE(&trace->notices.numbers);
-    VEC_FREE(&trace->flows.numbers);
+    VEC_FREE(&trace->flows);
     VEC_FREE(&trace->samples.numbers);
     VEC_FREE(&trace->categories);
     VEC_FREE(&trace->track_ids);
@@ -285,6 +287,36 @@ static void keep_rows(struct rows *rows, const struct tpalog_part *part)
         for (unsigned f = 0; f < rows->fields; f++)
             *VEC_PUSH(&rows->numbers) = tpalog_field(part, f, i);
     rows->count += part->head.rows;
+}
+
+/* The number of a text in 32 bits, which finish_flows replaces by an id of the trace. */
+static name_id number_of_text(int64_t number)
+{
+    if (number == TPAFILE_NONE)
+        return NAME_NONE;
+    return number >= 0 && number < NAME_NONE - 1 ? (name_id)number : NAME_NONE - 1; /* which no file has */
+}
+
+/* There can be as many as events, and their texts and tracks may follow them: kept as small as the trace keeps them. */
+static void keep_flows(struct tpalog_trace *trace, const struct tpalog_part *part)
+{
+    for (size_t i = 0; i < part->head.rows; i++) {
+        int64_t phase = tpalog_field(part, TPAFILE_FLOW_PHASE, i),
+                track = tpalog_field(part, TPAFILE_FLOW_TRACK, i);
+        if (phase != 's' && phase != 't' && phase != 'f') {
+            trace->odd_flows++;
+            continue;
+        }
+        *VEC_PUSH(&trace->flows) = (struct trace_flow){
+            .id = tpalog_field(part, TPAFILE_FLOW_ID, i),
+            .ts_ns = trace_moment_or_zero(tpalog_field(part, TPAFILE_FLOW_TIME, i)),
+            .category = number_of_text(tpalog_field(part, TPAFILE_FLOW_CATEGORY, i)),
+            .name = number_of_text(tpalog_field(part, TPAFILE_FLOW_NAME, i)),
+            .track = track == TPAFILE_NONE ? TRACK_NONE : (track_id)track,
+            .phase = (char)phase,
+            .bind_enclosing = tpalog_field(part, TPAFILE_FLOW_BIND_ENCLOSING, i) == 1,
+        };
+    }
 }
 
 static void join_categories(struct tpalog_reader *reader, const struct tpalog_part *part)
@@ -342,7 +374,7 @@ void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *p
     case TPAFILE_ARGUMENT: join_arguments(reader, part); break;
     case TPAFILE_FLOW:
         if (reader->options->wants.flows)
-            keep_rows(&trace->flows, part);
+            keep_flows(trace, part);
         break;
     case TPAFILE_SAMPLE:
         if (reader->options->wants.counters)
@@ -713,32 +745,32 @@ bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, 
     return trace_builder_add_columns(reader->builder, &part->columns, err);
 }
 
-static void add_flows_and_samples(struct tpalog_reader *reader)
+static name_id told_flow_text(struct tpalog_reader *reader, name_id number)
+{
+    return told_text(reader, number == NAME_NONE ? TPAFILE_NONE : (int64_t)number);
+}
+
+static void finish_flows(struct tpalog_reader *reader)
 {
     struct tpalog_trace *trace = reader->trace;
-    uint64_t odd_flows = 0;
     for (size_t i = 0; i < trace->flows.count; i++) {
-        const int64_t *row = row_at(&trace->flows, i);
-        int64_t phase = row[TPAFILE_FLOW_PHASE];
-        if (phase != 's' && phase != 't' && phase != 'f') {
-            odd_flows++;
-            continue;
-        }
-        struct trace_flow flow = {
-            .id = row[TPAFILE_FLOW_ID],
-            .ts_ns = trace_moment_or_zero(row[TPAFILE_FLOW_TIME]),
-            .category = told_text(reader, row[TPAFILE_FLOW_CATEGORY]),
-            .name = told_text(reader, row[TPAFILE_FLOW_NAME]),
-            .track = find_told_track(reader, row[TPAFILE_FLOW_TRACK]),
-            .phase = (char)phase,
-            .bind_enclosing = row[TPAFILE_FLOW_BIND_ENCLOSING] == 1,
-        };
-        trace_builder_add_flow(reader->builder, &flow);
+        struct trace_flow *flow = &trace->flows.at[i];
+        flow->category = told_flow_text(reader, flow->category);
+        flow->name = told_flow_text(reader, flow->name);
+        flow->track =
+            find_told_track(reader, flow->track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow->track);
     }
-    if (odd_flows && reader->options->wants.flows)
+    trace_builder_take_flows(reader->builder, trace->flows.at, trace->flows.count);
+    memset(&trace->flows, 0, sizeof trace->flows);
+    if (trace->odd_flows && reader->options->wants.flows)
         trace_builder_notice(reader->builder, "odd_flows",
-                             "flow arrows are neither begin, step nor end; they were left out", odd_flows,
-                             TPA_NOWHERE);
+                             "flow arrows are neither begin, step nor end; they were left out",
+                             trace->odd_flows, TPA_NOWHERE);
+}
+
+static void add_samples(struct tpalog_reader *reader)
+{
+    const struct tpalog_trace *trace = reader->trace;
     for (size_t i = 0; i < trace->samples.count; i++) {
         const int64_t *row = row_at(&trace->samples, i);
         struct trace_sample sample = {
@@ -756,8 +788,10 @@ void tpalog_trace_finish(struct tpalog_reader *reader)
     struct tpalog_trace *trace = reader->trace;
     if (trace->files.count)
         begin_files(reader, trace->files.count - 1);
-    if (trace->begun)
-        add_flows_and_samples(reader);
+    if (trace->begun) {
+        finish_flows(reader);
+        add_samples(reader);
+    }
     if (trace->lost_tracks || trace->lost_categories)
         trace_builder_notice(reader->builder, "lost_tables",
                              "events name tracks or categories whose block is lost",
