@@ -105,8 +105,7 @@ struct timeline {
     size_t bins;
     VEC_OF(struct timeline_kind) kinds; /* empty: spans are coloured by name */
     VEC_OF(struct timeline_lane) lanes;
-    VEC_OF(struct timeline_span)
-        spans; /* in the order they were added: lane by lane, by start, costs least */
+    VEC_OF(struct timeline_span) spans; /* as added; lane by lane and by start is cheapest */
     VEC_OF(struct timeline_step) steps;
     VEC_OF(struct timeline_file) files;
     VEC_OF(struct timeline_strip) strips;
