@@ -218,7 +218,8 @@ static void add_lying_labels(struct svg_plot *plot)
         const struct text *text = &svg_label_of_category(plot, i)->text;
         buffer_clear(&shown);
         chart_labels_add(labels, &shown, i);
-        bool whole = !text->at || (shown.count == text->len && memcmp(shown.at, text->at, text->len) == 0);
+        bool whole =
+            text->len == 0 || (shown.count == text->len && memcmp(shown.at, text->at, text->len) == 0);
         add_shown(plot, plot->left - 6, svg_begin_of_category(plot, i) + svg_room_of_category(plot) / 2 + 4,
                   "end", NULL, &shown, whole ? NULL : text->at, text->len);
     }
