@@ -85,7 +85,7 @@ bool whole_open(struct whole *whole, struct source *source, const struct ingest_
                 struct tpa_error *err)
 {
     int64_t size = source_packed_size(source);
-    if (!source_has_places(source) || size <= MOST_BLOCKS * BLOCK)
+    if (!source_has_places(source) || size <= (int64_t)MOST_BLOCKS * BLOCK)
         return whole_read(whole, source, options, err);
     size_t mapped = (size_t)size + 2 * (size_t)BLOCK;
     void *mapping =

@@ -32,12 +32,13 @@ void factors_release(struct factors *factors)
 static unsigned place_of(struct factors *factors, float factor)
 {
     enum { SLOTS = sizeof factors->slots / sizeof *factors->slots };
-    uint32_t bits;
+    uint32_t bits, bits_there;
     memcpy(&bits, &factor, sizeof bits);
     size_t slot = bits * UINT32_C(0x9e3779b1) >> 23;
     for (; factors->slots[slot % SLOTS]; slot++) {
         unsigned place = factors->slots[slot % SLOTS] - 1u;
-        if (memcmp(&factors->table[place], &factor, sizeof factor) == 0)
+        memcpy(&bits_there, &factors->table[place], sizeof bits_there);
+        if (bits_there == bits)
             return place;
     }
     if (factors->table_count == FACTORS_OF_TABLE)

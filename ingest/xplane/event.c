@@ -109,7 +109,8 @@ static bool read_quickly(const struct xplane_plane *plane, const struct wire_fie
     enum { NUMBERS = 3, TAG_AND_NUMBER = 9 };
     const uint8_t *at = field->bytes, *stop = at + field->value;
     uint64_t id = 0, offset_ps = 0, duration_ps = 0;
-    if (end - at < NUMBERS * TAG_AND_NUMBER || !take_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
+    if (end - at < (ptrdiff_t)NUMBERS * TAG_AND_NUMBER ||
+        !take_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
         !take_number(&at, stop, 2 << 3 | WIRE_VARINT, &offset_ps) ||
         !take_number(&at, stop, 3 << 3 | WIRE_VARINT, &duration_ps))
         return false;

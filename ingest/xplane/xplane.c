@@ -327,7 +327,7 @@ static void keep_apart(struct xplane_reader *reader, struct xplane_plane *plane,
 {
     name_id id = names_add(met->names, plane->name.at, plane->name.len);
     plane->name.at = names_text(met->names, id); /* stays when the bytes of the plane are given back */
-    if (id == met->times.count) {
+    if (id >= met->times.count) {                /* the first of this name */
         *VEC_PUSH(&met->times) = 0;
         return;
     }
