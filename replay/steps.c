@@ -117,7 +117,8 @@ static bool comes_later(const void *context, const void *a, const void *b)
 static void keep_all_moments(struct work_steps *of, const struct replay_graph *graph)
 {
     uint32_t *first = first_threads(graph);
-    for (const struct step *step = of->steps->at; step < of->steps->at + of->steps->count; step++) {
+    for (size_t i = 0; i < of->steps->count; i++) {
+        const struct step *step = &of->steps->at[i];
         keep_moments(of, graph, first, step, step->start_ns);
         keep_moments(of, graph, first, step, step->end_ns);
     }

@@ -141,10 +141,13 @@ struct annotations {
 static void find_annotations(const struct top_events *events, struct annotations *annotations)
 {
     const struct trace *trace = events->trace;
-    const uint8_t *kinds = trace->kind, *end = kinds + trace->event_count, *at = kinds;
     annotations->wanted = mem_zalloc(trace->track_count + 1, sizeof *annotations->wanted);
-    while (at < end && (at = memchr(at, EVENT_GPU_ANNOTATION, (size_t)(end - at)))) {
-        event_id e = (event_id)(at++ - kinds);
+    for (size_t next = 0; next < trace->event_count; next++) {
+        const uint8_t *at = memchr(&trace->kind[next], EVENT_GPU_ANNOTATION, trace->event_count - next);
+        if (!at)
+            break;
+        next = (size_t)(at - trace->kind);
+        event_id e = (event_id)next;
         if (top_is_torch(events, e)) {
             annotations->wanted[trace->track[e]] = true;
             *VEC_PUSH(annotations) = e;
