@@ -158,7 +158,7 @@ void timeline_take(struct timeline_making *making, uint32_t file, struct timelin
         drop_light(making);
 }
 
-/* What is told of a span. Few differ, so that each text is put together once. */
+/* The details of a span. Few differ, so each text is made once. */
 struct detail {
     name_id shapes, stack, operation, operation_shapes, grid, block; /* NAME_NONE: not known */
     int64_t bytes;                                                   /* TABLE_INT_MISSING: not known */

@@ -46,7 +46,7 @@ struct timeline_making {
     name_id *ended_by;         /* by name of the work after a gap: in timeline->details; NAME_NONE: not yet */
     uint8_t *waits;            /* by event: a bit for the calls that wait */
     int64_t least_weight;      /* lighter spans are left out */
-    struct names *details;     /* what is told of spans; by these ids: */
+    struct names *details;     /* details of spans, by these ids: */
     VEC_OF(name_id) detail_of; /* in timeline->details */
     struct buffer text;
 };

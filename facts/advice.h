@@ -4,7 +4,7 @@
  *     const char *text = trace_advice(trace, ADVICE_PIN_MEMORY);   // "pin memory once and use it again; let DataLoader..."
  *
  * All advice that names functions, options or flags of a framework stands in one table, advice.c, so that a program of JAX
- * is not told of PyTorch's. What is the same for all, and what depends on more than the framework, stands where it is given.
+ * does not get PyTorch's. Advice that is the same for all, or depends on more than the framework, is where it is given.
  */
 #ifndef TPA_FACTS_ADVICE_H
 #define TPA_FACTS_ADVICE_H

@@ -1,4 +1,4 @@
-/* test_advice.c - facts/advice.c and facts/features.c: nobody is told of another framework's things. */
+/* test_advice.c - facts/advice.c and facts/features.c: no advice names functions of another framework. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
