@@ -340,7 +340,7 @@ static void a_step_of_the_devices_begins_with_its_work(void **state)
 }
 
 /*
- * In us: the last of seven steps, which is the median, waits for a kernel that was launched 600 earlier, in the first. So its path,
+ * In us: the last of seven steps, which is the median, waits for a kernel that was launched 470 earlier, in the second. So its path,
  * from the end: 5 of an operator, 5 until the call returns, and the kernel. Nothing changes, and then it is the same.
  */
 static void a_path_finds_what_began_long_before_its_step(void **state)
@@ -355,9 +355,9 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
         snprintf(name, sizeof name, "ProfilerStep#%d", step);
         draw_host("user_annotation", name, 1, at * 1000, lengths[step] * 1000);
         draw_host("cpu_op", "op", 1, at * 1000, lengths[step] * 1000);
-        if (step == 0) {
-            draw_call("cudaLaunchKernel", 1, 1000, 1000, LONG);
-            draw_work("kernel", "long", 0, 9, 5000, 685000, LONG);
+        if (step == 1) {
+            draw_call("cudaLaunchKernel", 1, 131000, 1000, LONG);
+            draw_work("kernel", "long", 0, 9, 135000, 555000, LONG);
         }
         for (int k = 0; k < KERNELS && step < STEPS - 1; k++) {
             int64_t own_ns = (at + 4 + k) * 1000;
