@@ -120,7 +120,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
     bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
-        if (call->works)
+        if (call->operations)
             used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
@@ -250,11 +250,11 @@ static void add_call(struct roofline_row *row, struct row_sums *sums, const stru
                      bool on_device)
 {
     row->count++;
-    row->launching += call->works > 0;
+    row->launching += call->operations > 0;
     row->time_ns += call->time_ns;
     add_or_miss(&row->flops, call->cost->flops);
     add_or_miss(&row->bytes, call->cost->bytes);
-    if (on_device && call->works == 0)
+    if (on_device && call->operations == 0)
         return;
     add_or_miss(&sums->flops, call->cost->flops);
     add_or_miss(&sums->bytes, call->cost->bytes);
@@ -302,7 +302,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 {
     if (!roofline_holds_name(&roofline->calls, selection, call))
         return false;
-    return call->works > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
+    return call->operations > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }
 
 static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
@@ -546,7 +546,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
-        if (call->works == 0)
+        if (call->operations == 0)
             continue;
         event_id launch = call->call != EVENT_NONE ? call->call
                           : call->op != EVENT_NONE ? call->op

@@ -245,11 +245,12 @@ static void collect(struct writer *writer)
 
 static void flush_log(struct writer *writer)
 {
-    if (!writer->told_process)
+    if (!writer->recorded_process)
         control_tell_begin(writer->control);
-    if (!writer->told_process || (writer->told_cupti != writer->translator.cupti && hardware_is_decided())) {
-        writer->told_process = true;
-        writer->told_cupti = writer->translator.cupti;
+    if (!writer->recorded_process ||
+        (writer->recorded_cupti != writer->translator.cupti && hardware_is_decided())) {
+        writer->recorded_process = true;
+        writer->recorded_cupti = writer->translator.cupti;
         writer_add_process(writer);
     }
     writer_add_clock(writer);
@@ -365,7 +366,7 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
     if (!why && now - *flushed_ns >= WRITER_FLUSH_NS) {
         flush_cupti(writer, false);
         collect(writer);
-        if (!writer->recent || !writer->told_process)
+        if (!writer->recent || !writer->recorded_process)
             flush_log(writer);
         *flushed_ns = now;
     }

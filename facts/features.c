@@ -125,23 +125,23 @@ static const struct {
 /* Is there any communication? Names are checked only when an event has them: most are of other kinds. */
 static bool has_collectives(const struct trace *trace)
 {
-    enum { ASKED_AS_OPERATOR = 1, ASKED_AS_KERNEL = 2 };
+    enum { CHECKED_AS_OPERATOR = 1, CHECKED_AS_KERNEL = 2 };
     if (trace->args[ARG_COLLECTIVE].count > 0)
         return true;
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    uint8_t *checked = mem_zalloc(names_count(trace->names) + 1, 1);
     bool found = false;
     for (event_id e = 0; e < trace->event_count && !found; e++) {
         bool kernel = trace->kind[e] == EVENT_KERNEL;
         if (!kernel && trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
             continue;
-        uint8_t *of_name = &asked[trace->name[e]], as = kernel ? ASKED_AS_KERNEL : ASKED_AS_OPERATOR;
+        uint8_t *of_name = &checked[trace->name[e]], as = kernel ? CHECKED_AS_KERNEL : CHECKED_AS_OPERATOR;
         if (*of_name & as)
             continue;
         *of_name |= as;
         found = kernel ? kernel_is_communication(trace_name(trace, e))
                        : operator_is_communication(trace_name(trace, e));
     }
-    free(asked);
+    free(checked);
     return found;
 }
 

@@ -24,7 +24,7 @@ enum gpu_work {
     GPU_COMMUNICATION, /* communicates by any other means */
     GPU_MEMCPY,
     GPU_MEMSET,
-    GPU_WORKS
+    GPU_WORK_KINDS
 };
 
 struct gpu_device {

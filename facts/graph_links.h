@@ -39,9 +39,9 @@ struct graph_links {
     uint32_t *
         /* by event: 2 + its place in bodies->launches; 1: of a graph, but not matched; 0: not of a graph */
         launch_of;
-    size_t replays, works, matched,
+    size_t replays, operations, matched,
         by_place; /* operations of graphs; matched ones; those matched only by place */
-    int64_t works_ns, matched_ns;
+    int64_t operations_ns, matched_ns;
     name_id unmatched; /* GRAPH_UNMATCHED, in bodies->texts */
     size_t refused;    /* replays of which less than half matched */
     char *reason;      /* reason for the first of these; NULL: none. Owned */

@@ -167,8 +167,8 @@ struct objects {
     uint32_t default_pool; /* plus 1; 0: not yet known */
     bool rare_columns;     /* an entry has rarely recorded values: see records.c */
     size_t kept_dicts;
-    int64_t bytes_told; /* total of all sizes: see records.c */
-    bool too_many;      /* more objects than can be numbered: reading stops */
+    int64_t recorded_bytes; /* total of all sizes: see records.c */
+    bool too_many;          /* more objects than can be numbered: reading stops */
 };
 
 /* ---- fast paths for the most common cases ---- */

@@ -172,9 +172,9 @@ static inline int64_t replay_event_end(const struct replay_graph *graph, event_i
 /* When M comes, no moment of a thread: a start or an end of work as its event tells, or a join. */
 static inline int64_t replay_device_ns(const struct replay_graph *graph, moment_id m)
 {
-    size_t i = m - graph->host_count, works = 2 * graph->gpu->count;
-    if (i >= works)
-        return moment_times_get(&graph->times, (moment_id)(m - works));
+    size_t i = m - graph->host_count, of_work = 2 * graph->gpu->count;
+    if (i >= of_work)
+        return moment_times_get(&graph->times, (moment_id)(m - of_work));
     event_id work = graph->gpu->event[i / 2];
     return i % 2 ? replay_event_end(graph, work) : replay_event_start(graph, work);
 }

@@ -2,7 +2,7 @@
 #ifndef TPA_SUMMARY_FIGURES_H
 #define TPA_SUMMARY_FIGURES_H
 
-#include "summary/question.h"
+#include "summary/state.h"
 
 /* What the devices are called: "GPU", or "TPU". A literal. */
 const char *summary_device_word(const struct summary *summary);

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "replay/graph.h"
-#include "summary/question.h"
+#include "summary/state.h"
 
 /* The host time or device work that a rule is about. */
 struct place {

@@ -172,8 +172,9 @@ struct table *top_table(const struct top *top)
         column->title = title_for(top, table, column->title);
         bool is_place = column->offset >= offsetof(ROW, key) &&
                         column->offset < offsetof(ROW, key) + sizeof(struct group_key);
-        bool is_asked = top->per_call || (column->offset == offsetof(ROW, key.rank) && top->by & TOP_RANK);
-        if (is_place && !is_asked)
+        bool is_requested =
+            top->per_call || (column->offset == offsetof(ROW, key.rank) && top->by & TOP_RANK);
+        if (is_place && !is_requested)
             column->flags |= TABLE_OPTIONAL; /* the name tells */
     }
     if (top->has_host || !top->has_device_time)

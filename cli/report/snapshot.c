@@ -13,10 +13,10 @@
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report)
 {
-    struct snapshot_question question = { .devices = *devices };
+    struct snapshot_query query = { .devices = *devices };
     *report = (struct report_snapshot){ .result = result_open("tpa.report/1"),
                                         .picture = picture_open("memory", "Memory over time") };
-    snapshot_answer(snapshots, &question, &report->answers);
+    snapshot_answer(snapshots, &query, &report->answers);
     snapshot_say(&report->answers, NULL, report->result);
     snapshot_fill_first_screen(&report->answers, report->result);
     snapshot_add_tables(&report->answers, &(struct snapshot_tables_options){ .segments = true }, false,

@@ -233,8 +233,8 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
                         int64_t offset);
 
 /* The same for a notice in the file, by the numbers of its texts; repeated ones are counted together. */
-void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
-                             int64_t offset);
+void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                                 int64_t offset);
 
 /* Pass ownership of the aggregates, and of the description of their container, to the caller. */
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
