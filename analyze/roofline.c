@@ -75,7 +75,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column rest_columns[] = {
     COLUMN(struct roofline_rest, name, "name", "Operator", TABLE_NAME, "the operator; else the call, else the kernel"),
-    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets"),
+    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets", .aliases = "operations"),
     COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
     COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
 };

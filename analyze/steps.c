@@ -69,7 +69,8 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. PARTS_BY_NAME marks the annotations that are steps, which are not parts of themselves: see part_of_name. */
+/* The steps. Marks the annotations that are steps, which are not parts of themselves, in PARTS_BY_NAME: see
+ * part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
                                      struct steps *steps, uint8_t *parts_by_name, struct tpa_error *err)
 {

@@ -27,8 +27,8 @@ typedef struct latest_item latest_tell(const void *context, uint32_t work);
 
 struct latest;
 
-/* New, of COUNT OPERATIONS by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free (NULL is
- * allowed). */
+/* New, of COUNT OPERATIONS by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free
+ * (NULL is allowed). */
 struct latest *latest_open(uint32_t *operations, size_t count, latest_tell *tell, const void *context);
 void latest_free(struct latest *latest);
 

@@ -203,8 +203,8 @@ static void gather_one(void *context, size_t input)
 }
 
 /*
- * Gather them all; false and ERR when the selection does not fit. Two at a time: each takes some bytes for every event while it is
- * answered, and together they would take more than anything that comes later.
+ * Gather them all; false and ERR if the selection does not fit. Two at a time: each takes some bytes per event while it
+ * is computed, and together they would take more than anything that comes later.
  */
 static bool gather(struct summary *summary, struct result *result, struct tpa_error *err)
 {

@@ -26,7 +26,7 @@ static const struct table_column range_columns[] = {
     COLUMN(struct latency_row, busy_ns, "busy", "Busy", TABLE_NS, "time of them in which a device of their file had work"),
     COLUMN(struct latency_row, idle_ns, "idle", "Idle", TABLE_NS, "time of them in which none had"),
     COLUMN(struct latency_row, outliers, "outliers", "Outliers", TABLE_TALLY, "those that took far longer than the others"),
-    COLUMN(struct latency_row, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_row, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL, .aliases = "operations"),
     COLUMN(struct latency_row, work_ns, "work", "Work", TABLE_NS, "durations of these added up", .flags = TABLE_OPTIONAL),
     LATENCY_PART_ROWS(PART_COLUMN)
 };
@@ -58,8 +58,8 @@ static const struct table_column outlier_columns[] = {
     COLUMN(struct latency_outlier, longer_ns, "longer", "Longer by", TABLE_NS, "duration less median"),
     COLUMN(struct latency_outlier, part, "part", "What grew", TABLE_TEXT, "the part that is most above its median over the row"),
     COLUMN(struct latency_outlier, grew_ns, "grew", "By", TABLE_NS, "how much that is"),
-    COLUMN(struct latency_outlier, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_outlier, median_operations, "median_works", "Median operations", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_outlier, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL, .aliases = "operations"),
+    COLUMN(struct latency_outlier, median_operations, "median_works", "Median operations", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL, .aliases = "median_operations"),
     COLUMN(struct latency_outlier, thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_OPTIONAL),
 };
 

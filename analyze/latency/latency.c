@@ -231,8 +231,8 @@ static struct range_work work_of(struct activity *activity, const struct latency
 }
 
 /* New, free(): of each range of ROW. They are looked at in the order of the file, where one is near the other. */
-static struct range_work *operations_of_row(const struct latency *latency, struct activity *activity,
-                                            const struct latency_row *row)
+static struct range_work *work_per_range(const struct latency *latency, struct activity *activity,
+                                         const struct latency_row *row)
 {
     size_t count = (size_t)row->count;
     const struct latency_range *ranges = &latency->ranges.at[row->first];
@@ -242,16 +242,16 @@ static struct range_work *operations_of_row(const struct latency *latency, struc
         events[i] = ranges[i].event;
     order_by(order, count, events);
     free(events);
-    struct range_work *operations = mem_alloc(mem_times(count, sizeof *operations));
+    struct range_work *per_range = mem_alloc(mem_times(count, sizeof *per_range));
     for (size_t i = 0; i < count; i++)
-        operations[order[i]] = work_of(activity, &ranges[order[i]]);
+        per_range[order[i]] = work_of(activity, &ranges[order[i]]);
     free(order);
-    return operations;
+    return per_range;
 }
 
-/* What the ranges of ROW, OPERATIONS, went to; missing where one is of a file without work. */
+/* What the time of the ranges of ROW went to, by PER_RANGE; missing where one is of a file without work. */
 static void fill_parts(struct latency *latency, const struct activity *activity, struct latency_row *row,
-                       const struct range_work *operations)
+                       const struct range_work *per_range)
 {
     const struct trace *trace = activity->trace;
     bool known = true;
@@ -259,9 +259,9 @@ static void fill_parts(struct latency *latency, const struct activity *activity,
         const struct latency_range *range = &latency->ranges.at[row->first + (size_t)i];
         known = known && activity->has_work[trace->tracks[trace->track[range->event]].file];
         for (int part = 0; part < LATENCY_PARTS; part++)
-            sum_add(&row->part_ns[part], operations[i].parts_ns[part]);
-        row->operations += operations[i].operations;
-        sum_add(&row->work_ns, operations[i].operations_ns);
+            sum_add(&row->part_ns[part], per_range[i].parts_ns[part]);
+        row->operations += per_range[i].operations;
+        sum_add(&row->work_ns, per_range[i].operations_ns);
     }
     for (int part = LATENCY_COMPUTATION; part <= LATENCY_COPIES; part++)
         sum_add(&row->busy_ns, row->part_ns[part]);
@@ -290,19 +290,20 @@ static int64_t outlier_from_ns(const struct latency *latency, const struct laten
     return from_ns > tenth_more ? from_ns : tenth_more;
 }
 
-/* Lower medians over the OPERATIONS of ROW of each part and of the operations launched. NUMBERS has room for a number of each. */
-static struct range_work medians_of(const struct latency_row *row, const struct range_work *operations,
+/* Lower medians, over the ranges of ROW, of each part and of the operations launched. NUMBERS has room for a number of
+ * each range. */
+static struct range_work medians_of(const struct latency_row *row, const struct range_work *per_range,
                                     int64_t *numbers)
 {
     struct range_work medians = { 0 };
     size_t count = (size_t)row->count;
     for (int part = 0; part < LATENCY_PARTS; part++) {
         for (size_t i = 0; i < count; i++)
-            numbers[i] = operations[i].parts_ns[part];
+            numbers[i] = per_range[i].parts_ns[part];
         medians.parts_ns[part] = stats_value_at(numbers, count, (count - 1) / 2);
     }
     for (size_t i = 0; i < count; i++)
-        numbers[i] = operations[i].operations;
+        numbers[i] = per_range[i].operations;
     medians.operations = stats_value_at(numbers, count, (count - 1) / 2);
     return medians;
 }
@@ -341,7 +342,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
 }
 
 static void add_outliers(struct latency *latency, const struct activity *activity, struct latency_row *row,
-                         const struct range_work *operations, int64_t *numbers)
+                         const struct range_work *per_range, int64_t *numbers)
 {
     int64_t from_ns = outlier_from_ns(latency, row);
     const struct latency_range *ranges = &latency->ranges.at[row->first];
@@ -349,10 +350,10 @@ static void add_outliers(struct latency *latency, const struct activity *activit
         row->outliers++;
     if (row->outliers == 0)
         return;
-    struct range_work medians = medians_of(row, operations, numbers);
+    struct range_work medians = medians_of(row, per_range, numbers);
     for (int64_t i = row->count - row->outliers; i < row->count; i++)
         *VEC_PUSH(&latency->outliers) =
-            outlier_of(latency, activity, row, &ranges[i], &operations[i], &medians);
+            outlier_of(latency, activity, row, &ranges[i], &per_range[i], &medians);
 }
 
 static bool is_nearer(const void *context, const void *left, const void *right)
@@ -415,10 +416,10 @@ static void fill_rows(struct latency *latency, struct activity *activity)
         fill_durations(latency, &latency->rows.at[i], numbers);
     runs_sort(latency->rows.at, latency->rows.count, sizeof *latency->rows.at, takes_less, NULL);
     for (size_t i = 0; i < latency->rows.count; i++) {
-        struct range_work *operations = operations_of_row(latency, activity, &latency->rows.at[i]);
-        fill_parts(latency, activity, &latency->rows.at[i], operations);
-        add_outliers(latency, activity, &latency->rows.at[i], operations, numbers);
-        free(operations);
+        struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
+        fill_parts(latency, activity, &latency->rows.at[i], per_range);
+        add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
+        free(per_range);
     }
     runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
     free(numbers);
