@@ -73,7 +73,8 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
             matches[id] = matched ? MATCHES : DIFFERS;
         }
         if (matches[id] == MATCHES)
-            *VEC_PUSH(steps) = (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e };
+            *VEC_PUSH(steps) =
+                (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e, false };
     }
     free(matches);
     regex_free(regex);
@@ -102,8 +103,10 @@ struct step_list *step_list_open(const struct trace *trace)
         uint32_t f = trace->tracks[trace->track[e]].file;
         if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || defined[f])
             continue;
-        *VEC_PUSH(steps) =
-            (struct step){ f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e };
+        bool of_devices = step_name_is_of_devices(trace_name(trace, e));
+        *VEC_PUSH(steps) = (struct step){
+            f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, of_devices
+        };
     }
     free(defined);
     free(numbers);
@@ -122,6 +125,26 @@ static int compare_longest_first(const void *left, const void *right)
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns ? -1 : 1;
     return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static bool holds(const struct step *step, uint32_t file, int64_t ns)
+{
+    return step && step->file == file && step->start_ns <= ns && ns < step->end_ns;
+}
+
+const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
+                                     event_id call, const struct step *last)
+{
+    uint32_t file = trace->tracks[trace->track[work]].file;
+    int64_t own_ns = trace_start_ns(trace, work),
+            call_ns = call == EVENT_NONE ? own_ns : trace_start_ns(trace, call);
+    if (holds(last, file, last && last->of_devices ? own_ns : call_ns))
+        return last->of_devices || call != EVENT_NONE ? last : NULL;
+    const struct step *step = call == EVENT_NONE ? NULL : step_list_at(steps, file, call_ns);
+    if (step && !step->of_devices)
+        return step;
+    step = step_list_at(steps, file, own_ns);
+    return step && step->of_devices ? step : NULL;
 }
 
 /* Does NEXT begin before STEP ends only because both times were rounded when they were written? */

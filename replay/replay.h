@@ -70,8 +70,8 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
 struct replay {
     const struct replay_graph *graph; /* borrowed */
     struct shifts shifts; /* of each moment, from when it was recorded; forgotten where KEPT is set */
-    const moment_id
-        *kept; /* ascending, borrowed: the only moments that replay_time_at may ask about; NULL: all */
+    const moment_id *
+        kept; /* ascending, borrowed: the only moments that replay_kept_time_of and replay_time_at may ask about; NULL: all */
     const int64_t *kept_ns; /* their shifts; borrowed */
     size_t kept_count;
 };
@@ -100,6 +100,9 @@ struct replay_moments {
     moment_id at, before;
 };
 struct replay_moments replay_moments_at(const struct replay_graph *graph, size_t thread, int64_t ns);
+
+/* When M comes, one of those that REPLAY kept; on the clock of its graph. */
+int64_t replay_kept_time_of(const struct replay *replay, moment_id m);
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far
  * from these as recorded. */

@@ -280,9 +280,8 @@ static void add_flows(struct xplane_reader *reader, const struct xplane_stats *s
 
 void xplane_step_add(struct xplane_reader *reader, track_id track, const struct xplane_step *step)
 {
-    static const char device[] = "device";
     buffer_clear(&reader->text);
-    step_name_add(&reader->text, device, sizeof device - 1, step->number);
+    step_name_add(&reader->text, STEP_OF_DEVICES, sizeof STEP_OF_DEVICES - 1, step->number);
     trace_chunk_event(reader->chunk,
                       &(struct chunk_event){
                           .phase = 'X',

@@ -304,6 +304,41 @@ static void a_graph_keeps_what_was_queued_for_no_known_reason(void **state)
     }
 }
 
+/* In us, from AT: a step of the devices, 15-80, of two kernels that thread 2 launches 55 apart. */
+static void draw_device_step(const char *name, int64_t at, int correlation)
+{
+    draw_host("user_annotation", name, 9, (at + 15) * 1000, 65000);
+    draw_call("cudaLaunchKernel", 2, (at + 5) * 1000, 5000, correlation);
+    draw_work("kernel", "a", 0, 7, (at + 15) * 1000, 10000, correlation);
+    draw_host("cpu_op", "slow", 2, (at + 10) * 1000, 50000);
+    draw_call("cudaLaunchKernel", 2, (at + 60) * 1000, 5000, correlation + 1);
+    draw_work("kernel", "b", 0, 7, (at + 70) * 1000, 10000, correlation + 1);
+}
+
+/*
+ * Only the devices mark the steps, 15-80 and 115-180, and the first thread of the file does nothing meanwhile. As a graph each is
+ * launched at once: the second kernel begins a microsecond after the first is over, 26-36. So a single step takes 21, and of two,
+ * whose host pauses for 40 between them, the first takes from 15 to 55.
+ */
+static void a_step_of_the_devices_begins_with_its_work(void **state)
+{
+    (void)state;
+    for (int two = 0; two < 2; two++) {
+        draw_begin(&wants);
+        draw_host("cpu_op", "python", 1, 0, 1000);
+        draw_device_step("device [step 0]", 0, 1);
+        if (two)
+            draw_device_step("device [step 1]", 100, 3);
+        draw_host("cpu_op", "python", 1, 900000, 1000);
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, false),
+                         two ? 40000 : 21000);
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false),
+                         two ? 100000 : 65000);
+        trace_free(trace);
+    }
+}
+
 /*
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
@@ -808,6 +843,7 @@ int main(void)
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
+        cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
