@@ -672,11 +672,6 @@ name_id graph_link_name_id(const struct graph_links *links, event_id e)
     return op ? op->name : links->unmatched;
 }
 
-const char *graph_link_name(const struct graph_links *links, event_id e)
-{
-    return names_text(links->bodies->texts, graph_link_name_id(links, e));
-}
-
 /* ---- notices ---- */
 
 void graph_links_tell(const struct graph_links *links, struct result *result)

@@ -60,7 +60,7 @@ static const char *operators_of(const struct trace *trace)
         if (!graph_link_is_work(links, e))
             continue;
         strcat(text, *text ? " " : "");
-        strcat(text, graph_link_name(links, e));
+        strcat(text, graph_link_text(links, graph_link_name_id(links, e)));
     }
     return text;
 }
