@@ -658,7 +658,7 @@ static const struct opt options[] = {
 /* In the order of enum modules_by. */
 static const struct opt_choice own_words[] = {
     { "tree", "each module within those that called it", NULL },
-    { "module", "each module, whoever called it", "instance" },
+    { "module", "each module, added up over its callers", "instance" },
     { "class", "all modules of a class together", NULL },
     { "line", "the innermost function outside PyTorch: file(line): name", "stack" },
     { .name = "step", .refusal = "a module runs in every step; see --steps, and tpa top --by module,step" },

@@ -360,7 +360,7 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
     pool_prepare(&writer->pool, READY_BUFFERS);
     int64_t now = clock_now_ns();
     if (control_tick(writer->control, now, own_ns(writer)) && !why && !hardware_forbids_flush()) {
-        why = "asked for no more";
+        why = "everything requested was recorded";
         collect_the_rest(writer);
     }
     if (!why && now - *flushed_ns >= WRITER_FLUSH_NS) {

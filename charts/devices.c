@@ -276,7 +276,7 @@ static bool draw_utilization(const struct chart_request *request, struct picture
                              struct tpa_error *err)
 {
     draw_devices(request, picture, &utilization);
-    return chart_is_drawn(picture, err, "no device worked for what was launched in the time asked for");
+    return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 
 static bool draw_overlap(const struct chart_request *request, struct picture *picture, struct tpa_error *err)

@@ -126,7 +126,7 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
     size_t found = add_devices(request, picture, records, false);
     found += add_devices(request, picture, records, true);
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
-    return chart_is_drawn(picture, err, "no memory was allocated in the time asked for");
+    return chart_is_drawn(picture, err, "no memory was allocated in the selected time");
 }
 
 const struct chart_type chart_type_memory = {

@@ -150,7 +150,7 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
     if (!comm)
         return false;
     comm_free(comm);
-    return chart_is_drawn(picture, err, "no device worked for what was launched in the time asked for");
+    return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 
 const struct chart_type chart_type_ranks = {

@@ -10,7 +10,7 @@ static const struct table_column columns[] = {
     { "intensity", "Operations per byte", TABLE_NUMBER, "operations for each byte moved at least", 0, NULL },
     { "rate", "Per second", TABLE_FLOPS, "operations per second", 0, NULL },
     { "time", "Time", TABLE_NS, "time of its operations", 0, NULL },
-    { "told", "Told", TABLE_TEXT, "which operator it is, with its shapes and share of the time", 0, NULL },
+    { "label", "Label", TABLE_TEXT, "which operator it is, with its shapes and share of the time", 0, NULL },
 };
 
 enum { COLUMN_TIME = 2, COLUMN_LABEL, COLUMNS };

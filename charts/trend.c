@@ -34,7 +34,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_WORSE] = { "worse", "Worse", TABLE_NS, "the same, of runs that were NEW or EXISTING", 0, NULL },
     [COLUMN_LOW] = { "low", "Low", TABLE_NS, "lower edge of the band", 0, NULL },
     [COLUMN_HIGH] = { "high", "High", TABLE_NS, "upper edge", 0, NULL },
-    [COLUMN_LABEL] = { "told", "Told", TABLE_TEXT, "which run it was, and the verdict on it", 0, NULL },
+    [COLUMN_LABEL] = { "label", "Label", TABLE_TEXT, "which run it was, and the verdict on it", 0, NULL },
     [COLUMN_TICK] = { "tick", "Date and commit", TABLE_TEXT, "day of the run, and its commit", 0, NULL },
 };
 /* clang-format on */

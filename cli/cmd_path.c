@@ -159,8 +159,8 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     if (windows->count == 0 && all)
         result_add_notice(
             result, "elsewhere", 0, NULL, TPA_NOWHERE,
-            "no path ends in a file of the ranks asked for: over several ranks it ends in the one that "
-            "came last; for the path of one rank alone name its file alone");
+            "no path ends in a file of the selected ranks: over several ranks it ends in the one that "
+            "came last; for the path of one rank, name only its file");
     else if (windows->count == 0)
         result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                           "nothing with a duration was recorded on a thread or device, so there is no path");

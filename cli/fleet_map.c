@@ -197,7 +197,7 @@ static bool check_collectives(const struct fleet_map *map, struct tpa_error *err
     return counted == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
            tpa_fail(
                err, TPA_NOWHERE,
-               "the files apart hold collectives of recordings whose facts are not given, or one is given twice");
+               "the separate files hold collectives of recordings whose facts are not given, or one is given twice");
 }
 
 static const char *any_apart(const struct fleet_map *map)

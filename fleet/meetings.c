@@ -634,7 +634,7 @@ static bool count_absent(struct fleet_meetings *meetings, const struct fleet_fil
     meetings->absent = recorded > meetings->rows ? recorded - meetings->rows : 0;
     return !files || meetings->rows <= recorded ||
            tpa_fail(err, TPA_NOWHERE,
-                    "the files apart hold %" PRIu64 " collectives, and the facts tell of %" PRIu64
+                    "the separate files hold %" PRIu64 " collectives, but the facts record %" PRIu64
                     ": is one given twice?",
                     meetings->rows, recorded);
 }

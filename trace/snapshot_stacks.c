@@ -145,7 +145,7 @@ bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err)
     if (lengths.sum <= most)
         return true;
     tpa_fail(err, TPA_NOWHERE,
-             "the stacks of this snapshot are far longer than its %" PRId64 " bytes can tell",
+             "the stacks of this snapshot are far longer than its %" PRId64 " bytes can hold",
              snapshot->bytes);
     return tpa_hint(err, "PyTorch writes none such; did the file come from a stranger?");
 }

@@ -140,7 +140,7 @@ static struct table *ranges_table(const struct latency *latency)
 {
     struct table *table =
         TABLE_OF_ROWS("ranges", "How long each takes", range_columns, latency->rows.at, latency->rows.count);
-    table->none = "No name occurs often enough to tell how long each takes.";
+    table->none = "No name occurs often enough for statistics of its times.";
     group_show(latency->group, table, offsetof(struct latency_row, key));
     table->sort_column = table_column_at(table, offsetof(struct latency_row, total_ns));
     table_drop_hidden(table);
@@ -166,8 +166,8 @@ static void add_phases(const struct latency *latency, struct result *result)
 
 static void add_outliers(const struct latency *latency, const struct trace *trace, struct result *result)
 {
-    struct table *table = TABLE_OF_ROWS("outliers", "Those that took far longer", outlier_columns,
-                                        latency->outliers.at, latency->outliers.count);
+    struct table *table =
+        TABLE_OF_ROWS("outliers", "Outliers", outlier_columns, latency->outliers.at, latency->outliers.count);
     table->none = "No range took far longer than the others of its name.";
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct latency_outlier, rank, 0);

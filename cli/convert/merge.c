@@ -140,7 +140,7 @@ static void tell_clocks(struct buffer *out, const struct trace *trace, const str
     buffer_printf(out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- ", sure,
                   trace->file_count);
     quantity_show_rounded_time(out, (double)most_ns);
-    buffer_printf(out, " and less%s\n", odd > shown ? "; more are unsure than were told" : "");
+    buffer_printf(out, " and less%s\n", odd > shown ? "; further unsure ones are not listed" : "");
 }
 
 /* ---- arrows ---- */

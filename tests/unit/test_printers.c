@@ -507,7 +507,7 @@ static void a_page_has_tables_notices_and_the_picture(void **state)
     static const struct table_column dots[] = {
         { "run", "Run", TABLE_COUNT, "", 0, NULL },
         { "level", "Level", TABLE_NS, "", 0, NULL },
-        { "told", "Told", TABLE_TEXT, "", 0, NULL },
+        { "label", "Label", TABLE_TEXT, "", 0, NULL },
     };
     struct result *result = small_result();
     struct table *found = table_open("verdicts", "Verdicts", columns, COLUMNS);
