@@ -40,6 +40,7 @@ void device_use_finish(struct device_use *use);
  * finished. */
 void device_use_unite(const struct device_use *use, unsigned kinds, struct intervals *out);
 
+/* Free what USE owns. */
 void device_use_release(struct device_use *use);
 
 /*

@@ -202,6 +202,7 @@ static inline moment_id replay_work_end(const struct replay_graph *graph, size_t
 
 enum moment_kind { MOMENT_HOST, MOMENT_WORK_START, MOMENT_WORK_END, MOMENT_JOIN };
 
+/* What M is a moment of. */
 static inline enum moment_kind replay_moment_kind(const struct replay_graph *graph, moment_id m)
 {
     if (m < graph->host_count)

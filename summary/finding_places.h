@@ -19,6 +19,7 @@ struct place {
 /* Is E of the place? May depend on its kind and name alone. */
 typedef bool place_holds(const struct trace *trace, event_id e);
 
+/* The place of all events of TRACE that HOLDS. */
 struct place place_find(const struct trace *trace, place_holds *holds);
 
 /*

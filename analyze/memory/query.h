@@ -31,6 +31,8 @@ struct memory_query {
     struct memory *memory; /* the result */
 };
 
+/* Set up QUERY for a pass over RECORDS; what it points to is borrowed, MEMORY gets the rows. Release after use,
+ * which frees the arrays of QUERY, not the result. */
 void memory_query_open(struct memory_query *query, const struct trace *trace,
                        const struct selection *selection, const struct memory_options *options,
                        const struct memory_records *records, struct memory *memory);

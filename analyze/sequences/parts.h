@@ -49,6 +49,7 @@ struct stream_operations stream_operations_open(const struct trace *trace, const
                                                 bool by_steps);
 void stream_operations_release(struct stream_operations *operations);
 
+/* The event of an operation, a kernel, copy or memset. */
 static inline event_id work_event(const struct stream_operations *operations, const struct stream_work *work)
 {
     return operations->gpu->event[work->position];
@@ -66,6 +67,7 @@ static inline event_id work_op(const struct stream_operations *operations, const
     return operations->gpu->op[work->position];
 }
 
+/* Its start, end and duration, as trace_start_ns and others: the next three functions. */
 static inline int64_t work_start_ns(const struct stream_operations *operations,
                                     const struct stream_work *work)
 {
@@ -114,6 +116,7 @@ struct outer_operators {
     size_t *near;  /* by track: where was searched last */
 };
 
+/* New; release with outer_operators_release. NAMES is not needed afterwards. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names);
 void outer_operators_release(struct outer_operators *outer);
 
@@ -129,6 +132,7 @@ struct work_words {
     int64_t left_out;         /* texts that were not made, as they would be more than memory should hold */
 };
 
+/* New; TRACE and TEXTS must outlive it and what it returns. Free with work_words_free. */
 struct work_words *work_words_open(const struct trace *trace, struct arena *texts);
 void work_words_free(struct work_words *words);
 

@@ -43,6 +43,7 @@ struct tpalog_blocks {
     bool header_damaged;
 };
 
+/* Begin at the start of SOURCE, which is borrowed. Release with tpalog_blocks_release. */
 void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
 void tpalog_blocks_release(struct tpalog_blocks *blocks);
 
@@ -145,6 +146,7 @@ struct tpalog_texts {
     uint64_t lost_count;
 };
 
+/* No texts yet. Release with tpalog_texts_release. */
 void tpalog_texts_init(struct tpalog_texts *texts);
 void tpalog_texts_release(struct tpalog_texts *texts);
 
