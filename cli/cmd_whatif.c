@@ -246,9 +246,9 @@ static void move_event(const struct replay *replay, const uint32_t *work_of, eve
     *dur_ns = to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static bool write_timeline(const struct whatif *whatif, const struct whatif_args *args, struct tpa_error *err)
+static bool write_timeline(const struct replay *replay, const struct whatif_args *args, struct tpa_error *err)
 {
-    const struct replay_graph *graph = whatif->graph;
+    const struct replay_graph *graph = replay->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
     int64_t *start_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *start_ns));
     int64_t *dur_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *dur_ns));
@@ -257,7 +257,7 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
     for (size_t i = 0; i < graph->gpu->count; i++)
         work_of[graph->gpu->event[i]] = (uint32_t)i;
     for (event_id e = 0; e < moved.event_count; e++)
-        move_event(whatif->replay, work_of, e, &start_ns[e], &dur_ns[e]);
+        move_event(replay, work_of, e, &start_ns[e], &dur_ns[e]);
     struct packed_block *plain = packed_plain(moved.event_count);
     moved.start_ns = (struct packed){ plain, start_ns };
     moved.dur_ns = (struct packed){ plain, dur_ns };
@@ -295,7 +295,9 @@ static bool answer(const struct trace *trace, const struct request *request, int
         *status = EXIT_LIMIT_PASSED;
     bool fine = true;
     if (args->to == TO_CHROME) {
-        fine = write_timeline(whatif, args, err);
+        struct replay *replay = whatif_replay(graph, question->edits.at, question->edits.count, err);
+        fine = replay && write_timeline(replay, args, err);
+        replay_free(replay);
     } else {
         struct result *result = result_open("tpa.whatif/1");
         if (request->edits.count)

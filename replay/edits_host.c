@@ -289,7 +289,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
     uint32_t file = graph->trace->tracks[own->track].file;
-    const struct intervals *captures = &launch_calls_of(graph->trace)->captures[file];
+    const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {

@@ -115,6 +115,8 @@ struct replay_graph {
     const struct replay
         *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
     const struct changes *view_with;
+    bool *
+        view_lacks; /* set where a time was asked for that the replay of a view forgot: what came of it is wrong */
 
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;
@@ -187,7 +189,11 @@ static inline int64_t replay_recorded_ns(const struct replay_graph *graph, momen
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {
     int64_t ns = replay_recorded_ns(graph, m);
-    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
+    if (!graph->shifts)
+        return ns;
+    if (!shifts_are_known(graph->shifts, m))
+        *graph->view_lacks = true;
+    return (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m));
 }
 
 /* The moments of work I (an index into gpu->event). */

@@ -336,8 +336,8 @@ struct replay *replay_pass_by(const struct replay_graph *graph, const struct cha
     for (size_t r = 0; r < graph->order.count; r++) {
         place_run(&pass, graph->order.first[r], graph->order.length[r]);
         for (; next < uses->count && uses->at[next].run == r; next++) {
-            visit(context, pass.replay, uses->at[next].block);
-            shifts_forget(&pass.replay->shifts, uses->at[next].block);
+            if (!visit(context, pass.replay, uses->at[next].block))
+                shifts_forget(&pass.replay->shifts, uses->at[next].block);
         }
     }
     free(pass.first);

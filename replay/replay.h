@@ -83,9 +83,10 @@ void replay_free(struct replay *replay);
 
 /*
  * The same, of which few moments matter: VISIT sees each block of SHIFTS_OF_BLOCK moments once all of these have come and nothing else
- * asks for them, and then it is forgotten. Thus the replay takes the memory of what is under way, not of the whole recording.
+ * asks for them, and says whether to keep it; else it is forgotten. Thus the replay takes the memory of what is under way, not of the
+ * whole recording.
  */
-typedef void replay_visit(void *context, const struct replay *replay, size_t block);
+typedef bool replay_visit(void *context, const struct replay *replay, size_t block);
 struct replay *replay_pass_by(const struct replay_graph *graph, const struct changes *changes,
                               replay_visit *visit, void *context);
 

@@ -200,7 +200,7 @@ static void gather_run(struct gathering *gathering, const struct replay *replay,
 }
 
 /* A replay_visit. */
-static void gather_block(void *context, const struct replay *replay, size_t block)
+static bool gather_block(void *context, const struct replay *replay, size_t block)
 {
     struct gathering *gathering = context;
     const struct work_steps *of = gathering->of;
@@ -212,6 +212,7 @@ static void gather_block(void *context, const struct replay *replay, size_t bloc
     SEARCH(i, of->runs.count, replay_work_end(graph, of->runs.at[i].first) < first);
     for (; i < of->runs.count && replay_work_end(graph, of->runs.at[i].first) < end; i++)
         gather_run(gathering, replay, &of->runs.at[i]);
+    return false;
 }
 
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */

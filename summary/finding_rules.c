@@ -635,10 +635,10 @@ static void look_at_longest(struct pricing *pricing)
 /* Where most of a recording is the capture of a graph, the host launches nothing, once. */
 static bool is_of_a_capture(const struct pricing *pricing)
 {
-    const struct launch_calls *calls = launch_calls_of(pricing->trace);
+    const struct capture_times *captures = capture_times_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&capture_ns, intervals_length(&captures->of_file[f]));
         sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
     return capture_ns > all_ns / 2;

@@ -340,6 +340,47 @@ static void a_step_of_the_devices_begins_with_its_work(void **state)
 }
 
 /*
+ * In us: the last of seven steps, which is the median, waits for a kernel that was launched 470 earlier, in the second. So its path,
+ * from the end: 5 of an operator, 5 until the call returns, and the kernel. Nothing changes, and then it is the same.
+ */
+static void a_path_finds_what_began_long_before_its_step(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = { 130, 70, 120, 80, 110, 90, 100 };
+    enum { STEPS = sizeof lengths / sizeof *lengths, KERNELS = 40, LONG = 9999 };
+    draw_begin(&wants);
+    int64_t at = 0;
+    for (int step = 0; step < STEPS; step++) {
+        char name[24];
+        snprintf(name, sizeof name, "ProfilerStep#%d", step);
+        draw_host("user_annotation", name, 1, at * 1000, lengths[step] * 1000);
+        draw_host("cpu_op", "op", 1, at * 1000, lengths[step] * 1000);
+        if (step == 1) {
+            draw_call("cudaLaunchKernel", 1, 131000, 1000, LONG);
+            draw_work("kernel", "long", 0, 9, 135000, 555000, LONG);
+        }
+        for (int k = 0; k < KERNELS && step < STEPS - 1; k++) {
+            int64_t own_ns = (at + 4 + k) * 1000;
+            draw_call("cudaLaunchKernel", 1, own_ns, 500, step * KERNELS + k + 1);
+            draw_work("kernel", "short", 0, 7, own_ns + 2000, 700, step * KERNELS + k + 1);
+        }
+        at += lengths[step];
+    }
+    draw_call("cudaDeviceSynchronize", 1, 610000, 85000, LONG + 1);
+    draw_host("user_annotation", "ProfilerStep#7", 1, at * 1000, 300000);
+    struct trace *trace = draw_end();
+    struct tpa_error err = { 0 };
+    struct edit nothing = { .kind = EDIT_NO_ALLOC };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &nothing, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
+    assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
+    assert_memory_equal(whatif->then_parts_ns, whatif->now_parts_ns, sizeof whatif->now_parts_ns);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
+/*
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
  */
@@ -844,6 +885,7 @@ int main(void)
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
+        cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
