@@ -139,8 +139,8 @@ struct whatif_gate {
     bool is_share;
 };
 
-/* The prediction for one question. */
-struct question {
+/* What the command line requests. */
+struct request {
     const struct whatif_args *args;
     struct edits edits;
     struct whatif_gate gate;
@@ -163,12 +163,12 @@ static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then
                           : then_ns <= gate->time_ns;
 }
 
-static void tell_gate(const struct question *question, const struct whatif *whatif, struct result *result)
+static void tell_gate(const struct request *request, const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
-    bool reached = reaches(&question->gate, now_ns, then_ns);
+    bool reached = reaches(&request->gate, now_ns, then_ns);
     result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
-                      question->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
+                      request->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
 }
 
 /* ---- sweep ---- */
@@ -283,15 +283,15 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 
 /* ---- the command ---- */
 
-static bool answer(const struct trace *trace, const struct question *question, int *status,
+static bool answer(const struct trace *trace, const struct request *request, int *status,
                    struct tpa_error *err)
 {
-    const struct whatif_args *args = question->args;
+    const struct whatif_args *args = request->args;
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct whatif *whatif = whatif_open(graph, question->edits.at, question->edits.count, args->whole, err);
+    struct whatif *whatif = whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
     if (!whatif)
         return false;
-    if (args->gate && !reaches(&question->gate, whatif->steps->now_ns, whatif->steps->then_ns))
+    if (args->gate && !reaches(&request->gate, whatif->steps->now_ns, whatif->steps->then_ns))
         *status = EXIT_LIMIT_PASSED;
     bool fine = true;
     if (args->to == TO_CHROME) {
@@ -300,11 +300,11 @@ static bool answer(const struct trace *trace, const struct question *question, i
         replay_free(replay);
     } else {
         struct result *result = result_open("tpa.whatif/1");
-        if (question->edits.count)
-            whatif_add_tables(whatif, question->edits.at, result);
-        fine = !args->sweep || add_sweep(graph, args, &question->edits, result, err);
+        if (request->edits.count)
+            whatif_add_tables(whatif, request->edits.at, result);
+        fine = !args->sweep || add_sweep(graph, args, &request->edits, result, err);
         if (args->gate)
-            tell_gate(question, whatif, result);
+            tell_gate(request, whatif, result);
         path_add_notices(graph, result);
         load_add_notices(trace, result);
         struct output_args output = args->output;
@@ -333,18 +333,18 @@ static bool is_empty(const struct trace *trace, struct tpa_error *err)
 static int whatif_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct whatif_args *args = call->args;
-    struct question question = { .args = args };
+    struct request request = { .args = args };
     int status = EXIT_FINE;
-    bool fine = collect_edits(args, &question.edits, err) &&
-                (!args->gate || parse_gate(args->gate, &question.gate, err));
+    bool fine = collect_edits(args, &request.edits, err) &&
+                (!args->gate || parse_gate(args->gate, &request.gate, err));
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
                                       : args->comm_bandwidth || args->at_peak > 0 || args->fuse
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
-    fine = trace && !is_empty(trace, err) && answer(trace, &question, &status, err);
+    fine = trace && !is_empty(trace, err) && answer(trace, &request, &status, err);
     trace_free(trace);
-    VEC_FREE(&question.edits);
+    VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;
 }
 

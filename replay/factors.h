@@ -49,6 +49,7 @@ void factors_release(struct factors *factors);
 /* Let all be 1 again. */
 void factors_clear(struct factors *factors);
 
+/* Let that of I be FACTOR. */
 void factors_set(struct factors *factors, size_t i, float factor);
 
 /* Are the factors of all in the block of I 1? */
@@ -57,6 +58,7 @@ static inline bool factors_are_one(const struct factors *factors, size_t i)
     return factors->block[i / FACTORS_OF_BLOCK] == 0;
 }
 
+/* The factor of I. */
 static inline float factors_get(const struct factors *factors, size_t i)
 {
     uint32_t block = factors->block[i / FACTORS_OF_BLOCK];

@@ -41,6 +41,7 @@ void changes_free(struct changes *changes);
 /* Undo all changes. */
 void changes_clear(struct changes *changes);
 
+/* Let its moment not depend on EDGE any more; was that done? CHANGES may be NULL in the latter: nothing was. */
 void changes_drop_edge(struct changes *changes, size_t edge);
 static inline bool changes_dropped(const struct changes *changes, size_t edge)
 {

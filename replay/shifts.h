@@ -54,6 +54,7 @@ void shifts_release(struct shifts *shifts);
 /* Slow path of shifts_set: the shift is not that of the block. */
 void shifts_set_apart(struct shifts_block *block, size_t i, int64_t ns);
 
+/* Moment M shifts by NS; SHIFTS_UNSET: as if it was not set. */
 static inline void shifts_set(struct shifts *shifts, moment_id m, int64_t ns)
 {
     struct shifts_block *block = &shifts->blocks[m / SHIFTS_OF_BLOCK];

@@ -248,8 +248,8 @@ static void look_at_waits(struct pricing *pricing)
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
-    for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
+    size_t looked_at = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
+    for (size_t i = 0; transfers && i < transfers->stalls.count && looked_at < MOST; i++) {
         const struct stall_row *first = &transfers->stalls.at[i];
         size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
         if (*of == 0)
@@ -258,7 +258,7 @@ static void look_at_waits(struct pricing *pricing)
         *of = 0; /* once */
         if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
             continue;
-        asked++;
+        looked_at++;
         struct buffer title = { 0 }, where = { 0 };
         buffer_printf(&title, "%s waits for the device", stall->op.at);
         buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);

@@ -108,6 +108,7 @@ name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, b
 /* Pass on waiting events if there are many, which is possible for the first process. */
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err);
 
+/* The process and the thread in a global id: the next two functions. */
 static inline int64_t nsys_pid(int64_t global)
 {
     return global >> 24 & 0xFFFFFF;

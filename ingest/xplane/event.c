@@ -578,10 +578,10 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
 static void add_stats_of_name(const struct xplane_plane *plane, const struct xplane_event_name *name,
                               struct xplane_stats *stats)
 {
-    uint32_t told = stats->present;
+    uint32_t present = stats->present;
     for (uint32_t i = 0; i < name->stat_count; i++) {
         const struct xplane_name_stat *known = &plane->name_stats.at[name->first_stat + i];
-        if (told >> known->stat & 1)
+        if (present >> known->stat & 1)
             continue;
         stats->at[known->stat] = known->value;
         stats->present |= UINT32_C(1) << known->stat;

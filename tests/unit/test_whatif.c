@@ -731,7 +731,7 @@ static void what_is_fused_is_not_launched(void **state)
     trace_free(trace);
 }
 
-static void what_is_scaled_is_told_by_kind_and_name(void **state)
+static void what_is_scaled_is_chosen_by_kind_and_name(void **state)
 {
     (void)state;
     draw_begin(&wants);
@@ -760,7 +760,7 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
-static void work_that_a_scaled_operator_launched_is_told(void **state)
+static void work_that_a_scaled_operator_launched_is_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -780,12 +780,12 @@ static void work_that_a_scaled_operator_launched_is_told(void **state)
         assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
         struct result *result = result_open("tpa.whatif/1");
         whatif_add_tables(whatif, &edit, result);
-        size_t told = 0, assumed = 0;
+        size_t reported = 0, assumed = 0;
         for (size_t k = 0; k < result->notices.count; k++) {
-            told += strcmp(result->notices.at[k].kind, "kept_work") == 0;
+            reported += strcmp(result->notices.at[k].kind, "kept_work") == 0;
             assumed += strcmp(result->notices.at[k].kind, "assumption") == 0;
         }
-        assert_int_equal(told, cases[i].kept_ns > 0);
+        assert_int_equal(reported, cases[i].kept_ns > 0);
         assert_int_equal(assumed, 1);
         result_free(result);
         whatif_free(whatif);
@@ -899,8 +899,8 @@ int main(void)
         cmocka_unit_test(a_thread_is_waited_for),
         cmocka_unit_test(neighbours_become_one),
         cmocka_unit_test(what_is_fused_is_not_launched),
-        cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
-        cmocka_unit_test(work_that_a_scaled_operator_launched_is_told),
+        cmocka_unit_test(what_is_scaled_is_chosen_by_kind_and_name),
+        cmocka_unit_test(work_that_a_scaled_operator_launched_is_reported),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),
         cmocka_unit_test(the_first_sentence_is_true),
