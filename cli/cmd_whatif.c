@@ -295,7 +295,7 @@ static bool answer(const struct trace *trace, const struct request *request, int
         *status = EXIT_LIMIT_PASSED;
     bool fine = true;
     if (args->to == TO_CHROME) {
-        struct replay *replay = whatif_replay(graph, question->edits.at, question->edits.count, err);
+        struct replay *replay = whatif_replay(graph, request->edits.at, request->edits.count, err);
         fine = replay && write_timeline(replay, args, err);
         replay_free(replay);
     } else {

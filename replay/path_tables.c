@@ -115,7 +115,7 @@ static struct text keep(struct result *result, struct buffer *text)
     return kept;
 }
 
-/* Several windows are distinguished, one need not be. */
+/* If there are several windows, the key names the one of the row. */
 static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
                                 size_t w, struct result *result)
 {
