@@ -468,10 +468,10 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
         result_add_notice(
             result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
             graph->unknown_starts == 1
-                ? "of %zu piece of device work neither the launch nor work before it is in the file: what it waited for "
+                ? "%zu piece of device work has neither its launch nor work before it in the file: what it waited for "
                   "is unknown"
-                : "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
-                  "waited for is unknown",
+                : "%zu pieces of device work have neither their launches nor work before them in the file: what "
+                  "they waited for is unknown",
             graph->unknown_starts);
 }
 
