@@ -31,6 +31,11 @@ struct nsys_string {
     bool about_memory; /* the name of a call that allocates or frees */
 };
 
+/* A CUDA context of a process, and the number of the device that its work ran on. */
+struct nsys_context {
+    int64_t context, ordinal;
+};
+
 /* A process with recorded CUDA activity. */
 struct nsys_process {
     int64_t global; /* globalPid */
@@ -38,6 +43,7 @@ struct nsys_process {
     VEC_OF(name_id) names; /* of strings, by index; NAME_NONE: not requested yet */
     /* Names of copies by kind and both sides' memory, of sets by memory; NAME_NONE: not requested yet. */
     name_id copies[16][9][9], sets[9];
+    VEC_OF(struct nsys_context) contexts;
     VEC_OF(name_id) calls; /* the same without the version of a call's name: cudaLaunchKernel_v7000 */
 };
 
