@@ -344,7 +344,7 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
     add_host(times, end_ns, -1, times->so_far_ns);
 }
 
-/* The prefix lengths for the COUNT steps at FIRST, of the work in SETS, which need not be merged, and HOST. Free it
+/* The prefix lengths for the COUNT steps at FIRST, of the work in SETS (merged or not) and HOST. Free it
  * after use. */
 static struct part_times part_times_open(const struct device_step *first, size_t count,
                                          struct intervals sets[STEP_PARTS], const struct host_parts *host)

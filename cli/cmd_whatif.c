@@ -126,7 +126,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
     if (edits->count > 0 || args->sweep)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "nothing is to be changed");
+    tpa_fail(err, TPA_NOWHERE, "no change is given");
     return tpa_hint(
         err,
         "say what, as in --scale 'kernel:gemm=0.5', --no-data-wait or --cuda-graph; tpa help whatif lists all");

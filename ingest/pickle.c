@@ -310,7 +310,7 @@ static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error
         good = isdigit((unsigned char)line[i]);
         *number = *number * 10 + (uint64_t)(line[i] - '0');
     }
-    return good || tpa_fail(err, TPA_NOWHERE, "the number of an object in the memo is none");
+    return good || tpa_fail(err, TPA_NOWHERE, "the number of an object in the memo is not valid");
 }
 
 /* ---- refused operations ---- */

@@ -311,7 +311,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
     return kind_of_track == EVENT_OTHER && is_op ? EVENT_OP : kind_of_track;
 }
 
-/* What kind_by_name said of each name on hosts and among kernels, 1 more; 0: not asked yet. */
+/* What kind_by_name said of each name on hosts and among kernels, 1 more; 0: not determined yet. */
 struct known_kinds {
     uint8_t *on_host, *of_kernels;
 };

@@ -247,7 +247,7 @@ bool pf_in_range(struct pf_reader *reader, int64_t ns);
 /* TrackEvents: mark them in PF_PAIR, add them in PF_READ. */
 void pf_event(struct pf_reader *reader, struct pf_sequence *sequence, const struct pf_packet *packet);
 
-/* The chunk's track of the track at PLACE, with its facts told. */
+/* The chunk's track of the track at PLACE, with its facts added. */
 track_id pf_track_of(struct pf_reader *reader, uint32_t place);
 
 /* A track of a device: stream LANE of GPU. */

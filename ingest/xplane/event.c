@@ -176,7 +176,7 @@ static name_id name_of(struct xplane_reader *reader, const struct xplane_plane *
     return name->id;
 }
 
-/* The same for the whole line of HLO, of a name that name_of was asked for. */
+/* The same for the whole line of HLO, of a name that was passed to name_of before. */
 static name_id long_name_of(struct xplane_reader *reader, struct xplane_event_name *name)
 {
     if (name->long_id == NAME_NONE)

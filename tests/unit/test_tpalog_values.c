@@ -285,7 +285,7 @@ static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
     trace_free(trace);
 }
 
-/* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is asked before they are decoded, whoever reads. */
+/* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is checked before they are decoded, by one thread or four. */
 static void a_small_file_is_refused_before_it_is_decoded(void **state)
 {
     (void)state;
