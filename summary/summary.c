@@ -5,12 +5,13 @@
  */
 #include "summary/summary.h"
 
+#include "analyze/roofline.h"
 #include "base/parallel.h"
 #include "facts/callers.h"
 #include "facts/collectives.h"
 #include "facts/host_waits.h"
 #include "facts/memory_records.h"
-#include "replay/slow_work.h"
+#include "replay/make_graph.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/headline.h"
@@ -157,8 +158,19 @@ const struct trace_wants summary_wants = {
     .work_bytes = 30,
 };
 
-/* What the rules look at: questions that nothing ties together. */
-enum question { ASK_STEPS, ASK_GAPS, ASK_MEMORY, ASK_TRANSFERS, ASK_GPU, ASK_COMM, QUESTIONS };
+/* What the rules look at: questions that nothing ties together. The order is that in which two threads end at about the same time:
+ * the graph takes as long as all that follows it. The roofline goes before, as it takes most memory for a while. */
+enum question {
+    ASK_MEMORY,
+    ASK_ROOFLINE,
+    ASK_GRAPH, /* of the replay, for the prices */
+    ASK_STEPS,
+    ASK_GAPS,
+    ASK_TRANSFERS,
+    ASK_GPU,
+    ASK_COMM,
+    QUESTIONS
+};
 
 struct asking {
     struct summary *summary;
@@ -178,16 +190,21 @@ static void ask_one(void *context, size_t question)
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
     switch ((enum question)question) {
+    case ASK_MEMORY:
+        if (features & FEATURE_MEMORY)
+            summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+        break;
+    case ASK_ROOFLINE:
+        if (has_gpu && features & FEATURE_SHAPES)
+            roofline_of(trace);
+        break;
+    case ASK_GRAPH: replay_graph_of(trace); break;
     case ASK_STEPS:
         if (features & FEATURE_STEPS)
             summary->steps =
                 steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
         break;
     case ASK_GAPS: summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL; break;
-    case ASK_MEMORY:
-        if (features & FEATURE_MEMORY)
-            summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
-        break;
     case ASK_TRANSFERS:
         summary->transfers = has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0) : NULL;
         break;
@@ -209,8 +226,6 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     enum { AT_ONCE = 2 };
     unsigned workers = summary->trace->workers < AT_ONCE ? summary->trace->workers : AT_ONCE;
     struct asking asking = { .summary = summary };
-    if (summary->features & FEATURE_GPU && summary->features & FEATURE_SHAPES)
-        slow_work_of(summary->trace); /* first: of large traces, it takes most memory */
     parallel_run(workers, QUESTIONS, ask_one, &asking);
     if (summary->memory) /* what failed for want of memory is reported */
         memory_add_failures(summary->memory, result);
