@@ -206,7 +206,8 @@ static void ask_one(void *context, size_t question)
         break;
     case ASK_GAPS: summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL; break;
     case ASK_TRANSFERS:
-        summary->transfers = has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0) : NULL;
+        summary->transfers =
+            has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : TRANSFERS_BY_DEFAULT) : NULL;
         break;
     case ASK_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
     case ASK_COMM:
