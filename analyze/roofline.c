@@ -120,6 +120,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
     bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
+        roofline->rate_ns[call->rate] += call->time_ns;
         if (call->operations)
             used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
     }
@@ -564,6 +565,59 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     free(of_step);
 }
 
+/* ---- slow work ---- */
+
+/* The shortest kernel that took any time, on any device. */
+static int64_t shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
+{
+    int64_t least_ns = INT64_MAX;
+    for (size_t i = 0; i < gpu->count; i++) {
+        int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
+        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && time_ns > 0 && time_ns < least_ns)
+            least_ns = time_ns;
+    }
+    return least_ns;
+}
+
+/* Is work I of a call that does not reach SHARE, and longer than the shortest kernel, of FLOOR_NS? */
+static const struct roofline_call *slow_call(const struct roofline *roofline, const struct gpu_events *gpu,
+                                             size_t i, double share, int64_t floor_ns)
+{
+    uint32_t place = roofline->calls.of_work[i];
+    const struct roofline_call *call = place ? &roofline->calls.at[place - 1] : NULL;
+    bool is_slow =
+        call && roofline_is_below(call, share) && trace_dur_ns(gpu->trace, gpu->event[i]) > floor_ns;
+    return is_slow ? call : NULL;
+}
+
+struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share)
+{
+    const struct gpu_events *gpu = gpu_events_of(roofline->trace);
+    int64_t floor_ns = shortest_kernel_ns(roofline->trace, gpu);
+    struct roofline_slow slow = { NULL, NULL, 0 };
+    size_t count = 0;
+    for (size_t i = 0; i < gpu->count; i++)
+        count += slow_call(roofline, gpu, i, share, floor_ns) != NULL;
+    slow.work = mem_alloc(mem_times(count + 1, sizeof *slow.work));
+    slow.factor = mem_alloc(mem_times(count + 1, sizeof *slow.factor));
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct roofline_call *call = slow_call(roofline, gpu, i, share, floor_ns);
+        if (!call)
+            continue;
+        double least = (double)floor_ns / (double)trace_dur_ns(roofline->trace, gpu->event[i]),
+               factor = roofline_at_peak_ns(call) / share / (double)call->time_ns;
+        slow.work[slow.count] = (uint32_t)i;
+        slow.factor[slow.count++] = factor > least ? factor : least;
+    }
+    return slow;
+}
+
+void roofline_slow_release(struct roofline_slow *slow)
+{
+    free(slow->work);
+    free(slow->factor);
+}
+
 /* ---- all ---- */
 
 static struct roofline *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
@@ -586,6 +640,7 @@ static void release(void *value)
 {
     struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
+    roofline_slow_release(&roofline->slow);
     VEC_FREE(&roofline->rows);
     VEC_FREE(&roofline->devices);
     VEC_FREE(&roofline->peaks);
@@ -596,22 +651,29 @@ static void release(void *value)
     free(roofline);
 }
 
-/* The result that the page, its chart and the summary share: computed once. */
+/* The result that the page, its chart, the summary and its replays share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     struct roofline *usual = analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     usual->own = NULL;
+    usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
+    roofline_calls_forget(&usual->calls);
     selection_free(all);
     return usual;
+}
+
+const struct roofline *roofline_of(const struct trace *trace)
+{
+    static const struct derivation usual = { derive_usual, release };
+    return trace_derive(trace, &usual);
 }
 
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override)
 {
-    static const struct derivation usual = { derive_usual, release };
     if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
-        return trace_derive(trace, &usual);
+        return roofline_of(trace);
     return analyze(trace, selection, by, override);
 }
 

@@ -647,11 +647,17 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     free(index);
 }
 
+void roofline_calls_forget(struct roofline_calls *calls)
+{
+    VEC_FREE(calls);
+    free(calls->of_work);
+    calls->of_work = NULL;
+}
+
 void roofline_calls_release(struct roofline_calls *calls)
 {
-    free(calls->at);
+    roofline_calls_forget(calls);
     arena_release(&calls->costs);
-    free(calls->of_work);
     free(calls->peaks);
     free(calls->wanted_captured);
 }

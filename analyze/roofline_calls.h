@@ -59,6 +59,9 @@ struct roofline_calls {
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
 void roofline_calls_release(struct roofline_calls *calls);
 
+/* Free the calls and of_work early. */
+void roofline_calls_forget(struct roofline_calls *calls);
+
 /* The name, or another text, of ID: one of the trace's or, after these, of the captures of its graphs. Borrowed. */
 const char *roofline_name(const struct trace *trace, name_id id);
 const char *roofline_text(const struct trace *trace, name_id id);

@@ -305,8 +305,8 @@ struct part_times {
     int64_t (*before_ns)[STEP_OTHER];
     size_t count, known; /* moments; those already passed */
     int64_t so_far_ns[STEP_OTHER];
-    const struct host_parts *host;
-    size_t host_at[STEP_OTHER]; /* see host_before */
+    const struct host_parts *host; /* NULL: the sets hold those of the host, too */
+    size_t host_at[STEP_OTHER];    /* see host_before */
 };
 
 static int compare_moments(const void *left, const void *right)
@@ -318,7 +318,7 @@ static int compare_moments(const void *left, const void *right)
 /* Add the length of each part of the host before a moment to SUMS, or subtract it if SIGN is -1. Moments ascend. */
 static void add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
 {
-    for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
+    for (size_t p = STEP_COMMUNICATION; times->host && p < STEP_OTHER; p++)
         sums[p] += sign * host_before(&times->host->part[p], &times->host_at[p], moment_ns);
 }
 
@@ -344,8 +344,8 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
     add_host(times, end_ns, -1, times->so_far_ns);
 }
 
-/* The prefix lengths for the COUNT steps at FIRST, of the work in SETS (merged or not) and HOST. Free it
- * after use. */
+/* The prefix lengths for the COUNT steps at FIRST, of the work in SETS, which need not be merged, and HOST, or NULL
+ * where SETS hold its parts. Free it after use. */
 static struct part_times part_times_open(const struct device_step *first, size_t count,
                                          struct intervals sets[STEP_PARTS], const struct host_parts *host)
 {
@@ -418,7 +418,7 @@ static bool is_requested(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Add rows of LANE for all steps of its file; SETS are the intervals of its work. */
+/* Add rows of LANE for all steps of its file; SETS are the intervals of its work; HOST: see part_times_open. */
 static void add_rows(const struct steps_query *query, const struct lane *lane,
                      struct intervals sets[STEP_PARTS], const struct host_parts *host, step_rows *rows)
 {
@@ -431,7 +431,8 @@ static void add_rows(const struct steps_query *query, const struct lane *lane,
     part_times_release(&times);
 }
 
-/* Rows for all steps, file by file. */
+/* Rows for all steps, file by file. Work goes before the host, whose parts follow its own in precedence, so both fit in the same
+ * sets: cheaper than host_parts, which lanes share. */
 static void add_steps(const struct steps_query *query, step_rows *rows)
 {
     size_t first;
@@ -439,12 +440,11 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         if (device_steps_of_file(query->steps, file, &first) == first)
             continue;
         struct lane whole = { .file = file };
-        struct host_parts host = host_parts_open(query, file);
         struct intervals sets[STEP_PARTS] = { 0 };
         find_work(query, &whole, sets);
-        add_rows(query, &whole, sets, &host, rows);
+        find_host_parts(query, file, sets);
+        add_rows(query, &whole, sets, NULL, rows);
         release_parts(sets);
-        host_parts_release(&host);
     }
 }
 

@@ -68,6 +68,14 @@ void mem_return_free_memory(void)
 #endif
 }
 
+void mem_keep_small_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
+}
+
 void mem_keep_blocks(void)
 {
     keeps_blocks = true;

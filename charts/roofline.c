@@ -131,10 +131,8 @@ static void add_roof(struct chart *chart, const char *title, enum chart_color co
 /* The rate of matrix units that most of the time is held to; PEAK_NONE: nothing uses them. */
 static enum peak_rate main_rate(const struct roofline *roofline)
 {
-    int64_t times[PEAK_RATES + 1] = { 0 };
+    const int64_t *times = roofline->rate_ns;
     enum peak_rate most = PEAK_NONE;
-    for (size_t c = 0; c < roofline->calls.count; c++)
-        times[roofline->calls.at[c].rate] += roofline->calls.at[c].time_ns;
     for (int r = 0; r < PEAK_FP32; r++)
         if (times[r] > (most == PEAK_NONE ? 0 : times[most]))
             most = (enum peak_rate)r;

@@ -5,12 +5,13 @@
  */
 #include "summary/summary.h"
 
+#include "analyze/roofline.h"
 #include "base/parallel.h"
 #include "facts/callers.h"
 #include "facts/collectives.h"
 #include "facts/host_waits.h"
 #include "facts/memory_records.h"
-#include "replay/slow_work.h"
+#include "replay/make_graph.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/headline.h"
@@ -157,8 +158,19 @@ const struct trace_wants summary_wants = {
     .work_bytes = 30,
 };
 
-/* What the rules look at; independent of each other. */
-enum input { INPUT_STEPS, INPUT_GAPS, INPUT_MEMORY, INPUT_TRANSFERS, INPUT_GPU, INPUT_COMM, INPUTS };
+/* What the rules look at; independent of each other. The order is that in which two threads end at about the same time:
+ * the graph takes as long as all that follows it. The roofline goes before, as it takes most memory for a while. */
+enum input {
+    INPUT_MEMORY,
+    INPUT_ROOFLINE,
+    INPUT_GRAPH, /* of the replay, for the prices */
+    INPUT_STEPS,
+    INPUT_GAPS,
+    INPUT_TRANSFERS,
+    INPUT_GPU,
+    INPUT_COMM,
+    INPUTS
+};
 
 struct gathering {
     struct summary *summary;
@@ -178,6 +190,15 @@ static void gather_one(void *context, size_t input)
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
     switch ((enum input)input) {
+    case INPUT_MEMORY:
+        if (features & FEATURE_MEMORY)
+            summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+        break;
+    case INPUT_ROOFLINE:
+        if (has_gpu && features & FEATURE_SHAPES)
+            roofline_of(trace);
+        break;
+    case INPUT_GRAPH: replay_graph_of(trace); break;
     case INPUT_STEPS:
         if (features & FEATURE_STEPS)
             summary->steps =
@@ -186,12 +207,9 @@ static void gather_one(void *context, size_t input)
     case INPUT_GAPS:
         summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL;
         break;
-    case INPUT_MEMORY:
-        if (features & FEATURE_MEMORY)
-            summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
-        break;
     case INPUT_TRANSFERS:
-        summary->transfers = has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0) : NULL;
+        summary->transfers =
+            has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : TRANSFERS_BY_DEFAULT) : NULL;
         break;
     case INPUT_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
     case INPUT_COMM:
@@ -211,8 +229,6 @@ static bool gather(struct summary *summary, struct result *result, struct tpa_er
     enum { AT_ONCE = 2 };
     unsigned workers = summary->trace->workers < AT_ONCE ? summary->trace->workers : AT_ONCE;
     struct gathering gathering = { .summary = summary };
-    if (summary->features & FEATURE_GPU && summary->features & FEATURE_SHAPES)
-        slow_work_of(summary->trace); /* first: of large traces, it takes most memory */
     parallel_run(workers, INPUTS, gather_one, &gathering);
     if (summary->memory) /* what failed for want of memory is reported */
         memory_add_failures(summary->memory, result);
