@@ -64,8 +64,8 @@ static void add_events(struct trace_storage *storage, const struct trace_columns
 {
     size_t base = storage->count, count = columns->count;
     builder_reserve_events(storage, count);
-    memcpy(storage->start_ns + base, columns->start_ns, count * sizeof *columns->start_ns);
-    memcpy(storage->dur_ns + base, columns->dur_ns, count * sizeof *columns->dur_ns);
+    packing_add_all(&storage->start_ns, columns->start_ns, count);
+    packing_add_all(&storage->dur_ns, columns->dur_ns, count);
     memcpy(storage->name + base, columns->name, count * sizeof *columns->name);
     memcpy(storage->track + base, columns->track, count * sizeof *columns->track);
     memcpy(storage->category + base, columns->category, count * sizeof *columns->category);
@@ -94,7 +94,10 @@ static void add_arg(struct arg_storage *to, size_t base, size_t count, const str
 {
     arg_storage_reserve_present(to, base + count);
     add_bits(to->present, base, from->present, count);
-    arg_storage_add_values(to, from->values, from->narrow, from->count);
+    if (from->narrow)
+        packing_add_narrow(&to->values, from->narrow, from->count);
+    else
+        packing_add_all(&to->values, from->values, from->count);
 }
 
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,

@@ -1,17 +1,7 @@
 /* packed.c - see packed.h. */
 #include "trace/packed.h"
 
-#include "base/memory.h"
 #include <string.h>
-
-struct packed_block *packed_plain(size_t count)
-{
-    struct packed_block *blocks = mem_alloc(mem_times(packed_blocks(count), sizeof *blocks));
-    for (size_t block = 0; block < packed_blocks(count); block++)
-        blocks[block] =
-            (struct packed_block){ 0, (uint32_t)(block * PACKED_VALUES), sizeof(int64_t), PACKED_UNBOUNDED };
-    return blocks;
-}
 
 void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values)
 {

@@ -16,7 +16,8 @@ void trace_free(struct trace *trace)
     struct trace_storage *storage = trace->storage;
     trace_release_derived(storage);
     size_t capacity = storage->capacity;
-    storage_free_times(storage);
+    packing_release(&storage->start_ns);
+    packing_release(&storage->dur_ns);
     column_free(storage->name, capacity * sizeof *storage->name);
     column_free(storage->track, capacity * sizeof *storage->track);
     column_free(storage->category, capacity * sizeof *storage->category);
