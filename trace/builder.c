@@ -463,12 +463,12 @@ static void append_flows_and_samples(struct trace_builder *builder, struct trace
 {
     struct trace_storage *storage = builder->storage;
     for (size_t i = 0; i < chunk->flows.count; i++) {
-        struct trace_flow flow = chunk->flows.at[i];
-        flow.category = map_text(chunk, flow.category);
-        flow.name = map_text(chunk, flow.name);
-        flow.track = chunk->tracks.map.at[flow.track];
-        *VEC_PUSH(&storage->flows) = flow;
+        struct trace_flow *flow = &chunk->flows.at[i];
+        flow->category = map_text(chunk, flow->category);
+        flow->name = map_text(chunk, flow->name);
+        flow->track = chunk->tracks.map.at[flow->track];
     }
+    flow_columns_add(&storage->flows, chunk->flows.at, chunk->flows.count);
     for (size_t i = 0; i < chunk->samples.count; i++) {
         struct trace_sample sample = chunk->samples.at[i];
         sample.counter = map_text(chunk, sample.counter);
@@ -487,6 +487,8 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     size_t base = storage->count;
     if (builder->trace->wants.only_count) {
         builder->trace->events_counted += chunk->count;
+        builder->trace->flows_counted += chunk->flows.count;
+        builder->trace->samples_counted += chunk->samples.count;
         trace_chunk_clear(chunk);
         return true;
     }
@@ -609,8 +611,8 @@ void storage_lend(struct trace *trace)
     drop_notices(storage);
     trace->notices = storage->notices.at;
     trace->notice_count = storage->notices.count;
-    trace->flows = storage->flows.at;
-    trace->flow_count = storage->flows.count;
+    flow_columns_finish(&storage->flows);
+    trace->flow_count = flow_columns_count(&storage->flows);
     trace->samples = storage->samples.at;
     trace->sample_count = storage->samples.count;
 }

@@ -106,6 +106,10 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     struct trace_storage *storage = builder->storage;
     assert(storage->files.count > 0);
     size_t base = storage->count;
+    if (builder->trace->wants.only_count) {
+        builder->trace->events_counted += columns->count;
+        return true;
+    }
     if (!builder_check_ceiling(builder, columns->count, 0, err))
         return false;
     if (columns->count == 0)
@@ -117,23 +121,20 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     return builder_check_room(builder, err);
 }
 
-void trace_builder_take_flows(struct trace_builder *builder, struct trace_flow *flows, size_t count)
+void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow)
 {
-    struct trace_storage *storage = builder->storage;
-    if (storage->flows.count == 0) {
-        VEC_FREE(&storage->flows);
-        storage->flows.at = flows;
-        storage->flows.count = storage->flows.capacity = count;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&storage->flows) = flows[i];
-    free(flows);
+    if (builder->trace->wants.only_count)
+        builder->trace->flows_counted++;
+    else
+        flow_columns_add(&builder->storage->flows, flow, 1);
 }
 
 void trace_builder_add_sample(struct trace_builder *builder, const struct trace_sample *sample)
 {
-    *VEC_PUSH(&builder->storage->samples) = *sample;
+    if (builder->trace->wants.only_count)
+        builder->trace->samples_counted++;
+    else
+        *VEC_PUSH(&builder->storage->samples) = *sample;
 }
 
 struct trace_container *trace_builder_container(struct trace_builder *builder, const char *path)

@@ -22,6 +22,17 @@ void packed_read_block(const struct packed *packed, size_t block, size_t count, 
 #undef READ
 }
 
+void packed_read_values(const struct packed *packed, size_t first, size_t count, int64_t *values)
+{
+    size_t end = first + count;
+    for (; first < end && first % PACKED_VALUES; first++)
+        *values++ = packed_value(packed, first);
+    for (size_t some; first < end; first += some, values += some) {
+        some = end - first < PACKED_VALUES ? end - first : PACKED_VALUES;
+        packed_read_block(packed, first / PACKED_VALUES, some, values);
+    }
+}
+
 /* Write how much more than BASE each of the COUNT values is. */
 static void write_values(void *at, unsigned width, const int64_t *values, size_t count, int64_t base)
 {

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "trace/chunk.h"
+#include "trace/flow_columns.h"
 #include "trace/packing.h"
 
 struct derivation;
@@ -41,7 +42,7 @@ struct trace_storage {
     VEC_OF(struct trace_file) files;
     VEC_OF(struct trace_container *) containers; /* each allocated */
     VEC_OF(struct trace_notice) notices;
-    VEC_OF(struct trace_flow) flows;
+    struct flow_columns flows;
     VEC_OF(struct trace_sample) samples;
     VEC_OF(struct trace_derived) derived;       /* see derived.h */
     VEC_OF(const struct derivation *) deriving; /* by some thread; not in the list yet */
