@@ -142,7 +142,7 @@ void column_free(void *block, size_t size)
 #else
 
 /* From this size on a column is a mapping of its own. */
-#define MAPPED_FROM ((size_t)1 << 20)
+#define MAPPED_FROM ((size_t)128 << 10)
 
 static size_t mapped_size(size_t size)
 {

@@ -424,8 +424,9 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
     for (event_id e = file->first_event; e < (size_t)file->first_event + file->event_count; e++) {
         const char *name = names_text(storage->names, storage->name[e]);
         written -= storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
-                   storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
-                   storage->dur_ns[e] == storage->dur_ns[e + 1] && storage->track[e] == storage->track[e + 1];
+                   storage_start_ns(storage, e) == storage_start_ns(storage, e + 1) && strchr(name, '/') &&
+                   storage_end_ns(storage, e) == storage_end_ns(storage, e + 1) &&
+                   storage->track[e] == storage->track[e + 1];
     }
     if (written == MOST_EVENTS)
         builder_notice(
