@@ -39,9 +39,23 @@ static bool comes_after(const void *context, const void *left, const void *right
 {
     const struct pf_marks *marks = context;
     const struct pf_mark *a = &marks->at[*(const uint32_t *)left], *b = &marks->at[*(const uint32_t *)right];
-    if (a->track != b->track)
-        return a->track > b->track;
     return a->ts_ns > b->ts_ns; /* the sort is stable: those of one moment stay in order */
+}
+
+/* The marks track by track, and of one track by time; those of track T begin at FIRST[T]. Free it. */
+static uint32_t *sort_by_track(const struct pf_marks *marks, size_t track_count, size_t *first)
+{
+    uint32_t *order = mem_alloc(mem_times(marks->count + 1, sizeof *order));
+    for (size_t i = 0; i < marks->count; i++)
+        first[marks->at[i].track + 2]++;
+    for (size_t t = 2; t < track_count + 2; t++)
+        first[t] += first[t - 1];
+    for (size_t i = 0; i < marks->count; i++)
+        order[first[marks->at[i].track + 1]++] = (uint32_t)i;
+    for (size_t t = 0; t < track_count; t++)
+        if (first[t + 1] > first[t])
+            runs_sort(order + first[t], first[t + 1] - first[t], sizeof *order, comes_after, marks);
+    return order;
 }
 
 struct open_marks {
@@ -67,34 +81,32 @@ static size_t count_closed(const struct pf_marks *marks, const struct open_marks
     return 0;
 }
 
-static uint64_t pair_by_stack(struct pf_marks *marks)
+static uint64_t pair_by_stack(struct pf_marks *marks, size_t track_count)
 {
-    uint32_t *order = mem_alloc(mem_times(marks->count + 1, sizeof *order));
+    size_t *first = mem_zalloc(track_count + 2, sizeof *first);
+    uint32_t *order = sort_by_track(marks, track_count, first);
     struct open_marks open = { 0 };
     uint64_t lone = 0;
-    for (size_t i = 0; i < marks->count; i++)
-        order[i] = (uint32_t)i;
-    if (marks->count)
-        runs_sort(order, marks->count, sizeof *order, comes_after, marks);
-    for (size_t i = 0; i < marks->count; i++) {
-        struct pf_mark *mark = &marks->at[order[i]];
-        if (i > 0 && marks->at[order[i - 1]].track != mark->track)
-            open.count = 0;
-        if (!mark->is_end) {
-            *VEC_PUSH(&open) = order[i];
-            continue;
+    for (size_t t = 0; t < track_count; t++) {
+        open.count = 0;
+        for (size_t i = first[t]; i < first[t + 1]; i++) {
+            if (!marks->at[order[i]].is_end) {
+                *VEC_PUSH(&open) = order[i];
+                continue;
+            }
+            size_t closed = count_closed(marks, &open, order[i]);
+            lone += closed == 0;
+            for (; closed > 0; closed--)
+                marks->at[open.at[--open.count]].end = order[i];
         }
-        size_t closed = count_closed(marks, &open, order[i]);
-        lone += closed == 0;
-        for (; closed > 0; closed--)
-            marks->at[open.at[--open.count]].end = order[i];
     }
     VEC_FREE(&open);
     free(order);
+    free(first);
     return lone;
 }
 
-uint64_t pf_pair(struct pf_marks *marks, bool in_runs)
+uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs)
 {
-    return in_runs ? pair_in_runs(marks) : pair_by_stack(marks);
+    return in_runs ? pair_in_runs(marks) : pair_by_stack(marks, track_count);
 }

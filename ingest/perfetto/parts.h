@@ -194,8 +194,11 @@ struct pf_marks {
     VEC_OF(struct pf_mark);
 };
 
-/* Find the END of each BEGIN; IN_RUNS: as torch writes them. Returns how many ENDs close nothing. */
-uint64_t pf_pair(struct pf_marks *marks, bool in_runs);
+/*
+ * Find the END of each BEGIN; their tracks are below TRACK_COUNT. IN_RUNS: as torch writes them. Returns how many ENDs
+ * close nothing.
+ */
+uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs);
 
 enum pf_pass { PF_DESCRIBE, PF_PAIR, PF_READ };
 
