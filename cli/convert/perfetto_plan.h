@@ -12,6 +12,9 @@
 #include "base/memory.h"
 #include "trace/trace.h"
 
+/* Sequences of packets: interned texts and defaults hold for the first. */
+enum perfetto_sequence { PERFETTO_EVENTS_SEQUENCE = 1, PERFETTO_PLAIN_SEQUENCE = 2 };
+
 enum perfetto_mark_type {
     PERFETTO_BEGIN = 1,
     PERFETTO_END = 2,
