@@ -291,10 +291,13 @@ static name_id name_of(struct pf_reader *reader, const struct track_event *event
         return trace_chunk_name(reader->chunk, none, sizeof none - 1);
     if (!entry || entry->text.at != event->name.at)
         return trace_chunk_name(reader->chunk, event->name.at, event->name.len);
-    if (entry->serial != reader->serial) {
-        entry->serial = reader->serial;
+    if (entry->serial == reader->serial)
+        return entry->id;
+    if (entry->serial)
+        trace_chunk_name_again(reader->chunk, entry->id);
+    else
         entry->id = trace_chunk_name(reader->chunk, event->name.at, event->name.len);
-    }
+    entry->serial = reader->serial;
     return entry->id;
 }
 
