@@ -345,7 +345,8 @@ static void add_begin(struct pf_reader *reader, const struct pf_sequence *sequen
     if (mark->end != UINT32_MAX) {
         const struct pf_mark *end = &reader->marks.at[mark->end];
         slice.phase = 'X';
-        slice.dur_ns = end->ts_ns - ts_ns;
+        slice.start_ns = mark->ts_ns;
+        slice.dur_ns = end->ts_ns - mark->ts_ns;
         of_end = end->body;
         if (slice.dur_ns < 0) {
             pf_notice(reader, "negative_duration", "events of negative duration are taken to last 0 ns");

@@ -200,6 +200,9 @@ struct pf_marks {
  */
 uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs);
 
+/* Where a slice of a thread ends 1 ns after the one around it, as torch cuts times: move that one by 1 ns, so that they nest. */
+void pf_nest(struct pf_marks *marks, const struct pf_tracks *tracks);
+
 enum pf_pass { PF_DESCRIBE, PF_PAIR, PF_READ };
 
 struct pf_inflated {

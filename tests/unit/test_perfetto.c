@@ -129,6 +129,34 @@ static void ends_of_torch_close_in_the_order_of_begins(void **state)
     buffer_release(&text);
 }
 
+/*
+ * torch cuts times to whole ns: w 10..40 and x 15..40 in it end 1 ns before y 20..41, which x called, and are moved by that.
+ * z 30..60 crosses them for longer.
+ */
+static void callers_that_torch_ends_too_early_are_moved(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t begin, end, moved;
+    } slices[] = { { "w", 10, 40, 1 }, { "x", 15, 40, 1 }, { "y", 20, 41, 0 }, { "z", 30, 60, 0 } };
+    struct buffer text = { 0 };
+    put_snapshot(&text, 1000, 6, 1000, 1, 1000);
+    put_thread(&text, 2, 7, 8);
+    for (size_t i = 0; i < 4; i++)
+        put_event(&text, 1000 + slices[i].begin, 1, 2, slices[i].name);
+    for (size_t i = 0; i < 4; i++)
+        put_event(&text, 1000 + slices[i].end, 2, 2, NULL);
+    struct trace *trace = read_bytes(text.at, text.count);
+    for (event_id e = 0; e < 4; e++) {
+        assert_string_equal(trace_name(trace, e), slices[e].name);
+        assert_int_equal(trace_start_ns(trace, e), slices[e].begin + slices[e].moved);
+        assert_int_equal(trace_end_ns(trace, e), slices[e].end + slices[e].moved);
+    }
+    trace_free(trace);
+    buffer_release(&text);
+}
+
 /* MONOTONIC 400 was BOOTTIME 1000: an event at MONOTONIC 450 began at 1050. The snapshot comes late. */
 static void clocks_are_converted_by_snapshots(void **state)
 {
@@ -291,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_close_the_innermost_slice),
         cmocka_unit_test(ends_of_torch_close_in_the_order_of_begins),
+        cmocka_unit_test(callers_that_torch_ends_too_early_are_moved),
         cmocka_unit_test(clocks_are_converted_by_snapshots),
         cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
         cmocka_unit_test(events_of_one_moment_keep_their_order),
