@@ -34,7 +34,7 @@ static const struct table_column row_columns[] = {
     COLUMN(struct roofline_row, count, "count", "Calls", TABLE_TALLY, "how often it was called"),
     COLUMN(struct roofline_row, time_ns, "time", "Time", TABLE_NS, "device work launched in it, but not in a modelled operator within it; durations added up"),
     COLUMN(struct roofline_row, share, "share", "Of peak", TABLE_SHARE, "time at the peak as a share of its time; above 100 % a cache served it, or the count is wrong"),
-    COLUMN(struct roofline_row, won_ns, "won", "To be won", TABLE_NS, "by how much its time would be less at the peak"),
+    COLUMN(struct roofline_row, won_ns, "won", "Saving", TABLE_NS, "by how much its time would be less at the peak", .aliases = "saving"),
     COLUMN(struct roofline_row, bound, "bound", "Bound by", TABLE_TEXT, "what would take longer at the peak: compute or memory"),
     COLUMN(struct roofline_row, flops, "flops", "FLOPs", TABLE_FLOPS, "floating-point operations of all calls", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, bytes, "bytes", "Bytes", TABLE_BYTES, "what all calls must at least move: inputs read once, output written once", .flags = TABLE_OPTIONAL),
@@ -55,7 +55,7 @@ static const struct table_column device_columns[] = {
     COLUMN(struct roofline_device, modelled_ns, "modelled_time", "Modelled", TABLE_NS, "of it, work launched in modelled operators"),
     COLUMN(struct roofline_device, modelled, "modelled", "Of it", TABLE_SHARE, "the same as a share of the device time"),
     COLUMN(struct roofline_device, share, "share", "Of peak", TABLE_SHARE, "of the modelled time: how long it would take at the peak"),
-    COLUMN(struct roofline_device, won_ns, "won", "To be won", TABLE_NS, "how much less the modelled time would be at the peak"),
+    COLUMN(struct roofline_device, won_ns, "won", "Saving", TABLE_NS, "how much less the modelled time would be at the peak", .aliases = "saving"),
     COLUMN(struct roofline_device, slow, "slow", "Below 20 %", TABLE_SHARE, "share of the device time in calls that run below 20 % of what the device could"),
     COLUMN(struct roofline_device, slow_ns, "slow_time", "Slow time", TABLE_NS, "the same as a time", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_device, rated_ns, "rated_time", "Rated", TABLE_NS, "of the modelled time, where the peak is known", .flags = TABLE_OPTIONAL),
@@ -75,7 +75,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column rest_columns[] = {
     COLUMN(struct roofline_rest, name, "name", "Operator", TABLE_NAME, "the operator; else the call, else the kernel"),
-    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets"),
+    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets", .aliases = "operations"),
     COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
     COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
 };
@@ -120,7 +120,8 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
     bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
-        if (call->works)
+        roofline->rate_ns[call->rate] += call->time_ns;
+        if (call->operations)
             used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
@@ -250,11 +251,11 @@ static void add_call(struct roofline_row *row, struct row_sums *sums, const stru
                      bool on_device)
 {
     row->count++;
-    row->launching += call->works > 0;
+    row->launching += call->operations > 0;
     row->time_ns += call->time_ns;
     add_or_miss(&row->flops, call->cost->flops);
     add_or_miss(&row->bytes, call->cost->bytes);
-    if (on_device && call->works == 0)
+    if (on_device && call->operations == 0)
         return;
     add_or_miss(&sums->flops, call->cost->flops);
     add_or_miss(&sums->bytes, call->cost->bytes);
@@ -302,7 +303,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 {
     if (!roofline_holds_name(&roofline->calls, selection, call))
         return false;
-    return call->works > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
+    return call->operations > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }
 
 static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
@@ -546,7 +547,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
-        if (call->works == 0)
+        if (call->operations == 0)
             continue;
         event_id launch = call->call != EVENT_NONE ? call->call
                           : call->op != EVENT_NONE ? call->op
@@ -562,6 +563,59 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     free(sums);
     free(of_file);
     free(of_step);
+}
+
+/* ---- slow work ---- */
+
+/* The shortest kernel that took any time, on any device. */
+static int64_t shortest_kernel_ns(const struct trace *trace, const struct gpu_events *gpu)
+{
+    int64_t least_ns = INT64_MAX;
+    for (size_t i = 0; i < gpu->count; i++) {
+        int64_t time_ns = trace_dur_ns(trace, gpu->event[i]);
+        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && time_ns > 0 && time_ns < least_ns)
+            least_ns = time_ns;
+    }
+    return least_ns;
+}
+
+/* Is work I of a call that does not reach SHARE, and longer than the shortest kernel, of FLOOR_NS? */
+static const struct roofline_call *slow_call(const struct roofline *roofline, const struct gpu_events *gpu,
+                                             size_t i, double share, int64_t floor_ns)
+{
+    uint32_t place = roofline->calls.of_work[i];
+    const struct roofline_call *call = place ? &roofline->calls.at[place - 1] : NULL;
+    bool is_slow =
+        call && roofline_is_below(call, share) && trace_dur_ns(gpu->trace, gpu->event[i]) > floor_ns;
+    return is_slow ? call : NULL;
+}
+
+struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share)
+{
+    const struct gpu_events *gpu = gpu_events_of(roofline->trace);
+    int64_t floor_ns = shortest_kernel_ns(roofline->trace, gpu);
+    struct roofline_slow slow = { NULL, NULL, 0 };
+    size_t count = 0;
+    for (size_t i = 0; i < gpu->count; i++)
+        count += slow_call(roofline, gpu, i, share, floor_ns) != NULL;
+    slow.work = mem_alloc(mem_times(count + 1, sizeof *slow.work));
+    slow.factor = mem_alloc(mem_times(count + 1, sizeof *slow.factor));
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct roofline_call *call = slow_call(roofline, gpu, i, share, floor_ns);
+        if (!call)
+            continue;
+        double least = (double)floor_ns / (double)trace_dur_ns(roofline->trace, gpu->event[i]),
+               factor = roofline_at_peak_ns(call) / share / (double)call->time_ns;
+        slow.work[slow.count] = (uint32_t)i;
+        slow.factor[slow.count++] = factor > least ? factor : least;
+    }
+    return slow;
+}
+
+void roofline_slow_release(struct roofline_slow *slow)
+{
+    free(slow->work);
+    free(slow->factor);
 }
 
 /* ---- all ---- */
@@ -586,6 +640,7 @@ static void release(void *value)
 {
     struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
+    roofline_slow_release(&roofline->slow);
     VEC_FREE(&roofline->rows);
     VEC_FREE(&roofline->devices);
     VEC_FREE(&roofline->peaks);
@@ -596,22 +651,29 @@ static void release(void *value)
     free(roofline);
 }
 
-/* The result that the page, its chart and the summary share: computed once. */
+/* The result that the page, its chart, the summary and its replays share: computed once. */
 static void *derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     struct roofline *usual = analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     usual->own = NULL;
+    usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
+    roofline_calls_forget(&usual->calls);
     selection_free(all);
     return usual;
+}
+
+const struct roofline *roofline_of(const struct trace *trace)
+{
+    static const struct derivation usual = { derive_usual, release };
+    return trace_derive(trace, &usual);
 }
 
 const struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection,
                                         unsigned by, const struct device_peaks *override)
 {
-    static const struct derivation usual = { derive_usual, release };
     if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
-        return trace_derive(trace, &usual);
+        return roofline_of(trace);
     return analyze(trace, selection, by, override);
 }
 
@@ -741,7 +803,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         struct table *peaks =
             TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
         totals->uncut = peaks->uncut = true;
-        peaks->none = "What the devices could do is not known; --peak tells it.";
+        peaks->none = "The peak rates of the devices are not known; set them with --peak.";
         result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));

@@ -83,9 +83,19 @@ struct roofline_rest {
     double share; /* of the device time */
 };
 
+/* The work of calls below a share of the peak, longer than the shortest kernel: shorter none gets. */
+struct roofline_slow {
+    uint32_t *work; /* places in gpu_events, ascending */
+    double *factor; /* of its time, with which its call would reach that share */
+    size_t count;
+};
+
 struct roofline {
     const struct trace *trace; /* borrowed */
-    struct roofline_calls calls;
+    struct roofline_calls
+        calls; /* of the cached result without `at` and `of_work`: they are most of its memory */
+    struct roofline_slow slow;        /* below ROOFLINE_SLOW; of the cached result only */
+    int64_t rate_ns[PEAK_RATES + 1];  /* time of the calls that are held to each enum peak_rate */
     VEC_OF(struct roofline_row) rows; /* largest time first */
     VEC_OF(struct roofline_device) devices;
     VEC_OF(struct roofline_peak) peaks;
@@ -108,7 +118,14 @@ const struct roofline *roofline_analyze(const struct trace *trace, const struct 
                                         unsigned by, const struct device_peaks *override);
 const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
                                      unsigned by,
-                                     const struct device_peaks *override); /* the same, never kept */
+                                     const struct device_peaks *override); /* the same, never cached */
+
+/* That cached result. Borrowed; lives as long as TRACE. */
+const struct roofline *roofline_of(const struct trace *trace);
+
+/* The work below SHARE of the peak, of a result with its calls. Free with roofline_slow_release. */
+struct roofline_slow roofline_find_slow(const struct roofline *roofline, double share);
+void roofline_slow_release(struct roofline_slow *slow);
 void roofline_free(const struct roofline *roofline);
 
 #endif

@@ -4,6 +4,7 @@
  * The content is computed once, section by section, and then shown in the format given by the output's name: a page
  * (report/page.h), or all tables one after the other by the printers of every command.
  */
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "compare/diff.h"
 #include "compare/diff_answer.h"
@@ -457,6 +458,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         return false;
     struct trace_wants wants = report_wants(chosen);
     struct ingested ingested;
+    mem_keep_small_blocks(); /* saves a quarter of the page faults, for 7 % more memory */
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return false;
     if (ingested.snapshots.of.count) {

@@ -7,6 +7,7 @@
 #include "facts/memory_records.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/sum.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
@@ -81,11 +82,11 @@ static void take_records(const struct taking *taking, struct raw_records *raw)
             continue;
         struct raw_record *record = VEC_PUSH(raw);
         int64_t category = NAME_NONE, unused;
-        bool told = arg_scan_get(&categories, e, &category);
+        bool recorded = arg_scan_get(&categories, e, &category);
         *record = (struct raw_record){
             .file = trace->tracks[trace->track[e]].file,
             .event = e,
-            .type = told ? MEMORY_TYPE_UNTOLD : 0,
+            .type = recorded ? MEMORY_TYPE_UNKNOWN : 0,
             .id = -1,
             .at_ns = trace_start_ns(trace, e),
             .reserved = -1,
@@ -111,17 +112,32 @@ static int compare_devices(const struct raw_record *a, const struct raw_record *
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Does record A come after B? Those of a thread are in order already. */
-static bool comes_after(const void *context, const void *left, const void *right)
+/* Does record LEFT of RAW come after RIGHT? Those of a thread are in order already. */
+static bool comes_after(const void *raw, const void *left, const void *right)
 {
-    (void)context;
-    const struct raw_record *a = left, *b = right;
+    const struct raw_record *a = (const struct raw_record *)raw + *(const uint32_t *)left,
+                            *b = (const struct raw_record *)raw + *(const uint32_t *)right;
     int order = compare_devices(a, b);
     if (order)
         return order > 0;
     if (a->at_ns != b->at_ns)
         return a->at_ns > b->at_ns;
     return a->event > b->event;
+}
+
+/* By device and time. Host and devices take turns in a file, so there are many runs: their places are merged, then each record is
+ * moved once. */
+static void sort_records(struct raw_records *raw)
+{
+    uint32_t *order = order_open(raw->count);
+    runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
+    struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
+    for (size_t i = 0; i < raw->count; i++)
+        sorted[i] = raw->at[order[i]];
+    free(order);
+    free(raw->at);
+    raw->at = sorted;
+    raw->capacity = raw->count + 1;
 }
 
 /* ---- owners ---- */
@@ -291,8 +307,7 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     struct taking taking = { trace, memory_change_ids(trace) };
     struct raw_records raw = { 0 };
     take_records(&taking, &raw);
-    if (raw.count)
-        runs_sort(raw.at, raw.count, sizeof *raw.at, comes_after, NULL);
+    sort_records(&raw);
     node_id *nodes = NULL;
     if (detail == MEMORY_OWNERS) {
         records->tree = calltree_open(trace, takes_part, &taking);

@@ -1,5 +1,4 @@
 /* finding_work.c - see finding_work.h. */
-#include "replay/slow_work.h"
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"
@@ -100,12 +99,25 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
                                   .factor = 0.5 } },
                     "tensor cores");
     else if (has_operators && times.of_operators_ns == 0)
-        finding_add_blind(pricing, "tensor cores",
-                          "of no kernel the operator is known: record its launch, too");
+        finding_add_blind(pricing, "tensor cores", "no kernel has a known operator: record launches, too");
     else if (has_operators && no_device_is_known(trace))
-        finding_add_blind(pricing, "tensor cores", "the trace does not tell what device it was");
+        finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)
         pricing_add_quiet(pricing, "tensor cores");
+}
+
+/* What the slowest operator of ROOFLINE, by the time it could win, is called. */
+static void name_slowest(const struct roofline *roofline, struct buffer *name)
+{
+    const struct roofline_row *most = NULL;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
+            most = row;
+    }
+    if (most)
+        buffer_printf(name, "%s %s, mostly bound by %s", most->name.at,
+                      most->shapes.at ? most->shapes.at : "", most->bound.at ? most->bound.at : "nothing");
 }
 
 /* As if they reached ROOFLINE_SLOW of it. */
@@ -113,9 +125,16 @@ void finding_look_at_slow_operators(struct pricing *pricing)
 {
     if (!(pricing->summary->features & FEATURE_SHAPES))
         return;
-    const struct slow_work *slow = slow_work_of(pricing->trace);
-    if (slow->slow_ns * 20 <= slow->time_ns) { /* 5 % or less is not looked at */
-        if (slow->rated)
+    const struct roofline *roofline = roofline_of(pricing->trace);
+    int64_t slow_ns = 0, modelled_ns = 0, rated_ns = 0;
+    for (size_t d = 0; d < roofline->devices.count; d++) {
+        const struct roofline_device *device = &roofline->devices.at[d];
+        slow_ns += device->rated_ns > 0 ? device->slow_ns : 0;
+        modelled_ns += device->modelled_ns;
+        rated_ns += device->rated_ns;
+    }
+    if (slow_ns * 20 <= roofline->time_ns) { /* 5 % or less is not looked at */
+        if (modelled_ns == 0 || rated_ns > 0)
             pricing_add_quiet(pricing, "operators below the peak");
         else
             finding_add_blind(pricing, "operators below the peak",
@@ -124,8 +143,8 @@ void finding_look_at_slow_operators(struct pricing *pricing)
     }
     struct buffer title = { 0 }, where = { 0 };
     buffer_printf(&title, "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                  100 * (double)slow->slow_ns / (double)slow->time_ns, 100 * ROOFLINE_SLOW);
-    buffer_puts(&where, slow->slowest);
+                  100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    name_slowest(roofline, &where);
     finding_add(
         pricing, FINDING_BELOW_PEAK,
         (struct priced_finding){ .title = pricing_keep(pricing, &title),

@@ -134,15 +134,61 @@ static bool find_rule(const struct findings *findings, const char *rule)
     return false;
 }
 
+/* As many as there are workers, as long as there is memory for what each knows of every moment. */
+static unsigned replays_at_once(const struct pricing *pricing)
+{
+    enum { BYTES_OF_MOMENT = 8 };
+    unsigned workers = pricing->trace->workers ? pricing->trace->workers : 1;
+    uint64_t each = (uint64_t)pricing->graph->moment_count * BYTES_OF_MOMENT + 1;
+    struct memory_room room;
+    if (memory_room(&room) && room.bytes / 2 / each < workers)
+        workers = room.bytes / 2 < each ? 1 : (unsigned)(room.bytes / 2 / each);
+    return workers;
+}
+
+struct two_replays {
+    const struct changes *changes[2];
+    struct step_gain gain[2];
+};
+
+/* A parallel_task. */
+static void replay_one(void *context, size_t part)
+{
+    struct two_replays *two = context;
+    two->gain[part] = whatif_gain_of(two->changes[part]);
+}
+
+/* Replay the findings so far, unless that is done, and, at the same time, these with the edit of OFFER, which stays added. */
+static void replay_without_and_with(struct pricing *pricing, const struct offer *offer,
+                                    struct step_gain *without, struct step_gain *with)
+{
+    struct changes *so_far = NULL;
+    if (!pricing->is_replayed && replays_at_once(pricing) > 1) {
+        so_far = changes_open(pricing->graph);
+        changes_lay_over(so_far, pricing->together); /* a copy, as nothing is changed there */
+    } else {
+        *without = pricing_gain_together(pricing);
+    }
+    add_edit(pricing, &offer->finding.edit, offer->changes);
+    if (so_far) {
+        struct two_replays two = { .changes = { so_far, pricing->together } };
+        parallel_run(2, 2, replay_one, &two);
+        *without = figure_of(pricing, two.gain[0]);
+        pricing->gain = two.gain[1];
+        pricing->is_replayed = true;
+        changes_free(so_far);
+    }
+    *with = pricing_gain_together(pricing);
+}
+
 /*
  * What the edit of OFFER saves of a step at best once the findings so far are mended. A change of everything hides what they name,
  * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
  */
 static int64_t saves_on_top(struct pricing *pricing, const struct offer *offer)
 {
-    struct step_gain without = pricing_gain_together(pricing);
-    add_edit(pricing, &offer->finding.edit, offer->changes);
-    struct step_gain with = pricing_gain_together(pricing);
+    struct step_gain without = { 0 }, with = { 0 };
+    replay_without_and_with(pricing, offer, &without, &with);
     return with.now_ns > 0 ? without.then_ns - with.then_ns : 0;
 }
 
@@ -189,18 +235,6 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     return true;
 }
 
-/* As many as there are workers, as long as there is memory for what each knows of every moment. */
-static unsigned replays_at_once(const struct pricing *pricing)
-{
-    enum { BYTES_OF_MOMENT = 8 };
-    unsigned workers = pricing->trace->workers ? pricing->trace->workers : 1;
-    uint64_t each = (uint64_t)pricing->graph->moment_count * BYTES_OF_MOMENT + 1;
-    struct memory_room room;
-    if (memory_room(&room) && room.bytes / 2 / each < workers)
-        workers = room.bytes / 2 < each ? 1 : (unsigned)(room.bytes / 2 / each);
-    return workers;
-}
-
 /* May GAIN, by the median or the mean, be a finding? */
 static bool may_pay(const struct step_gain *gain)
 {
@@ -209,11 +243,11 @@ static bool may_pay(const struct step_gain *gain)
                FINDINGS_LEAST_SHARE * (double)gain->mean_now_ns;
 }
 
-/* A parallel_task: replay with the edit of an offer alone. */
-static void replay_offer(void *context, size_t i)
+/* A parallel_task: replay with the edit of an offer alone. The last changes most, and takes longest: it begins first. */
+static void replay_offer(void *context, size_t turn)
 {
     const struct pricing *pricing = context;
-    struct offer *offer = &pricing->offers.at[i];
+    struct offer *offer = &pricing->offers.at[pricing->offers.count - 1 - turn];
     struct tpa_error ignored = { 0 };
     if (!offer->finding.rule.at)
         return;
