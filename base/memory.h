@@ -36,6 +36,10 @@ NEVER_NULL char *mem_strndup(const char *text, size_t len);
  */
 void mem_return_large_blocks(void);
 
+/* Return what is free in all smaller blocks, after many were freed, such as those of reading a trace. No effect after
+ * mem_keep_blocks, nor where the C library cannot do it. */
+void mem_return_free_memory(void);
+
 /* The opposite, for a process that reads one trace after another: up to 64 MiB of freed memory is kept for the next
  * trace. */
 void mem_keep_blocks(void);

@@ -411,7 +411,7 @@ static bool prepare(const struct convert_form *form, struct ingested *ingested,
         return false;
     if (!ingested->trace)
         return !convert_is_cut(&args->selection) ||
-               tpa_fail(err, TPA_NOWHERE, "only of a trace a part can be converted; this holds no events");
+               tpa_fail(err, TPA_NOWHERE, "only traces can be converted in part; this holds no events");
     if (form->is_timeline && args->merge && ingested->trace->file_count > 1) {
         struct timeline_numbers numbers = { 0 };
         timeline_note_numbers(&numbers, ingested->trace);

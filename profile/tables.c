@@ -52,7 +52,7 @@ static const struct table_column function_columns[] = {
 };
 
 #define CALL_COLUMNS(other_key, other_help) { \
-    COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the function that was asked about"), \
+    COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the selected function"), \
     COLUMN(struct call_row, other, other_key, other_key, TABLE_NAME, other_help), \
     COLUMN(struct call_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls from the caller to the callee; behind the slash those that were not recursive", .flags = TABLE_FIGURES), \
     COLUMN(struct call_row, calls, "calls", "calls", TABLE_TALLY, "calls from the caller to the callee", .flags = TABLE_OPTIONAL, .aliases = "count"), \
@@ -322,8 +322,8 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         [PROFILE_TIME] =
             "a sampled profile: counts are samples, not calls, and times are samples times the interval",
         [PROFILE_COUNT] =
-            "a sampled profile whose weights have no unit: tottime and cumtime are these, and no times",
-        [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, and no times",
+            "a sampled profile whose weights have no unit: tottime and cumtime are weights, not times",
+        [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, not times",
     };
     if (profile->sampled)
         result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",

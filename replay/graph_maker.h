@@ -25,6 +25,7 @@ struct graph_maker {
     unsigned char *call_sorts;         /* by name: enum call_sort */
 };
 
+/* TO does not come before FROM, for the reason RELATION; BINDS as in struct replay_edge. Not for starts of work. */
 static inline void graph_add_edge(struct graph_maker *maker, moment_id from, moment_id to,
                                   enum relation relation, bool binds)
 {
@@ -38,7 +39,7 @@ void graph_add_threads(struct graph_maker *maker);
 void graph_add_device(struct graph_maker *maker);
 
 /* Put the edges to the start of work I, none of which leads back in time, into maker->starts: to be called for one after the other.
- * Then give back what told them. */
+ * graph_forget_device then frees what they were found with. */
 void graph_find_starts(struct graph_maker *maker, size_t i);
 void graph_forget_device(struct graph_maker *maker);
 

@@ -115,7 +115,7 @@ static struct text keep(struct result *result, struct buffer *text)
     return kept;
 }
 
-/* Several windows are distinguished, one need not be. */
+/* If there are several windows, the key names the one of the row. */
 static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
                                 size_t w, struct result *result)
 {
@@ -383,7 +383,7 @@ static int compare_parts(const void *left, const void *right)
 static void tell(struct tables *tables, const struct path_window *window, const struct part_row *rows,
                  size_t count)
 {
-    enum { MOST_TOLD = 5 };
+    enum { MOST_SHOWN = 5 };
     const struct part_row *sorted[PATH_PARTS];
     for (size_t i = 0; i < count; i++)
         sorted[i] = &rows[i];
@@ -394,7 +394,7 @@ static void tell(struct tables *tables, const struct path_window *window, const 
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
     buffer_printf(&text,
                   " took %.3f ms. Its critical path: ", quantity_ms(window->end_ns - window->start_ns));
-    for (size_t i = 0; i < count && i < MOST_TOLD; i++)
+    for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
                       quantity_percent(sorted[i]->share));
     result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);
@@ -468,10 +468,10 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
         result_add_notice(
             result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
             graph->unknown_starts == 1
-                ? "of %zu piece of device work neither the launch nor work before it is in the file: what it waited for "
+                ? "%zu piece of device work has neither its launch nor work before it in the file: what it waited for "
                   "is unknown"
-                : "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
-                  "waited for is unknown",
+                : "%zu pieces of device work have neither their launches nor work before them in the file: what "
+                  "they waited for is unknown",
             graph->unknown_starts);
 }
 

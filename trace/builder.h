@@ -111,8 +111,8 @@ bool trace_builder_split(struct trace_builder *builder, const struct trace_parts
                          event_id *first_events);
 
 /*
- * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. A trace that would take more memory than
- * there is thus fails as soon as that is foreseeable.
+ * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. With this, a trace that would
+ * take more memory than there is fails as soon as that can be predicted.
  */
 void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size);
 
