@@ -763,7 +763,8 @@ static void finish_flows(struct tpalog_reader *reader)
         struct trace_flow flow = flow_columns_at(&trace->flows, i);
         flow.category = recorded_flow_text(reader, flow.category);
         flow.name = recorded_flow_text(reader, flow.name);
-        flow.track = find_recorded_track(reader, flow.track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow.track);
+        flow.track =
+            find_recorded_track(reader, flow.track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow.track);
         trace_builder_add_flow(reader->builder, &flow);
     }
     flow_columns_release(&trace->flows);
