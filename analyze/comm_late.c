@@ -23,7 +23,7 @@
 static const struct table_column columns[] = {
     COLUMN(struct comm_late, step, "step", "Step", TABLE_COUNT, "number of the step in which the last rank issued it", .flags = TABLE_IF_ANY),
     COLUMN(struct comm_late, collective, "collective", "Collective", TABLE_NAME, "what was done"),
-    COLUMN(struct comm_late, number, "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order"),
+    COLUMN(struct comm_late, number, "number", "Number", TABLE_COUNT, "its recorded number in the group; else its place in the order"),
     COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on corrected clocks"),
     COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on corrected clocks"),
     COLUMN(struct comm_late, sure, "sure", "Sure", TABLE_BOOL, "late by more than the error of the clocks, and than the ends of the two lie apart"),

@@ -60,7 +60,7 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, late_max_ns, "late_max", "Late, max", TABLE_NS, "longest of these"),
     COLUMN(struct comm_rank, meanwhile, "meanwhile", "Meanwhile it ran", TABLE_TEXT, "what took the most of the time in which this rank was late"),
     COLUMN(struct comm_rank, clock_ns, "clock", "Clock", TABLE_NS, "how far its clock seems ahead of the first rank's, by when collectives ended: a median", .flags = TABLE_OPTIONAL, .aliases = "clock_offset"),
-    COLUMN(struct comm_rank, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of the ends that tell it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of these ends", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, drift, "drift", "Drift", TABLE_NUMBER, "by which its clock gains, in parts per million; 0 unless it is sure", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, clock_sure, "clock_sure", "Sure", TABLE_BOOL, "3 ends and more, and less than 1 ms of error", .flags = TABLE_OPTIONAL),
 };

@@ -619,7 +619,7 @@ static const struct table_column cause_columns[] = {
     COLUMN(struct gap_cause_row, share, "share", "Share", TABLE_SHARE, "share of the idle time of the device, stream, operator ..."),
     COLUMN(struct gap_cause_row, count, "count", "Gaps", TABLE_TALLY, "how many gaps have such a part", .aliases = "gaps"),
     COLUMN(struct gap_cause_row, longest_ns, "longest", "Longest", TABLE_NS, "the longest part"),
-    COLUMN(struct gap_cause_row, meaning, "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_cause_row, meaning, "meaning", "Meaning", TABLE_TEXT, "what the cause means", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column gap_columns[] = {

@@ -226,7 +226,7 @@ const char *info_cuda_version(const char *value, struct arena *texts)
 }
 
 /* Top-level keys that are reported elsewhere, or that only concern how viewers draw the file. */
-static bool is_told_elsewhere(const char *key)
+static bool is_shown_elsewhere(const char *key)
 {
     static const char *const keys[] = { "deviceProperties", "distributedInfo",     "record_shapes",
                                         "profile_memory",   "with_stack",          "with_flops",
@@ -254,7 +254,7 @@ static void add_facts(const struct trace_file *file, struct facts *facts)
             add_fact(facts, "CUDA runtime", info_cuda_version(property->value, &facts->texts));
         else if (strcmp(property->key, "cuda_driver_version") == 0)
             add_fact(facts, "CUDA driver", info_cuda_version(property->value, &facts->texts));
-        else if (!is_told_elsewhere(property->key))
+        else if (!is_shown_elsewhere(property->key))
             add_fact(facts, property->key, property->value);
     }
 }

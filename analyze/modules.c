@@ -658,7 +658,7 @@ static const struct opt options[] = {
 /* In the order of enum modules_by. */
 static const struct opt_choice own_words[] = {
     { "tree", "each module within those that called it", NULL },
-    { "module", "each module, whoever called it", "instance" },
+    { "module", "each module, added up over its callers", "instance" },
     { "class", "all modules of a class together", NULL },
     { "line", "the innermost function outside PyTorch: file(line): name", "stack" },
     { .name = "step", .refusal = "a module runs in every step; see --steps, and tpa top --by module,step" },
@@ -679,21 +679,21 @@ static bool run_modules(const struct analysis_query *query, struct result *resul
 {
     const struct own_options *own = query->options;
     unsigned kinds = query->by / BY_OWN(0);
-    struct modules_options asked = { .by = MODULES_BY_TREE,
-                                     .by_rank = query->by & BY(RANK),
-                                     .depth = (int64_t)own->depth,
-                                     .indent = query->for_people,
-                                     .sort = own->sort,
-                                     .reverse = own->reverse,
-                                     .filter = query->filter,
-                                     .exclude = query->exclude };
+    struct modules_options chosen = { .by = MODULES_BY_TREE,
+                                      .by_rank = query->by & BY(RANK),
+                                      .depth = (int64_t)own->depth,
+                                      .indent = query->for_people,
+                                      .sort = own->sort,
+                                      .reverse = own->reverse,
+                                      .filter = query->filter,
+                                      .exclude = query->exclude };
     if (kinds & (kinds - 1)) {
         tpa_fail(err, TPA_NOWHERE, "--by takes one of tree, module, class and line at a time");
         return tpa_hint(err, "rank may be added to it, as in class,rank");
     }
-    while (kinds >> asked.by > 1)
-        asked.by++;
-    return modules_add_table(query->trace, query->selection, &asked, result, err);
+    while (kinds >> chosen.by > 1)
+        chosen.by++;
+    return modules_add_table(query->trace, query->selection, &chosen, result, err);
 }
 
 static const struct table_shape tables[] = {

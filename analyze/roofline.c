@@ -34,7 +34,7 @@ static const struct table_column row_columns[] = {
     COLUMN(struct roofline_row, count, "count", "Calls", TABLE_TALLY, "how often it was called"),
     COLUMN(struct roofline_row, time_ns, "time", "Time", TABLE_NS, "device work launched in it, but not in a modelled operator within it; durations added up"),
     COLUMN(struct roofline_row, share, "share", "Of peak", TABLE_SHARE, "time at the peak as a share of its time; above 100 % a cache served it, or the count is wrong"),
-    COLUMN(struct roofline_row, won_ns, "won", "To be won", TABLE_NS, "by how much its time would be less at the peak"),
+    COLUMN(struct roofline_row, won_ns, "won", "Saving", TABLE_NS, "by how much its time would be less at the peak", .aliases = "saving"),
     COLUMN(struct roofline_row, bound, "bound", "Bound by", TABLE_TEXT, "what would take longer at the peak: compute or memory"),
     COLUMN(struct roofline_row, flops, "flops", "FLOPs", TABLE_FLOPS, "floating-point operations of all calls", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, bytes, "bytes", "Bytes", TABLE_BYTES, "what all calls must at least move: inputs read once, output written once", .flags = TABLE_OPTIONAL),
@@ -55,7 +55,7 @@ static const struct table_column device_columns[] = {
     COLUMN(struct roofline_device, modelled_ns, "modelled_time", "Modelled", TABLE_NS, "of it, work launched in modelled operators"),
     COLUMN(struct roofline_device, modelled, "modelled", "Of it", TABLE_SHARE, "the same as a share of the device time"),
     COLUMN(struct roofline_device, share, "share", "Of peak", TABLE_SHARE, "of the modelled time: how long it would take at the peak"),
-    COLUMN(struct roofline_device, won_ns, "won", "To be won", TABLE_NS, "how much less the modelled time would be at the peak"),
+    COLUMN(struct roofline_device, won_ns, "won", "Saving", TABLE_NS, "how much less the modelled time would be at the peak", .aliases = "saving"),
     COLUMN(struct roofline_device, slow, "slow", "Below 20 %", TABLE_SHARE, "share of the device time in calls that run below 20 % of what the device could"),
     COLUMN(struct roofline_device, slow_ns, "slow_time", "Slow time", TABLE_NS, "the same as a time", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_device, rated_ns, "rated_time", "Rated", TABLE_NS, "of the modelled time, where the peak is known", .flags = TABLE_OPTIONAL),
@@ -75,7 +75,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column rest_columns[] = {
     COLUMN(struct roofline_rest, name, "name", "Operator", TABLE_NAME, "the operator; else the call, else the kernel"),
-    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets"),
+    COLUMN(struct roofline_rest, count, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets", .aliases = "operations"),
     COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
     COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
 };
@@ -121,7 +121,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
         roofline->rate_ns[call->rate] += call->time_ns;
-        if (call->works)
+        if (call->operations)
             used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
@@ -251,11 +251,11 @@ static void add_call(struct roofline_row *row, struct row_sums *sums, const stru
                      bool on_device)
 {
     row->count++;
-    row->launching += call->works > 0;
+    row->launching += call->operations > 0;
     row->time_ns += call->time_ns;
     add_or_miss(&row->flops, call->cost->flops);
     add_or_miss(&row->bytes, call->cost->bytes);
-    if (on_device && call->works == 0)
+    if (on_device && call->operations == 0)
         return;
     add_or_miss(&sums->flops, call->cost->flops);
     add_or_miss(&sums->bytes, call->cost->bytes);
@@ -303,7 +303,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 {
     if (!roofline_holds_name(&roofline->calls, selection, call))
         return false;
-    return call->works > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
+    return call->operations > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }
 
 static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
@@ -547,7 +547,7 @@ static void find_steps(struct roofline *roofline, const struct selection *select
     struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
     for (size_t c = 0; c < roofline->calls.count; c++) {
         const struct roofline_call *call = &roofline->calls.at[c];
-        if (call->works == 0)
+        if (call->operations == 0)
             continue;
         event_id launch = call->call != EVENT_NONE ? call->call
                           : call->op != EVENT_NONE ? call->op
@@ -803,7 +803,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         struct table *peaks =
             TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count);
         totals->uncut = peaks->uncut = true;
-        peaks->none = "What the devices could do is not known; --peak tells it.";
+        peaks->none = "The peak rates of the devices are not known; set them with --peak.";
         result_add_table(result, totals);
         result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
                                                roofline->steps.count));

@@ -68,7 +68,7 @@ name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id
 
 /* ---- properties of names ---- */
 
-enum name_state { NAME_NOT_ASKED, NAME_PLAIN, NAME_MODELLED, NAME_BACKWARD, NAME_RECOMPUTES };
+enum name_state { NAME_NOT_CHECKED, NAME_PLAIN, NAME_MODELLED, NAME_BACKWARD, NAME_RECOMPUTES };
 
 struct namer {
     const struct trace *trace;
@@ -97,7 +97,7 @@ static struct namer namer_open(const struct trace *trace)
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = (enum event_kind)trace->kind[e];
         uint8_t *state = &namer.state[trace->name[e]];
-        if (*state != NAME_NOT_ASKED || (kind != EVENT_OP && kind != EVENT_PYTHON))
+        if (*state != NAME_NOT_CHECKED || (kind != EVENT_OP && kind != EVENT_PYTHON))
             continue;
         *state = (uint8_t)state_of_name(trace_name(trace, e), kind, &namer.models[trace->name[e]]);
         namer.recomputes = namer.recomputes || (kind == EVENT_PYTHON && *state == NAME_RECOMPUTES);
@@ -317,7 +317,7 @@ static bool is_nested(const void *context, event_id e)
 
 /* Facts of work by its name. Each is computed once: searching words in the names of 15,000 copies was half of this
  * file's time. */
-enum work_words { WORDS_ASKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
+enum work_words { WORDS_CHECKED = 1, WORDS_TF32 = 2, WORDS_NOT_WITHIN = 4 };
 
 /* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor
  * cores. */
@@ -330,7 +330,7 @@ static bool says_tf32(const char *name)
 static uint8_t words_of(const char *name)
 {
     bool within = copy_kind_of(name).direction == COPY_DTOD;
-    return (uint8_t)(WORDS_ASKED | (says_tf32(name) ? WORDS_TF32 : 0) | (within ? 0 : WORDS_NOT_WITHIN));
+    return (uint8_t)(WORDS_CHECKED | (says_tf32(name) ? WORDS_TF32 : 0) | (within ? 0 : WORDS_NOT_WITHIN));
 }
 
 /* ---- costs recorded with work ---- */
@@ -340,33 +340,35 @@ static uint8_t words_of(const char *name)
  * copies go from or to other memory, and a collective is bound by links: none of these counts. Operations are compared
  * with the peak of matrix units in bfloat16, for which a TPU is built.
  */
-struct told_works {
+struct recorded_operations {
     const struct trace *trace;
     struct arg_scan flops, bytes;
     bool *holds_others; /* by work of gpu_events; NULL: no work records costs */
 };
 
-static struct told_works told_works_open(const struct trace *trace, const struct gpu_events *gpu)
+static struct recorded_operations recorded_operations_open(const struct trace *trace,
+                                                           const struct gpu_events *gpu)
 {
-    struct told_works told = { trace, arg_scan_of(trace, ARG_FLOPS), arg_scan_of(trace, ARG_BYTES_ACCESSED),
-                               NULL };
+    struct recorded_operations recorded = { trace, arg_scan_of(trace, ARG_FLOPS),
+                                            arg_scan_of(trace, ARG_BYTES_ACCESSED), NULL };
     if (trace->args[ARG_FLOPS].count == 0 && trace->args[ARG_BYTES_ACCESSED].count == 0)
-        return told;
-    told.holds_others = mem_zalloc(gpu->count + 1, sizeof *told.holds_others);
+        return recorded;
+    recorded.holds_others = mem_zalloc(gpu->count + 1, sizeof *recorded.holds_others);
     uint32_t *last = mem_zalloc(trace->track_count + 1, sizeof *last); /* 1 + the work before, by track */
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
         uint32_t *before = &last[trace->track[e]];
         if (*before && trace_end_ns(trace, gpu->event[*before - 1]) > trace_start_ns(trace, e))
-            told.holds_others[*before - 1] = true;
+            recorded.holds_others[*before - 1] = true;
         *before = (uint32_t)i + 1;
     }
     free(last);
-    return told;
+    return recorded;
 }
 
 /* Add a call for work I alone. Returns its index, counted from 1; 0: no recorded costs. */
-static uint32_t call_of_told(struct told_works *told, struct roofline_calls *calls, size_t i, event_id e)
+static uint32_t call_of_recorded(struct recorded_operations *recorded, struct roofline_calls *calls, size_t i,
+                                 event_id e)
 {
     static const name_id no_args[COST_ARGS] = {
         [COST_DIMS] = NAME_NONE,
@@ -376,29 +378,29 @@ static uint32_t call_of_told(struct told_works *told, struct roofline_calls *cal
     };
     struct op_cost known = { OP_UNKNOWN, OP_UNKNOWN, 0, tensor_type_named("c10::BFloat16", 13) };
     int64_t number;
-    if (!told->holds_others || told->holds_others[i] || told->trace->kind[e] != EVENT_KERNEL)
+    if (!recorded->holds_others || recorded->holds_others[i] || recorded->trace->kind[e] != EVENT_KERNEL)
         return 0;
-    if (arg_scan_get(&told->flops, e, &number) && number >= 0)
+    if (arg_scan_get(&recorded->flops, e, &number) && number >= 0)
         known.flops = number;
-    if (arg_scan_get(&told->bytes, e, &number) && number >= 0)
+    if (arg_scan_get(&recorded->bytes, e, &number) && number >= 0)
         known.bytes = number;
     if ((known.flops == OP_UNKNOWN && known.bytes == OP_UNKNOWN) ||
-        kernel_is_communication(trace_name(told->trace, e)))
+        kernel_is_communication(trace_name(recorded->trace, e)))
         return 0;
     enum op_class class = known.flops > 0 ? OP_MATRIX : OP_MOVE;
     struct key_cost cost = { true, keep_cost(&calls->costs, &known) };
-    *VEC_PUSH(calls) = new_call(told->trace->name[e], no_args, &cost, class);
+    *VEC_PUSH(calls) = new_call(recorded->trace->name[e], no_args, &cost, class);
     return (uint32_t)calls->count;
 }
 
 /* A captured operator, by its index among those of the captures. */
 struct captured {
-    enum name_state state; /* NAME_NOT_ASKED, NAME_PLAIN or NAME_MODELLED */
+    enum name_state state; /* NAME_NOT_CHECKED, NAME_PLAIN or NAME_MODELLED */
     struct op_model model;
     name_id name, args[COST_ARGS];
 };
 
-struct graph_works {
+struct graph_operations {
     struct roofline_calls *calls;
     struct pricer *pricer;
     const struct graph_links *links; /* NULL: no capture was given */
@@ -407,77 +409,81 @@ struct graph_works {
     VEC_OF(uint32_t) call_index; /* by key: 1 + its call; 0: not modelled */
 };
 
-static struct graph_works graph_works_open(struct roofline_calls *calls, struct pricer *pricer)
+static struct graph_operations graph_operations_open(struct roofline_calls *calls, struct pricer *pricer)
 {
-    struct graph_works works = { .calls = calls, .pricer = pricer, .links = graph_links_of(calls->trace) };
-    if (works.links) {
-        works.captured = mem_zalloc(works.links->bodies->ops.count + 1, sizeof *works.captured);
-        works.keys = names_open();
+    struct graph_operations operations = { .calls = calls,
+                                           .pricer = pricer,
+                                           .links = graph_links_of(calls->trace) };
+    if (operations.links) {
+        operations.captured =
+            mem_zalloc(operations.links->bodies->ops.count + 1, sizeof *operations.captured);
+        operations.keys = names_open();
     }
-    return works;
+    return operations;
 }
 
-static void graph_works_release(struct graph_works *works)
+static void graph_operations_release(struct graph_operations *operations)
 {
-    free(works->captured);
-    names_free(works->keys);
-    VEC_FREE(&works->call_index);
+    free(operations->captured);
+    names_free(operations->keys);
+    VEC_FREE(&operations->call_index);
 }
 
-static const struct captured *captured_of(struct graph_works *works, uint32_t op)
+static const struct captured *captured_of(struct graph_operations *operations, uint32_t op)
 {
-    struct captured *captured = &works->captured[op];
-    if (captured->state != NAME_NOT_ASKED)
+    struct captured *captured = &operations->captured[op];
+    if (captured->state != NAME_NOT_CHECKED)
         return captured;
-    const struct trace *trace = works->calls->trace;
-    const struct captured_op *from = &works->links->bodies->ops.at[op];
+    const struct trace *trace = operations->calls->trace;
+    const struct captured_op *from = &operations->links->bodies->ops.at[op];
     const name_id args[COST_ARGS] = {
         [COST_DIMS] = from->dims,
         [COST_TYPES] = from->types,
         [COST_STRIDES] = from->strides,
         [COST_CONCRETE] = from->concrete,
     };
-    captured->name = id_of_captured(works->links, trace->names, from->name);
+    captured->name = id_of_captured(operations->links, trace->names, from->name);
     for (size_t a = 0; a < COST_ARGS; a++)
-        captured->args[a] = id_of_captured(works->links, trace->texts, args[a]);
-    captured->state = op_model_find(graph_link_text(works->links, from->name), &captured->model)
+        captured->args[a] = id_of_captured(operations->links, trace->texts, args[a]);
+    captured->state = op_model_find(graph_link_text(operations->links, from->name), &captured->model)
                           ? NAME_MODELLED
                           : NAME_PLAIN;
     return captured;
 }
 
 /* 1 + the call of E, work of a graph launched by CALL; 0: none that is modelled. */
-static uint32_t call_of_graph_work(struct graph_works *works, event_id e, event_id call)
+static uint32_t call_of_graph_work(struct graph_operations *operations, event_id e, event_id call)
 {
-    const struct body_launch *launch = graph_link_launch(works->links, e);
+    const struct body_launch *launch = graph_link_launch(operations->links, e);
     if (!launch || call == EVENT_NONE)
         return 0;
     const uint32_t key[2] = { call, launch->call };
-    name_id id = names_add(works->keys, (const char *)key, sizeof key);
-    if (id < works->call_index.count)
-        return works->call_index.at[id];
-    const struct captured *captured = captured_of(works, launch->op);
+    name_id id = names_add(operations->keys, (const char *)key, sizeof key);
+    if (id < operations->call_index.count)
+        return operations->call_index.at[id];
+    const struct captured *captured = captured_of(operations, launch->op);
     uint32_t index = 0;
     if (captured->state == NAME_MODELLED) {
         struct key_cost cost =
-            price_of(works->pricer, call, captured->name, &captured->model, captured->args);
+            price_of(operations->pricer, call, captured->name, &captured->model, captured->args);
         if (cost.modelled) {
-            *VEC_PUSH(works->calls) = new_call(captured->name, captured->args, &cost, captured->model.class);
-            index = (uint32_t)works->calls->count;
+            *VEC_PUSH(operations->calls) =
+                new_call(captured->name, captured->args, &cost, captured->model.class);
+            index = (uint32_t)operations->calls->count;
         }
     }
-    *VEC_PUSH(&works->call_index) = index;
+    *VEC_PUSH(&operations->call_index) = index;
     return index;
 }
 
-static void add_works(struct roofline_calls *calls, struct pricer *pricer, const struct selection *selection,
-                      const uint32_t *index)
+static void add_operations(struct roofline_calls *calls, struct pricer *pricer,
+                           const struct selection *selection, const uint32_t *index)
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     uint8_t *words = mem_zalloc(names_count(trace->names) + 1, sizeof *words);
-    struct graph_works graphs = graph_works_open(calls, pricer);
-    struct told_works told = told_works_open(trace, gpu);
+    struct graph_operations graphs = graph_operations_open(calls, pricer);
+    struct recorded_operations recorded = recorded_operations_open(trace, gpu);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], op = gpu->op[i];
         bool in_graph = graph_link_is_work(graphs.links, e);
@@ -487,14 +493,14 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
                          : op != EVENT_NONE ? index[op]
                                             : 0;
         if (!place)
-            place = call_of_told(&told, calls, i, e);
+            place = call_of_recorded(&recorded, calls, i, e);
         if (!place)
             continue;
         struct roofline_call *call = &calls->at[place - 1];
         uint8_t *says = &words[trace->name[e]];
         if (*says == 0)
             *says = words_of(trace_name(trace, e));
-        if (call->works++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
+        if (call->operations++ == 0 || trace_start_ns(trace, e) < trace_start_ns(trace, call->work)) {
             call->work = e;
             call->call = gpu->call[i];
         }
@@ -505,8 +511,8 @@ static void add_works(struct roofline_calls *calls, struct pricer *pricer, const
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
         calls->of_work[i] = place;
     }
-    graph_works_release(&graphs);
-    free(told.holds_others);
+    graph_operations_release(&graphs);
+    free(recorded.holds_others);
     free(words);
 }
 
@@ -552,7 +558,7 @@ static void find_covers(struct roofline_calls *calls, const struct calltree *tre
         uint32_t own = index[tree->event[n]];
         struct roofline_call *call = own ? &calls->at[own - 1] : NULL;
         if (call && call->op == tree->event[n] && call->class == OP_MATRIX &&
-            (call->works || !calls->on_device)) {
+            (call->operations || !calls->on_device)) {
             call->covers = inside[n];
             inside[n] = inside[n] || call->cost->flops != OP_UNKNOWN;
         }
@@ -626,7 +632,7 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     calltree_nest(tree);
     nest_calls(calls, &namer, tree, index);
     if (calls->on_device)
-        add_works(calls, pricer, selection, index);
+        add_operations(calls, pricer, selection, index);
     else
         add_host_times(calls, tree, index);
     find_covers(calls, tree, index);

@@ -22,7 +22,7 @@ struct roofline_call {
     name_id name;        /* roofline_name: id for roofline_name, of the operator */
     event_id work, call; /* the first work that it launched itself, and the call that did; EVENT_NONE: none */
     name_id dims, types; /* roofline_text: ids for roofline_text, of its arguments; NAME_NONE: not recorded */
-    uint32_t works;
+    uint32_t operations;
     uint8_t class;       /* enum op_class */
     uint8_t rate;        /* enum peak_rate; PEAK_NONE: none applies, or nothing is computed */
     bool covers : 1;     /* a matrix operator in it launched work as well and has the operations */

@@ -84,8 +84,8 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
                       struct tpa_error *err)
 {
     enum { MOST = 20 };
-    struct buffer asked = { 0 }, known = { 0 };
-    quantity_show_ranges(&asked, wanted);
+    struct buffer requested = { 0 }, known = { 0 };
+    quantity_show_ranges(&requested, wanted);
     if (numbers->count > 0)
         qsort(numbers->at, numbers->count, sizeof *numbers->at, compare_numbers);
     size_t shown = 0;
@@ -97,12 +97,12 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
         else
             buffer_puts(&known, " ...");
     }
-    tpa_fail(err, TPA_NOWHERE, "there is no %s %s", what, asked.at);
+    tpa_fail(err, TPA_NOWHERE, "there is no %s %s", what, requested.at);
     if (known.count > 0)
         tpa_hint(err, "the trace has %s %s", what, known.at);
     else
         tpa_hint(err, "the trace has no %s at all", what);
-    buffer_release(&asked);
+    buffer_release(&requested);
     buffer_release(&known);
     VEC_FREE(numbers);
     return false;

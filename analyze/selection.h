@@ -68,11 +68,13 @@ bool selection_holds_work(const struct selection *selection, event_id work, even
 /* The same regardless of the name of WORK, for rows by launching operator or call. */
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call);
 
+/* Do --filter and --exclude select NAME? */
 static inline bool selection_holds_name(const struct selection *selection, name_id name)
 {
     return selection->names == NULL || selection->names[name];
 }
 
+/* Is TRACK selected? */
 static inline bool selection_holds_track(const struct selection *selection, track_id track)
 {
     return selection->tracks == NULL || selection->tracks[track];
@@ -86,6 +88,7 @@ static inline bool selection_holds_whenever(const struct selection *selection, e
            selection_holds_track(selection, selection->trace->track[e]);
 }
 
+/* Is E selected by name, file, track and time? */
 static inline bool selection_holds(const struct selection *selection, event_id e)
 {
     return selection_holds_name(selection, selection->trace->name[e]) && selection_holds_place(selection, e);

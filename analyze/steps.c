@@ -69,9 +69,10 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
-/* The steps. ASKED marks the annotations that are steps, which are not parts of themselves: see part_of_name. */
+/* The steps. Marks the annotations that are steps, which are not parts of themselves, in PARTS_BY_NAME: see
+ * part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
-                                     struct steps *steps, uint8_t *asked, struct tpa_error *err)
+                                     struct steps *steps, uint8_t *parts_by_name, struct tpa_error *err)
 {
     struct step_list *ranges =
         options->name ? ranges_called(trace, options->name, err) : profiler_steps(trace);
@@ -90,7 +91,7 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
     }
     for (size_t i = 0; i < ranges->count; i++)
         if (trace->kind[ranges->at[i].event] == EVENT_ANNOTATION)
-            asked[trace->name[ranges->at[i].event]] = 1 + STEP_OTHER;
+            parts_by_name[trace->name[ranges->at[i].event]] = 1 + STEP_OTHER;
     steps->overlapping = (int64_t)step_list_drop_overlaps(ranges);
     return ranges;
 }
@@ -98,25 +99,25 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
 /* ---- parts over time ---- */
 
 /* The part of an operator or annotation by name, cached per name; 0: not determined. */
-static enum step_part part_of_name(const struct trace *trace, uint8_t *asked, name_id id)
+static enum step_part part_of_name(const struct trace *trace, uint8_t *parts_by_name, name_id id)
 {
-    if (asked[id] == 0) {
+    if (parts_by_name[id] == 0) {
         const char *name = names_text(trace->names, id);
         int64_t number;
-        asked[id] = 1 + (annotation_is_data_loading(name) ? STEP_DATA_LOADING
-                         : collective_runs_on_host(name)  ? STEP_COMMUNICATION
-                         : step_number(name, &number)     ? STEP_OTHER
-                                                          : STEP_CPU);
+        parts_by_name[id] = 1 + (annotation_is_data_loading(name) ? STEP_DATA_LOADING
+                                 : collective_runs_on_host(name)  ? STEP_COMMUNICATION
+                                 : step_number(name, &number)     ? STEP_OTHER
+                                                                  : STEP_CPU);
     }
-    return (enum step_part)(asked[id] - 1);
+    return (enum step_part)(parts_by_name[id] - 1);
 }
 
-static enum step_part part_of_host_event(const struct trace *trace, uint8_t *asked, event_id e)
+static enum step_part part_of_host_event(const struct trace *trace, uint8_t *parts_by_name, event_id e)
 {
     if (event_is_call(trace->kind[e]))
         return STEP_RUNTIME;
     bool is_region = trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION;
-    return is_region ? part_of_name(trace, asked, trace->name[e]) : STEP_OTHER;
+    return is_region ? part_of_name(trace, parts_by_name, trace->name[e]) : STEP_OTHER;
 }
 
 static enum step_part part_of_work(uint8_t work)
@@ -144,7 +145,7 @@ struct steps_query {
     const struct gpu_events *gpu;
     const struct gpu_streams *streams; /* NULL unless rows are by stream */
     const struct device_steps *steps;
-    uint8_t *asked; /* by name: 1 + enum step_part; 0: not determined yet */
+    uint8_t *parts_by_name; /* by name: 1 + enum step_part; 0: not determined yet */
 };
 
 static bool add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
@@ -215,7 +216,7 @@ static void find_host_parts(const struct steps_query *query, uint32_t file, stru
     const struct trace *trace = query->trace;
     const struct trace_file *of = &trace->files[file];
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
-        enum step_part part = part_of_host_event(trace, query->asked, e);
+        enum step_part part = part_of_host_event(trace, query->parts_by_name, e);
         if (part != STEP_OTHER)
             intervals_add(&sets[part], trace_start_ns(trace, e), trace_end_ns(trace, e));
     }
@@ -411,7 +412,7 @@ static struct step_row row_of(const struct trace *trace, const struct lane *lane
     return row;
 }
 
-static bool is_asked_for(const struct selection *selection, const struct device_step *step)
+static bool is_requested(const struct selection *selection, const struct device_step *step)
 {
     return (selection->files == NULL || selection->files[step->file]) &&
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
@@ -425,7 +426,7 @@ static void add_rows(const struct steps_query *query, const struct lane *lane,
     size_t first, end = device_steps_of_file(query->steps, lane->file, &first);
     struct part_times times = part_times_open(query->steps->at + first, end - first, sets, host);
     for (size_t i = first; i < end; i++)
-        if (is_asked_for(query->selection, &query->steps->at[i]))
+        if (is_requested(query->selection, &query->steps->at[i]))
             *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
     part_times_release(&times);
 }
@@ -657,10 +658,10 @@ static struct steps *analyze(const struct trace *trace, const struct selection *
                              const struct steps_options *options, struct tpa_error *err)
 {
     struct steps *steps = mem_zalloc(1, sizeof *steps);
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
-    struct step_list *ranges = find_ranges(trace, options, steps, asked, err);
+    uint8_t *parts_by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *parts_by_name);
+    struct step_list *ranges = find_ranges(trace, options, steps, parts_by_name, err);
     if (!ranges) {
-        free(asked);
+        free(parts_by_name);
         release(steps);
         return NULL;
     }
@@ -668,7 +669,7 @@ static struct steps *analyze(const struct trace *trace, const struct selection *
     bool marked = !options->name && !steps->no_steps;
     struct device_steps *other = marked ? NULL : device_steps_open(ranges, gpu);
     const struct device_steps *as_they_ran = marked ? device_steps_of(trace) : other;
-    struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, asked };
+    struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, parts_by_name };
     steps->own = steps;
     steps->by = options->by ? options->by : BY(STEP);
     steps->several_ranks = trace->file_count > 1;
@@ -681,7 +682,7 @@ static struct steps *analyze(const struct trace *trace, const struct selection *
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
     find_rows(steps, &query);
-    free(asked);
+    free(parts_by_name);
     device_steps_free(other);
     step_list_free(ranges);
     return steps;
@@ -730,7 +731,7 @@ static const struct table_column step_columns[] = {
     COLUMN(struct step_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, name, "step", "Step", TABLE_NAME, "name of the step", .aliases = "name"),
-    COLUMN(struct step_row, count, "count", "Steps", TABLE_TALLY, "how many steps the row stands for", .flags = TABLE_HIDDEN),
+    COLUMN(struct step_row, count, "count", "Steps", TABLE_TALLY, "number of steps in the row", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, start_ns, "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct step_row, duration_ns, "duration", "Time", TABLE_NS, "how long it took, work on devices included", .aliases = "time total"),
     COLUMN(struct step_row, average_ns, "average", "Average", TABLE_NS, "mean time of a step", .flags = TABLE_HIDDEN),

@@ -63,7 +63,7 @@ struct transfers_query {
     const struct host_waits *waits;
     unsigned by;
     struct copy_kind *kinds; /* by name, computed when first needed */
-    bool *kinds_asked;       /* by name */
+    bool *known_kinds;       /* by name */
     struct callers *callers; /* NULL if not needed */
     struct transfers *transfers;
 };
@@ -92,9 +92,9 @@ static bool is_copy(const struct trace *trace, event_id work)
 static struct copy_kind kind_of(const struct transfers_query *query, event_id copy)
 {
     name_id name = query->trace->name[copy];
-    if (!query->kinds_asked[name])
+    if (!query->known_kinds[name])
         query->kinds[name] = copy_kind_of(names_text(query->trace->names, name));
-    query->kinds_asked[name] = true;
+    query->known_kinds[name] = true;
     return copy_kind_with(query->kinds[name], trace_arg_text(query->trace, ARG_COPY_MEMORY, copy));
 }
 
@@ -463,7 +463,7 @@ static struct transfers *analyze(const struct trace *trace, const struct selecti
         .waits = host_waits_of(trace),
         .by = by,
         .kinds = mem_zalloc(name_count + 1, sizeof *query.kinds),
-        .kinds_asked = mem_zalloc(name_count + 1, sizeof *query.kinds_asked),
+        .known_kinds = mem_zalloc(name_count + 1, sizeof *query.known_kinds),
         .transfers = transfers,
     };
     query.callers = open_callers(&query);
@@ -473,7 +473,7 @@ static struct transfers *analyze(const struct trace *trace, const struct selecti
     add_stalls(&query);
     callers_free(query.callers);
     free(query.kinds);
-    free(query.kinds_asked);
+    free(query.known_kinds);
     return transfers;
 }
 

@@ -97,12 +97,12 @@ static void name_track(struct buffer *out, const struct trace *trace, const stru
     }
     /* PyTorch's threads are called "thread 4711 (python3)" already. */
     const char *name = track->thread_name == NAME_NONE ? "" : names_text(trace->texts, track->thread_name);
-    bool told = strncmp(name, "thread ", 7) == 0;
-    if (!told && track->tid_text != NAME_NONE)
+    bool numbered = strncmp(name, "thread ", 7) == 0;
+    if (!numbered && track->tid_text != NAME_NONE)
         buffer_printf(out, "thread %s", names_text(trace->texts, track->tid_text));
-    else if (!told)
+    else if (!numbered)
         buffer_printf(out, "thread %" PRId64, track->tid);
-    buffer_printf(out, "%s%s", told || !*name ? "" : " ", name);
+    buffer_printf(out, "%s%s", numbered || !*name ? "" : " ", name);
 }
 
 /* Store the demangled name of E in TEXT. */

@@ -10,6 +10,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,19 @@ void mem_keep_small_blocks(void)
 #endif
 }
 
+static bool keeps_blocks;
+
+void mem_return_free_memory(void)
+{
+#ifdef __GLIBC__
+    if (!keeps_blocks)
+        malloc_trim(0);
+#endif
+}
+
 void mem_keep_blocks(void)
 {
+    keeps_blocks = true;
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the maximum that mallopt accepts */
     mallopt(M_TRIM_THRESHOLD, 64 << 20);

@@ -41,6 +41,7 @@ struct packer_output {
     uint64_t size; /* of the text */
 };
 
+/* See struct packer_output. OUT is borrowed; nothing needs to be freed after packer_end or a failure. */
 bool packer_begin(struct packer_output *output, enum source_packing packing, FILE *out,
                   struct tpa_error *err);
 bool packer_add(struct packer_output *output, const struct packer *packer, size_t count,

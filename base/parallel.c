@@ -16,10 +16,10 @@ struct run {
     atomic_size_t next;
 };
 
-unsigned parallel_workers(unsigned asked)
+unsigned parallel_workers(unsigned requested)
 {
-    long processors = asked ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
-    return asked ? asked : processors < 1 ? 1 : (unsigned)processors;
+    long processors = requested ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+    return requested ? requested : processors < 1 ? 1 : (unsigned)processors;
 }
 
 unsigned parallel_parts(unsigned workers, size_t count)

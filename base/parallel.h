@@ -20,8 +20,8 @@
 
 typedef void parallel_task(void *context, size_t part);
 
-/* ASKED threads if not 0, else one per processor. */
-unsigned parallel_workers(unsigned asked);
+/* REQUESTED threads if not 0, else one per processor. */
+unsigned parallel_workers(unsigned requested);
 
 /* The least number of items for which a thread pays off. Tests lower it. */
 extern size_t parallel_worth;

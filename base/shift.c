@@ -428,14 +428,14 @@ void shift_compare(const double *before, size_t before_count, const double *afte
 
 /* ---- Holm ---- */
 
-struct question {
+struct hypothesis {
     double p;
     size_t index;
 };
 
-static int compare_questions(const void *left, const void *right)
+static int compare_hypotheses(const void *left, const void *right)
 {
-    const struct question *a = left, *b = right;
+    const struct hypothesis *a = left, *b = right;
     if (a->p != b->p)
         return a->p < b->p ? -1 : 1;
     return a->index < b->index ? -1 : 1;
@@ -443,23 +443,23 @@ static int compare_questions(const void *left, const void *right)
 
 void shift_holm(double *p, size_t count)
 {
-    struct question *questions = mem_alloc(mem_times(count, sizeof *questions));
-    size_t asked = 0;
+    struct hypothesis *hypotheses = mem_alloc(mem_times(count, sizeof *hypotheses));
+    size_t tested = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(p[i]))
-            questions[asked++] = (struct question){ p[i], i };
-    if (asked > 1)
-        qsort(questions, asked, sizeof *questions, compare_questions);
+            hypotheses[tested++] = (struct hypothesis){ p[i], i };
+    if (tested > 1)
+        qsort(hypotheses, tested, sizeof *hypotheses, compare_hypotheses);
     double largest = 0;
-    for (size_t i = 0; i < asked; i++) {
-        double corrected = questions[i].p * (double)(asked - i);
+    for (size_t i = 0; i < tested; i++) {
+        double corrected = hypotheses[i].p * (double)(tested - i);
         if (corrected > 1)
             corrected = 1;
         if (corrected > largest)
             largest = corrected; /* never below the corrected value of a smaller p */
-        p[questions[i].index] = largest;
+        p[hypotheses[i].index] = largest;
     }
-    free(questions);
+    free(hypotheses);
 }
 
 size_t shift_family(double *least_p, size_t count)
@@ -476,8 +476,8 @@ size_t shift_family(double *least_p, size_t count)
             else
                 high = middle;
         }
-        size_t asked = able < size ? able : size;
-        family = asked > family ? asked : family;
+        size_t tests = able < size ? able : size;
+        family = tests > family ? tests : family;
     }
     return family;
 }

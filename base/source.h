@@ -30,6 +30,7 @@ struct source *source_open(const char *path, const struct source_limits *limits,
 /* A source over SIZE bytes at DATA, which must outlive it. Packing is recognised here too. */
 struct source *source_open_memory(const void *data, size_t size, const char *name, struct tpa_error *err);
 
+/* Close the file and free SOURCE; NULL is allowed. */
 void source_free(struct source *source);
 
 /*

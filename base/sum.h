@@ -20,6 +20,7 @@ static inline int64_t sum_plus(int64_t a, int64_t b)
     return a > 0 ? INT64_MAX : -INT64_MAX;
 }
 
+/* *SUM = sum_plus(*SUM, VALUE). */
 static inline void sum_add(int64_t *sum, int64_t value)
 {
     *sum = sum_plus(*sum, value);
@@ -31,11 +32,13 @@ static inline int64_t sum_wrapped(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
+/* A - B, which wraps. */
 static inline int64_t difference_wrapped(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+/* *SUM = sum_wrapped(*SUM, VALUE). */
 static inline void add_wrapped(int64_t *sum, int64_t value)
 {
     *sum = sum_wrapped(*sum, value);

@@ -10,6 +10,7 @@ struct wide {
     uint64_t high, low;
 };
 
+/* The product A * B, which always fits. */
 static inline struct wide wide_product(uint64_t a, uint64_t b)
 {
     uint64_t a_high = a >> 32, a_low = (uint32_t)a, b_high = b >> 32, b_low = (uint32_t)b;

@@ -55,6 +55,7 @@ struct control {
     int64_t window_lost_ns; /* end of the latest window for which there was no room; 0: none was lost */
 };
 
+/* Begin as SETTINGS say, which are borrowed. TURN switches recording on or off; it is called under the lock. */
 void control_init(struct control *control, const struct capture_settings *settings, void (*turn)(bool on));
 
 /* CUPTI can be switched from now on: sets *RUNNING, and switches CUPTI on if recording is on. */

@@ -48,6 +48,7 @@ struct pace {
     int64_t slow;            /* number of slow steps */
 };
 
+/* Begin as SETTINGS say, which are borrowed. Nothing needs to be released. */
 void pace_init(struct pace *pace, const struct capture_settings *settings);
 
 /* Step NUMBER begins at NOW and the one before ends. Is the new one recorded? Call pace_step_begun after switching. */

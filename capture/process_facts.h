@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The path of the executable. PATH, as the texts below, has SIZE bytes and is NUL-terminated. */
 void process_executable(char *path, size_t size);
 
 /* The words of the command line, separated by spaces. */

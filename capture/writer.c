@@ -245,11 +245,12 @@ static void collect(struct writer *writer)
 
 static void flush_log(struct writer *writer)
 {
-    if (!writer->told_process)
+    if (!writer->recorded_process)
         control_tell_begin(writer->control);
-    if (!writer->told_process || (writer->told_cupti != writer->translator.cupti && hardware_is_decided())) {
-        writer->told_process = true;
-        writer->told_cupti = writer->translator.cupti;
+    if (!writer->recorded_process ||
+        (writer->recorded_cupti != writer->translator.cupti && hardware_is_decided())) {
+        writer->recorded_process = true;
+        writer->recorded_cupti = writer->translator.cupti;
         writer_add_process(writer);
     }
     writer_add_clock(writer);
@@ -359,13 +360,13 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
     pool_prepare(&writer->pool, READY_BUFFERS);
     int64_t now = clock_now_ns();
     if (control_tick(writer->control, now, own_ns(writer)) && !why && !hardware_forbids_flush()) {
-        why = "asked for no more";
+        why = "everything requested was recorded";
         collect_the_rest(writer);
     }
     if (!why && now - *flushed_ns >= WRITER_FLUSH_NS) {
         flush_cupti(writer, false);
         collect(writer);
-        if (!writer->recent || !writer->told_process)
+        if (!writer->recent || !writer->recorded_process)
             flush_log(writer);
         *flushed_ns = now;
     }

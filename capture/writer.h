@@ -50,9 +50,9 @@ struct writer {
     struct host_log *host_log;
     struct recent *recent; /* ring of --ring; NULL: records are written at once */
     int64_t ring_writes;
-    bool told_process;              /* the PROCESS record is written, */
-    const struct cupti *told_cupti; /* with this CUPTI */
-    uint64_t told_refused;
+    bool recorded_process;              /* the PROCESS record is written, */
+    const struct cupti *recorded_cupti; /* with this CUPTI */
+    uint64_t recorded_refused;
     int64_t dropped_in_all;
     int write_errno; /* why the file could not be written; 0: it could */
 };

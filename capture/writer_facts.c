@@ -75,17 +75,17 @@ void writer_add_process(struct writer *writer)
         [TPAFILE_PROCESS_LOCAL_RANK] = known(writer->settings->rank.local_rank),
         [TPAFILE_PROCESS_WORLD_SIZE] = known(writer->settings->rank.world_size),
         [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
-        [TPAFILE_PROCESS_DRIVER_VERSION] = writer->told_cupti && writer->told_cupti->driver_version
-                                               ? writer->told_cupti->driver_version
+        [TPAFILE_PROCESS_DRIVER_VERSION] = writer->recorded_cupti && writer->recorded_cupti->driver_version
+                                               ? writer->recorded_cupti->driver_version
                                                : TPAFILE_NONE,
         [TPAFILE_PROCESS_RUNTIME_VERSION] = TPAFILE_NONE,
         [TPAFILE_PROCESS_CUPTI_VERSION] =
-            writer->told_cupti ? (int64_t)writer->told_cupti->version : TPAFILE_NONE,
+            writer->recorded_cupti ? (int64_t)writer->recorded_cupti->version : TPAFILE_NONE,
         [TPAFILE_PROCESS_KINDS] = text(writer, kinds),
         [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, facts.driver),
         [TPAFILE_PROCESS_SUBSCRIBED_BY] =
-            writer->told_cupti ? text(writer, writer->told_cupti->subscribed_by) : 0,
-        [TPAFILE_PROCESS_HARDWARE_TIMES] = writer->told_cupti ? hardware_is_on() : TPAFILE_NONE,
+            writer->recorded_cupti ? text(writer, writer->recorded_cupti->subscribed_by) : 0,
+        [TPAFILE_PROCESS_HARDWARE_TIMES] = writer->recorded_cupti ? hardware_is_on() : TPAFILE_NONE,
     };
     add(writer, TPAFILE_PROCESS, values);
 }
@@ -165,9 +165,9 @@ void writer_add_drops(struct writer *writer)
     pthread_mutex_unlock(&writer->pool.lock);
     /* CUPTI counts what it drops when it gets no buffer, and what it drops for reasons of its own. */
     add_drop(writer, atomic_exchange(&writer->dropped_by_cupti, 0),
-             refused > writer->told_refused ? TPAFILE_DROPPED_BEHIND : TPAFILE_DROPPED_BY_CUPTI,
+             refused > writer->recorded_refused ? TPAFILE_DROPPED_BEHIND : TPAFILE_DROPPED_BY_CUPTI,
              TPAFILE_NONE);
-    writer->told_refused = refused;
+    writer->recorded_refused = refused;
     add_drop(writer, atomic_exchange(&writer->dropped_events, 0), TPAFILE_DROPPED_BEHIND, TPAFILE_RANGE);
     add_drop(writer, writer->translator.unknown, TPAFILE_DROPPED_UNKNOWN, TPAFILE_NONE);
     writer->translator.unknown = 0;

@@ -4,8 +4,8 @@
  *     const struct chart_type *type = chart_type_find("steps");
  *     struct trace *trace = ingest_read(..., .wants = chart_type_wants(type), ...);
  *     struct picture *picture = picture_open(type->name, type->title);
- *     struct chart_question question = { .trace = trace, .selection = selection, .bars = 20, .columns = 400 };
- *     if (!type->draw(&question, picture, &err))
+ *     struct chart_request request = { .trace = trace, .selection = selection, .bars = 20, .columns = 400 };
+ *     if (!type->draw(&request, picture, &err))
  *         ...                                             // the trace holds nothing to draw, or the selection is wrong
  *
  * The figures are those of the commands: where a table of an analysis holds them, the chart is made of that table, and
@@ -28,7 +28,7 @@ struct diff;
 struct top;
 struct nightly;
 
-struct chart_question {
+struct chart_request {
     const struct trace *trace;
     const struct selection *selection;
     struct ranges devices; /* memory of these only, and of the host; zero-initialised: all */
@@ -44,7 +44,7 @@ struct chart_type {
     const struct trace_wants *wants[2]; /* what the reader must decode; the second may be NULL */
     unsigned needs;                     /* enum trace_feature: what a trace must hold */
     /* Adds charts to PICTURE. False and ERR when there is nothing to draw. */
-    bool (*draw)(const struct chart_question *question, struct picture *picture, struct tpa_error *err);
+    bool (*draw)(const struct chart_request *request, struct picture *picture, struct tpa_error *err);
 };
 
 /* The types there are, in the order of help: a row here for each. */
@@ -88,7 +88,7 @@ void chart_operators(struct picture *picture, const struct top *top, size_t bars
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct steps *steps);
 void chart_gaps(struct picture *picture, const struct gaps *gaps);
-void chart_queues(struct picture *picture, const struct chart_question *question,
+void chart_queues(struct picture *picture, const struct chart_request *request,
                   const struct launches *launches);
 
 struct profile;

@@ -33,16 +33,16 @@ struct device_states {
 static const struct trace_wants device_wants = { .args = GPU_EVENTS_WANTS };
 
 /* The work of DEVICE that was requested, by start: positions in gpu->event, *COUNT of them; and its span. New; free(). */
-static uint32_t *find_work(const struct chart_question *question, const struct gpu_events *gpu,
+static uint32_t *find_work(const struct chart_request *request, const struct gpu_events *gpu,
                            const struct gpu_device *device, size_t *count, struct interval *span)
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = request->trace;
     uint32_t *work = mem_alloc(mem_times(device->count + 1, sizeof *work));
     *span = (struct interval){ INT64_MAX, INT64_MIN };
     *count = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = gpu->event[i];
-        if (!selection_holds_work(question->selection, e, gpu->call[i]))
+        if (!selection_holds_work(request->selection, e, gpu->call[i]))
             continue;
         span->start_ns =
             trace_start_ns(trace, e) < span->start_ns ? trace_start_ns(trace, e) : span->start_ns;
@@ -213,9 +213,8 @@ static void tell_shares(struct chart *chart, const struct kind *kind, const stru
         quantity_percent(length_ns[2] / span_ns), quantity_percent(idle_ns / span_ns));
 }
 
-static void add_device(const struct chart_question *question, struct picture *picture,
-                       const struct kind *kind, const struct gpu_device *device,
-                       const struct device_states *states)
+static void add_device(const struct chart_request *request, struct picture *picture, const struct kind *kind,
+                       const struct gpu_device *device, const struct device_states *states)
 {
     const struct table_column columns[STATES + 1] = {
         { "time", "Time", TABLE_MOMENT, "begin of the part of time", 0, NULL },
@@ -224,18 +223,18 @@ static void add_device(const struct chart_question *question, struct picture *pi
         { "third", kind->titles[2], TABLE_SHARE, "share of it", 0, NULL },
     };
     struct chart *chart = picture_add_chart(picture, kind->key, kind->before);
-    int64_t rank = selection_rank(question->trace, device->file);
-    bool several = question->trace->file_count > 1;
+    int64_t rank = selection_rank(request->trace, device->file);
+    bool several = request->trace->file_count > 1;
     chart->key = several ? arena_printf(&chart->arena, "%s_%" PRId64 "_%d", kind->key, rank, device->id)
                          : arena_printf(&chart->arena, "%s_%d", kind->key, device->id);
     chart->title = arena_printf(&chart->arena, "%s%d%s", kind->before, device->id, kind->after);
     if (several)
         chart->title = arena_printf(&chart->arena, "%s, rank %" PRId64, chart->title, rank);
-    chart->x = chart_time_axis(question, device->file);
+    chart->x = chart_time_axis(request, device->file);
     chart->y =
         (struct chart_axis){ .title = "Share of the time", .kind = TABLE_SHARE, .has_most = true, .most = 1 };
     struct table *table = chart_add_table(chart, table_open(kind->key, NULL, columns, STATES + 1));
-    cut_time(table, states, trace_file_span(question->trace, device->file).start_ns);
+    cut_time(table, states, trace_file_span(request->trace, device->file).start_ns);
     for (size_t s = 0; s < STATES; s++)
         if (states->all_ns[s] > 0)
             chart_add_series(chart, (struct chart_series){ .title = kind->titles[s],
@@ -246,25 +245,25 @@ static void add_device(const struct chart_question *question, struct picture *pi
     tell_shares(chart, kind, states);
 }
 
-static void draw_devices(const struct chart_question *question, struct picture *picture,
+static void draw_devices(const struct chart_request *request, struct picture *picture,
                          const struct kind *kind)
 {
-    const struct gpu_events *gpu = gpu_events_of(question->trace);
+    const struct gpu_events *gpu = gpu_events_of(request->trace);
     size_t found = 0;
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
-        if (question->selection->files && !question->selection->files[device->file])
+        if (request->selection->files && !request->selection->files[device->file])
             continue;
         struct device_states states = { 0 };
         size_t count;
-        uint32_t *work = find_work(question, gpu, device, &count, &states.span);
+        uint32_t *work = find_work(request, gpu, device, &count, &states.span);
         if (states.span.start_ns < states.span.end_ns) {
-            states.edges = find_edges(question->trace, device->file, states.span, question->columns);
+            states.edges = find_edges(request->trace, device->file, states.span, request->columns);
             find_states(gpu, work, count, kind, &states);
             bool shown = kind != &overlap || states.all_ns[1] > 0 || states.all_ns[2] > 0;
             found += shown;
             if (shown && found <= CHART_MOST_PANELS)
-                add_device(question, picture, kind, device, &states);
+                add_device(request, picture, kind, device, &states);
         }
         free(work);
         VEC_FREE(&states.edges);
@@ -273,17 +272,16 @@ static void draw_devices(const struct chart_question *question, struct picture *
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
 }
 
-static bool draw_utilization(const struct chart_question *question, struct picture *picture,
+static bool draw_utilization(const struct chart_request *request, struct picture *picture,
                              struct tpa_error *err)
 {
-    draw_devices(question, picture, &utilization);
-    return chart_is_drawn(picture, err, "no device worked for what was launched in the time asked for");
+    draw_devices(request, picture, &utilization);
+    return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 
-static bool draw_overlap(const struct chart_question *question, struct picture *picture,
-                         struct tpa_error *err)
+static bool draw_overlap(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    draw_devices(question, picture, &overlap);
+    draw_devices(request, picture, &overlap);
     return chart_is_drawn(picture, err, "no kernel communicates");
 }
 

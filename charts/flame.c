@@ -271,8 +271,8 @@ static box_id *add_calls(struct flame *flame, const struct trace *trace, const s
 }
 
 /* Operations, and their times in all boxes around the calls that launched them. */
-static void add_works(struct flame *flame, const struct trace_frames *frames, const struct calltree *tree,
-                      const box_id *box, const name_id *frame)
+static void add_operations(struct flame *flame, const struct trace_frames *frames,
+                           const struct calltree *tree, const box_id *box, const name_id *frame)
 {
     const struct trace *trace = frames->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
@@ -292,18 +292,18 @@ static void add_works(struct flame *flame, const struct trace_frames *frames, co
     free(node);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct trace_frames frames = { question->trace, question->selection, NAME_NONE };
+    struct trace_frames frames = { request->trace, request->selection, NAME_NONE };
     name_id *frame = find_frames(&frames);
-    struct calltree *tree = calltree_open(question->trace, takes_call, &frames);
+    struct calltree *tree = calltree_open(request->trace, takes_call, &frames);
     calltree_nest(tree);
     for (int on_device = 0; on_device < 2; on_device++) {
         struct flame flame;
         flame_open(&flame, show_name, &frames);
-        box_id *box = add_calls(&flame, question->trace, tree, frame, !on_device);
+        box_id *box = add_calls(&flame, request->trace, tree, frame, !on_device);
         if (on_device)
-            add_works(&flame, &frames, tree, box, frame);
+            add_operations(&flame, &frames, tree, box, frame);
         add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
                   on_device ? "Time on devices, by what launched the work" : "Time on the host");
         free(box);

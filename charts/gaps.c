@@ -84,11 +84,11 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
                                                            .y = c + 1 });
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct gaps_options options = gaps_defaults;
     options.only_causes = true;
-    const struct gaps *gaps = gaps_analyze(question->trace, question->selection, BY(DEVICE), &options);
+    const struct gaps *gaps = gaps_analyze(request->trace, request->selection, BY(DEVICE), &options);
     chart_gaps(picture, gaps);
     gaps_free(gaps);
     return chart_is_drawn(picture, err, "no device was idle between two operations");

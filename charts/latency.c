@@ -59,10 +59,10 @@ static void add_series(struct chart *chart, const struct latency *latency, const
                                    latency->rows.count);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct trace *trace = question->trace;
-    const struct latency *latency = latency_analyze(trace, question->selection, 0, &latency_defaults, err);
+    const struct trace *trace = request->trace;
+    const struct latency *latency = latency_analyze(trace, request->selection, 0, &latency_defaults, err);
     if (!latency)
         return false;
     if (latency->rows.count) {
@@ -73,7 +73,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
         };
         add_series(chart, latency, trace, CHART_STAIRS, 1, 2);
         chart = picture_add_chart(picture, "latency_over_time", "How long each takes, over time");
-        chart->x = trace->file_count == 1 ? chart_time_axis(question, 0)
+        chart->x = trace->file_count == 1 ? chart_time_axis(request, 0)
                                           : (struct chart_axis){ .title = "Time from the start of the file",
                                                                  .kind = TABLE_MOMENT };
         chart->y = (struct chart_axis){ .title = "Duration", .kind = TABLE_NS, .log = true };

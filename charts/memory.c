@@ -21,7 +21,7 @@ static const char *device_name(struct chart *chart, const struct trace *trace,
                                const struct memory_device *device)
 {
     const char *name = memory_device_type_name(device->type);
-    if (device->type == MEMORY_TYPE_UNTOLD)
+    if (device->type == MEMORY_TYPE_UNKNOWN)
         name = "a device that the file does not name";
     else if (name == NULL)
         name = arena_printf(&chart->arena, "device type %" PRId64, device->type);
@@ -33,10 +33,10 @@ static const char *device_name(struct chart *chart, const struct trace *trace,
 }
 
 /* A chart of DEVICE; dropped again, and false, when none of its records was requested. */
-static bool add_device(const struct chart_question *question, struct picture *picture,
+static bool add_device(const struct chart_request *request, struct picture *picture,
                        const struct memory_records *records, const struct memory_device *device)
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = request->trace;
     int64_t origin_ns = trace_file_span(trace, device->file).start_ns;
     struct chart *chart = picture_add_chart(picture, "memory", NULL);
     struct table *table = chart_add_table(chart, table_open("memory", NULL, columns, COLUMNS));
@@ -44,7 +44,7 @@ static bool add_device(const struct chart_question *question, struct picture *pi
     bool reserves = false;
     for (uint32_t i = device->first; i < device->first + device->count; i++) {
         const struct memory_record *record = &records->at[i];
-        if (!selection_holds_time(question->selection, device->file, trace_start_ns(trace, record->event)))
+        if (!selection_holds_time(request->selection, device->file, trace_start_ns(trace, record->event)))
             continue;
         size_t row = table_add_row(table);
         table_set_int(table, row, COLUMN_TIME, trace_start_ns(trace, record->event) - origin_ns);
@@ -64,7 +64,7 @@ static bool add_device(const struct chart_question *question, struct picture *pi
     chart->title = arena_printf(&chart->arena, "Memory of %s", name);
     chart->note =
         device->has_totals ? NULL : "counted from the start of recording: what was there before is not known";
-    chart->x = chart_time_axis(question, device->file);
+    chart->x = chart_time_axis(request, device->file);
     chart->y = (struct chart_axis){ .title = "Memory", .kind = TABLE_BYTES };
     if (reserves)
         chart_add_series(chart, (struct chart_series){ .title = "Reserved by the allocator",
@@ -101,18 +101,18 @@ static void share_axis(struct picture *picture, size_t first, size_t end)
 }
 
 /* Charts of the devices, or with HOST those of hosts; how many there are. */
-static size_t add_devices(const struct chart_question *question, struct picture *picture,
+static size_t add_devices(const struct chart_request *request, struct picture *picture,
                           const struct memory_records *records, bool host)
 {
-    const struct selection *selection = question->selection;
+    const struct selection *selection = request->selection;
     size_t found = 0, first = picture->charts.count;
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         if (memory_is_host(device) != host || (selection->files && !selection->files[device->file]) ||
-            (!host && device->type != MEMORY_TYPE_UNTOLD && !ranges_hold(&question->devices, device->id)))
+            (!host && device->type != MEMORY_TYPE_UNKNOWN && !ranges_hold(&request->devices, device->id)))
             continue;
         if (picture->charts.count < CHART_MOST_PANELS)
-            found += add_device(question, picture, records, device);
+            found += add_device(request, picture, records, device);
         else
             found++;
     }
@@ -120,13 +120,13 @@ static size_t add_devices(const struct chart_question *question, struct picture 
     return found;
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct memory_records *records = memory_records_of(question->trace, MEMORY_OWNERS);
-    size_t found = add_devices(question, picture, records, false);
-    found += add_devices(question, picture, records, true);
+    const struct memory_records *records = memory_records_of(request->trace, MEMORY_OWNERS);
+    size_t found = add_devices(request, picture, records, false);
+    found += add_devices(request, picture, records, true);
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
-    return chart_is_drawn(picture, err, "no memory was allocated in the time asked for");
+    return chart_is_drawn(picture, err, "no memory was allocated in the selected time");
 }
 
 const struct chart_type chart_type_memory = {

@@ -4,11 +4,11 @@
 #include "trace/span.h"
 #include <math.h>
 
-struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file)
+struct chart_axis chart_time_axis(const struct chart_request *request, uint32_t file)
 {
     struct chart_axis axis = { .title = "Time from the start of the trace", .kind = TABLE_MOMENT };
-    struct interval span = trace_file_span(question->trace, file);
-    if (question->selection->windows == NULL && span.end_ns > span.start_ns) {
+    struct interval span = trace_file_span(request->trace, file);
+    if (request->selection->windows == NULL && span.end_ns > span.start_ns) {
         axis.has_least = axis.has_most = true;
         axis.least = 0;
         axis.most = (double)(span.end_ns - span.start_ns);

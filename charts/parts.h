@@ -7,7 +7,7 @@
 #include "charts/charts.h"
 
 /* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was requested. */
-struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);
+struct chart_axis chart_time_axis(const struct chart_request *request, uint32_t file);
 
 /*
  * The charts of PICTURE so far are panels (base/chart.h), with one axis of time. Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;

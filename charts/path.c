@@ -79,15 +79,15 @@ static void fill(struct picture *picture, const struct replay_graph *graph,
         picture_drop_chart(picture);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct replay_graph *graph = replay_graph_of(question->trace);
+    const struct replay_graph *graph = replay_graph_of(request->trace);
     struct path_windows *windows = path_windows_steps(graph);
     if (windows->count == 0) {
         path_windows_free(windows);
         windows = path_windows_whole(graph);
     }
-    fill(picture, graph, windows, question->selection);
+    fill(picture, graph, windows, request->selection);
     path_windows_free(windows);
     return chart_is_drawn(picture, err, "nothing with a duration was recorded on a thread or device");
 }

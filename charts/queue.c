@@ -14,7 +14,7 @@ static const char *title_of(struct chart *chart, const struct trace *trace, trac
                         (long long)track->stream);
 }
 
-static void add_depths(struct picture *picture, const struct chart_question *question, size_t number,
+static void add_depths(struct picture *picture, const struct chart_request *request, size_t number,
                        const struct queue_depths *depths)
 {
     static const struct table_column columns[] = {
@@ -24,9 +24,9 @@ static void add_depths(struct picture *picture, const struct chart_question *que
     };
     struct chart *chart = picture_add_chart(picture, "queue", NULL);
     chart->key = arena_printf(&chart->arena, "queue_%zu", number);
-    chart->title = title_of(chart, question->trace, depths->stream);
-    chart->x = question->trace->file_count == 1
-                   ? chart_time_axis(question, 0)
+    chart->title = title_of(chart, request->trace, depths->stream);
+    chart->x = request->trace->file_count == 1
+                   ? chart_time_axis(request, 0)
                    : (struct chart_axis){ .title = "Time from the start of the file", .kind = TABLE_MOMENT };
     chart->y = (struct chart_axis){ .title = "Launches", .kind = TABLE_COUNT };
     struct table *table = chart_add_table(
@@ -67,7 +67,7 @@ static int64_t deepest_of(const struct queue_depths *depths)
 }
 
 /* Charts of the streams that matter; of others, whose queues stay below a tenth of the deepest, a note tells. */
-void chart_queues(struct picture *picture, const struct chart_question *question,
+void chart_queues(struct picture *picture, const struct chart_request *request,
                   const struct launches *launches)
 {
     const struct queue_depths *depths = launches->depths;
@@ -81,7 +81,7 @@ void chart_queues(struct picture *picture, const struct chart_question *question
             shallow++;
             next = depth > next ? depth : next;
         } else if (shown++ < CHART_MOST_PANELS) {
-            add_depths(picture, question, i + 1, &depths[i]);
+            add_depths(picture, request, i + 1, &depths[i]);
         }
     }
     share_axes(picture);
@@ -94,10 +94,10 @@ void chart_queues(struct picture *picture, const struct chart_question *question
     chart_tell_panels(picture, CHART_MOST_PANELS, shown, "streams");
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct launches *launches = launches_analyze(question->trace, question->selection, 0);
-    chart_queues(picture, question, launches);
+    struct launches *launches = launches_analyze(request->trace, request->selection, 0);
+    chart_queues(picture, request, launches);
     launches_free(launches);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }

@@ -129,11 +129,11 @@ static void share_axis(struct picture *picture)
     }
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    const struct gpu *gpu = gpu_analyze(question->trace, question->selection, BY(RANK) | BY(DEVICE));
+    const struct gpu *gpu = gpu_analyze(request->trace, request->selection, BY(RANK) | BY(DEVICE));
     struct comm_options options = { .by = COMM_BY_DEFAULT };
-    struct comm *comm = comm_analyze(question->trace, question->selection, &options, err);
+    struct comm *comm = comm_analyze(request->trace, request->selection, &options, err);
     if (comm && gpu->count > 0) {
         struct rank_row *rows = make_rows(gpu, &picture->arena);
         bool matched = add_communication(rows, gpu->count, comm);
@@ -150,7 +150,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     if (!comm)
         return false;
     comm_free(comm);
-    return chart_is_drawn(picture, err, "no device worked for what was launched in the time asked for");
+    return chart_is_drawn(picture, err, "nothing that was launched in the selected time ran on a device");
 }
 
 const struct chart_type chart_type_ranks = {

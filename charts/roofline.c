@@ -10,10 +10,10 @@ static const struct table_column columns[] = {
     { "intensity", "Operations per byte", TABLE_NUMBER, "operations for each byte moved at least", 0, NULL },
     { "rate", "Per second", TABLE_FLOPS, "operations per second", 0, NULL },
     { "time", "Time", TABLE_NS, "time of its operations", 0, NULL },
-    { "told", "Told", TABLE_TEXT, "which operator it is, with its shapes and share of the time", 0, NULL },
+    { "label", "Label", TABLE_TEXT, "which operator it is, with its shapes and share of the time", 0, NULL },
 };
 
-enum { COLUMN_TIME = 2, COLUMN_TOLD, COLUMNS };
+enum { COLUMN_TIME = 2, COLUMN_LABEL, COLUMNS };
 
 static size_t add_point(struct table *table, double intensity, double gflops)
 {
@@ -77,7 +77,7 @@ static void tell(struct table *table, size_t at, const struct roofline_row *row,
     if (row->shapes.at)
         buffer_printf(&text, " %s", row->shapes.at);
     buffer_printf(&text, ", %.1f %% of the time of all dots", 100 * (double)row->time_ns / whole_ns);
-    table_set_text(table, at, COLUMN_TOLD, text.at, text.count);
+    table_set_text(table, at, COLUMN_LABEL, text.at, text.count);
     buffer_release(&text);
 }
 
@@ -170,14 +170,14 @@ static void set_axes(struct chart *chart, double least_tflops, double least, dou
     chart->y.most = peak_tflops * 1e12 * 1.5;
 }
 
-static void add_roofs(struct chart *chart, const struct chart_question *question,
+static void add_roofs(struct chart *chart, const struct chart_request *request,
                       const struct roofline *roofline, const struct extent *extent)
 {
     const struct device_peaks *peaks = known_peaks(roofline);
     enum peak_rate rate = main_rate(roofline);
-    bool given = question->peak_flops > 0;
-    double bandwidth = question->peak_bandwidth > 0 ? question->peak_bandwidth : peaks ? peaks->bandwidth : 0;
-    double matrix = given ? question->peak_flops : peaks && rate != PEAK_NONE ? peaks->flops[rate] : 0;
+    bool given = request->peak_flops > 0;
+    double bandwidth = request->peak_bandwidth > 0 ? request->peak_bandwidth : peaks ? peaks->bandwidth : 0;
+    double matrix = given ? request->peak_flops : peaks && rate != PEAK_NONE ? peaks->flops[rate] : 0;
     double vector = !given && peaks ? peaks->flops[PEAK_FP32] : 0;
     if (bandwidth <= 0 || (matrix <= 0 && vector <= 0)) {
         chart->note = "what the device can do is not known: give it with --peak-flops and --peak-bandwidth";
@@ -219,10 +219,10 @@ static void tell_shares(struct chart *chart, const struct roofline *roofline, co
     buffer_release(&note);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct roofline *roofline =
-        roofline_analyze(question->trace, question->selection, ROOFLINE_BY_DEFAULT, NULL);
+        roofline_analyze(request->trace, request->selection, ROOFLINE_BY_DEFAULT, NULL);
     bool any = false;
     for (size_t i = 0; i < roofline->rows.count && !any; i++)
         any = has_place(&roofline->rows.at[i]);
@@ -234,7 +234,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
         chart->y = (struct chart_axis){ .title = "Operations per second", .kind = TABLE_FLOPS, .log = true };
         struct extent extent = find_extent(roofline);
         add_dots(chart, roofline, &extent);
-        add_roofs(chart, question, roofline, &extent);
+        add_roofs(chart, request, roofline, &extent);
         tell_shares(chart, roofline, &extent);
     }
     roofline_free(roofline);

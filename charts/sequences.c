@@ -73,7 +73,8 @@ static void add_chains(struct picture *picture, const struct sequences *sequence
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct repeat_row *row = &sequences->repeats.at[i];
         struct chain_row chain = { as_text(arena_printf(&chart->arena, "%" PRId64 " x %s", row->count,
-                                                        row->works.at ? row->works.at : "(operations)")),
+                                                        row->operations.at ? row->operations.at
+                                                                           : "(operations)")),
                                    row->work_ns, row->gaps_ns };
         table_add_rows(table, &chain, 1, sizeof chain);
     }
@@ -101,7 +102,7 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
         buffer_clear(&start);
         quantity_show_rounded_time(&start, (double)row->start_ns);
         struct cause_row run = { as_text(arena_printf(&chart->arena, "at %s: %" PRId64 ", %s to %s", start.at,
-                                                      row->works, row->first.at ? row->first.at : "?",
+                                                      row->operations, row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
                                  row->work_ns, row->host_ns, row->device_ns, row->late_ns };
         any[1] |= row->work_ns > 0;
@@ -118,14 +119,14 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
             add_series(chart, table, cause_columns, column, cause_colors[column]);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct sequences *sequences =
-        sequences_analyze(question->trace, question->selection, BY(DEVICE), &sequence_defaults, err);
+        sequences_analyze(request->trace, request->selection, BY(DEVICE), &sequence_defaults, err);
     if (!sequences)
         return false;
-    add_chains(picture, sequences, question->bars);
-    add_runs(picture, sequences, question->bars);
+    add_chains(picture, sequences, request->bars);
+    add_runs(picture, sequences, request->bars);
     sequences_free(sequences);
     return chart_is_drawn(picture, err, "no operations repeat, and no short ones follow each other");
 }

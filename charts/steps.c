@@ -159,10 +159,10 @@ void chart_steps(struct picture *picture, const struct steps *steps)
     add_histogram(picture, at, count);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct steps *steps =
-        steps_analyze(question->trace, question->selection, &(struct steps_options){ 0 }, err);
+        steps_analyze(request->trace, request->selection, &(struct steps_options){ 0 }, err);
     if (!steps)
         return false;
     chart_steps(picture, steps);

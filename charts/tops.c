@@ -112,12 +112,12 @@ void chart_operators(struct picture *picture, const struct top *top, size_t bars
     add_operators(picture, top, bars, false);
 }
 
-static bool draw_operators(const struct chart_question *question, struct picture *picture,
+static bool draw_operators(const struct chart_request *request, struct picture *picture,
                            struct tpa_error *err)
 {
-    struct top_options options = { .by = TOP_OPERATOR, .selection = question->selection };
-    struct top *top = top_analyze(question->trace, &options);
-    chart_operators(picture, top, question->bars);
+    struct top_options options = { .by = TOP_OPERATOR, .selection = request->selection };
+    struct top *top = top_analyze(request->trace, &options);
+    chart_operators(picture, top, request->bars);
     top_free(top);
     return chart_is_drawn(picture, err, "no operator took any time");
 }
@@ -183,11 +183,10 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
                                                            .y = column });
 }
 
-static bool draw_kernels(const struct chart_question *question, struct picture *picture,
-                         struct tpa_error *err)
+static bool draw_kernels(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
-    struct kernels *kernels = kernels_analyze(question->trace, question->selection, 0);
-    chart_kernels(picture, kernels, question->bars);
+    struct kernels *kernels = kernels_analyze(request->trace, request->selection, 0);
+    chart_kernels(picture, kernels, request->bars);
     kernels_free(kernels);
     return chart_is_drawn(picture, err, "no kernel took any time");
 }

@@ -19,13 +19,13 @@ static const char *group_title(struct chart *chart, enum copy_direction directio
 
 enum { GROUPS = COPY_DIRECTIONS * COPY_MEMORIES };
 
-static void add_sizes(const struct chart_question *question, struct picture *picture)
+static void add_sizes(const struct chart_request *request, struct picture *picture)
 {
     static const struct table_column columns[] = {
         { "bytes", "Bytes", TABLE_BYTES, "size of a copy", 0, NULL },
         { "bandwidth", "GB/s", TABLE_NUMBER, "bytes over time, in 10^9 bytes per second", 0, NULL },
     };
-    const struct trace *trace = question->trace;
+    const struct trace *trace = request->trace;
     struct copy_kind *kinds = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *kinds));
     for (name_id id = 0; id < names_count(trace->names); id++)
         kinds[id] = copy_kind_of(names_text(trace->names, id));
@@ -35,7 +35,7 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
     struct table *groups[GROUPS] = { NULL };
     for (event_id e = 0; e < trace->event_count; e++) {
         int64_t bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, 0) : 0;
-        if (bytes <= 0 || trace_dur_ns(trace, e) <= 0 || !selection_holds(question->selection, e))
+        if (bytes <= 0 || trace_dur_ns(trace, e) <= 0 || !selection_holds(request->selection, e))
             continue;
         struct copy_kind kind =
             copy_kind_with(kinds[trace->name[e]], trace_arg_text(trace, ARG_COPY_MEMORY, e));
@@ -132,11 +132,11 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
     VEC_FREE(&shown);
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct transfers *transfers =
-        transfers_analyze(question->trace, question->selection, TRANSFERS_BY_DEFAULT);
-    add_sizes(question, picture);
+        transfers_analyze(request->trace, request->selection, TRANSFERS_BY_DEFAULT);
+    add_sizes(request, picture);
     add_exposed_copies(picture, transfers);
     transfers_free(transfers);
     return chart_is_drawn(picture, err, "nothing was copied");

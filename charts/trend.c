@@ -17,7 +17,7 @@ enum column {
     COLUMN_WORSE,
     COLUMN_LOW,
     COLUMN_HIGH,
-    COLUMN_TOLD,
+    COLUMN_LABEL,
     COLUMN_TICK,
     COLUMNS
 };
@@ -34,7 +34,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_WORSE] = { "worse", "Worse", TABLE_NS, "the same, of runs that were NEW or EXISTING", 0, NULL },
     [COLUMN_LOW] = { "low", "Low", TABLE_NS, "lower edge of the band", 0, NULL },
     [COLUMN_HIGH] = { "high", "High", TABLE_NS, "upper edge", 0, NULL },
-    [COLUMN_TOLD] = { "told", "Told", TABLE_TEXT, "which run it was, and the verdict on it", 0, NULL },
+    [COLUMN_LABEL] = { "label", "Label", TABLE_TEXT, "which run it was, and the verdict on it", 0, NULL },
     [COLUMN_TICK] = { "tick", "Date and commit", TABLE_TEXT, "day of the run, and its commit", 0, NULL },
 };
 /* clang-format on */
@@ -73,7 +73,7 @@ static void tell(struct table *table, size_t row, const struct nightly *nightly,
     if (of->commit)
         buffer_printf(&text, ", commit %s", of->commit);
     buffer_printf(&text, ", %s", history_verdict_name(verdict));
-    table_set_text(table, row, COLUMN_TOLD, text.at, text.count);
+    table_set_text(table, row, COLUMN_LABEL, text.at, text.count);
     buffer_release(&text);
 }
 

@@ -39,6 +39,7 @@ void capture_tell_trouble(struct capture_listener *listener, const char *sentenc
 /* Print the list of logs, or why there is none, and what to run next. */
 void capture_tell(const struct capture_listener *listener, const struct program_end *end);
 
+/* Free the list of logs and the sentences. */
 void capture_listener_release(struct capture_listener *listener);
 
 #endif

@@ -132,7 +132,7 @@ static void fill_options(struct analysis_command *own)
 /* ---- a run ---- */
 
 /* The set requested by --by; false and ERR for several words if only one is accepted. */
-static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_error *err)
+static bool requested_dimensions(const struct shared_args *args, unsigned *by, struct tpa_error *err)
 {
     const struct analysis *analysis = args->own->analysis;
     if (analysis->one_by && (args->by & (args->by - 1)))
@@ -172,7 +172,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         .for_people = output_is_for_people(&args->output),
         .by_given = args->by != 0,
     };
-    if (!asked_by(args, &query.by, err) || !analysis->run(&query, result, err))
+    if (!requested_dimensions(args, &query.by, err) || !analysis->run(&query, result, err))
         return false;
     add_rank_notice(analysis, &query, result);
     return !analysis->sorts || result->tables.count == 0 ||
@@ -181,18 +181,18 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 
 /* Set up a call from ARGS, which points to WANTS and SELECTION. False and ERR if they are inconsistent. */
 static bool call_of(const struct shared_args *args, struct trace_wants *wants,
-                    struct selection_query *selection, struct analysis_call *asked, struct tpa_error *err)
+                    struct selection_query *selection, struct analysis_call *request, struct tpa_error *err)
 {
     const struct analysis *analysis = args->own->analysis;
     unsigned by = 0;
-    if (!asked_by(args, &by, err))
+    if (!requested_dimensions(args, &by, err))
         return false;
     *wants = *analysis->wants;
     wants->args |= group_wants(by & ((1u << DIMENSIONS) - 1));
     *selection = args->selection;
     if (analysis->filters_rows)
         selection->filter = selection->exclude = NULL;
-    *asked = (struct analysis_call){
+    *request = (struct analysis_call){
         .schema = analysis->schema,
         .wants = wants,
         .load = &args->load,
@@ -209,8 +209,9 @@ static int analysis_main(const struct invocation *call, struct tpa_error *err)
     const struct shared_args *args = call->args;
     struct trace_wants wants;
     struct selection_query selection;
-    struct analysis_call asked;
-    return call_of(args, &wants, &selection, &asked, err) ? analysis_run(call, &asked, err) : EXIT_TROUBLE;
+    struct analysis_call request;
+    return call_of(args, &wants, &selection, &request, err) ? analysis_run(call, &request, err)
+                                                            : EXIT_TROUBLE;
 }
 
 /* ---- a result without a command line ---- */
@@ -251,16 +252,16 @@ static struct result *answer_to(const struct shared_args *args, const struct tra
 {
     struct trace_wants wants;
     struct selection_query selection;
-    struct analysis_call asked;
+    struct analysis_call request;
     if (args->output.path) {
         tpa_fail(err, TPA_NOWHERE, "--output has no meaning here");
         return NULL;
     }
-    if (!call_of(args, &wants, &selection, &asked, err))
+    if (!call_of(args, &wants, &selection, &request, err))
         return NULL;
-    struct result *result = result_open(asked.schema);
+    struct result *result = result_open(request.schema);
     const struct output_args *output = &args->output;
-    bool good = analysis_answer(trace, args->own->command.needs, &asked, args, result, err) &&
+    bool good = analysis_answer(trace, args->own->command.needs, &request, args, result, err) &&
                 (!output->tables || output_select_tables(result, output->tables, err)) &&
                 (!output->columns || output_select_columns(result, output->columns, err));
     if (good) {

@@ -438,8 +438,8 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
         return true;
     fprintf(
         stderr,
-        "tpa capture: %s cannot be written to (%s): the program is recorded, but which logs it writes can "
-        "not be told; set TMPDIR to a folder that can\n",
+        "tpa capture: %s cannot be written to (%s): the program is recorded, but the names of its logs are "
+        "not known; set TMPDIR to a folder that can\n",
         tmp && *tmp == '/' ? "neither TMPDIR nor /tmp" : "/tmp", strerror(errno));
     return false;
 }

@@ -323,15 +323,15 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     bool good = check_needs(trace, type, err);
     if (good) {
         selection = selection_open(trace, &args->selection, err);
-        struct chart_question question = { .trace = trace,
-                                           .selection = selection,
-                                           .devices = args->selection.devices,
-                                           .bars = args->limit,
-                                           .columns = 400,
-                                           .peak_flops = (double)args->peak_flops * 1e9,
-                                           .peak_bandwidth = (double)args->peak_bandwidth * 1e9 };
+        struct chart_request request = { .trace = trace,
+                                         .selection = selection,
+                                         .devices = args->selection.devices,
+                                         .bars = args->limit,
+                                         .columns = 400,
+                                         .peak_flops = (double)args->peak_flops * 1e9,
+                                         .peak_bandwidth = (double)args->peak_bandwidth * 1e9 };
         picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
-        good = selection && type->draw(&question, picture, err);
+        good = selection && type->draw(&request, picture, err);
     }
     if (!good)
         tpa_in_file(err, call->operand_count == 1 ? call->operands[0] : trace->files[0].path);

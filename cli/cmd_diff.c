@@ -158,16 +158,16 @@ static void shorten_gates(struct table *gates)
     size_t hidden = 0;
     for (size_t first = 0, end; first < gates->row_count; first = end) {
         end = cases_end(gates, &at, first);
-        size_t closest = first, told = 0;
+        size_t closest = first, kept = 0;
         for (size_t row = first; row < end; row++) {
             keep[row] = strcmp(table_cell(gates, row, at.outcome)->text.at, CASE_WITHIN) != 0;
-            told += keep[row];
+            kept += keep[row];
             if (growth_at(gates, row, (size_t)found) > growth_at(gates, closest, (size_t)found))
                 closest = row;
         }
-        if (told == 0)
-            keep[closest] = ++told;
-        hidden += end - first - told;
+        if (kept == 0)
+            keep[closest] = ++kept;
+        hidden += end - first - kept;
     }
     table_filter(gates, keep);
     free(keep);

@@ -76,7 +76,7 @@ static const struct table_column command_columns[] = {
 /* Add the commands that apply to INPUT, and what the others lack. */
 static void add_commands(const struct ingested *input, struct result *result)
 {
-    struct table *table = table_open("commands", "What can be asked", command_columns,
+    struct table *table = table_open("commands", "Commands for this file", command_columns,
                                      sizeof command_columns / sizeof *command_columns);
     unsigned has = input->trace ? trace_features(input->trace) : 0;
     struct buffer missing = { 0 };
@@ -156,7 +156,7 @@ static const struct table_shape command_tables[] = {
 
 const struct command cmd_info = {
     .name = "info",
-    .summary = "what a file holds, and what it can be asked",
+    .summary = "what a file holds, and which commands apply to it",
     .operands = "[TRACE...]",
     .description =
         "Shows the files with their producer, rank, span and steps; what they say of themselves; the devices; "

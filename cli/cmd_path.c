@@ -84,8 +84,8 @@ static void keep_typical(struct path_windows *windows)
     free(keep);
 }
 
-static void keep_asked(const struct replay_graph *graph, struct path_windows *windows,
-                       const struct path_args *args)
+static void keep_selected(const struct replay_graph *graph, struct path_windows *windows,
+                          const struct path_args *args)
 {
     bool *keep = mem_zalloc(windows->count + 1, sizeof *keep);
     for (size_t i = 0; i < windows->count; i++)
@@ -103,14 +103,14 @@ static struct path_windows *windows_of_time(const struct replay_graph *graph,
     struct path_windows *whole = path_windows_whole(graph);
     for (size_t i = 0; i < whole->count; i++) {
         struct path_window window = whole->at[i];
-        const struct intervals *asked = &selection->windows[window.file];
+        const struct intervals *selected = &selection->windows[window.file];
         int64_t shift_ns = graph->shift_ns[window.file];
-        if (asked->count == 0 || asked->at[0].start_ns + shift_ns >= window.end_ns)
+        if (selected->count == 0 || selected->at[0].start_ns + shift_ns >= window.end_ns)
             continue;
-        if (asked->at[0].start_ns + shift_ns > window.start_ns)
-            window.start_ns = asked->at[0].start_ns + shift_ns;
-        if (asked->at[0].end_ns < window.end_ns - shift_ns)
-            window.end_ns = asked->at[0].end_ns + shift_ns;
+        if (selected->at[0].start_ns + shift_ns > window.start_ns)
+            window.start_ns = selected->at[0].start_ns + shift_ns;
+        if (selected->at[0].end_ns < window.end_ns - shift_ns)
+            window.end_ns = selected->at[0].end_ns + shift_ns;
         if (window.start_ns < window.end_ns)
             *VEC_PUSH(windows) = window;
     }
@@ -153,14 +153,14 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                         trace->event_count);
     struct path_windows *windows = choose_windows(graph, args, selection, result);
     size_t all = windows->count;
-    keep_asked(graph, windows, args);
+    keep_selected(graph, windows, args);
     if (!args->range && !args->whole && args->steps.count == 0)
         keep_typical(windows);
     if (windows->count == 0 && all)
         result_add_notice(
             result, "elsewhere", 0, NULL, TPA_NOWHERE,
-            "no path ends in a file of the ranks asked for: over several ranks it ends in the one that "
-            "came last; for the path of one rank alone name its file alone");
+            "no path ends in a file of the selected ranks: over several ranks it ends in the one that "
+            "came last; for the path of one rank, name only its file");
     else if (windows->count == 0)
         result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                           "nothing with a duration was recorded on a thread or device, so there is no path");

@@ -190,13 +190,13 @@ static void keep_top_level(struct table *table)
 /* Was the profiler configured to record this, according to the files? -1: unknown. */
 static int any_file(const struct trace *trace, size_t offset)
 {
-    int told = -1;
+    int known = -1;
     for (size_t i = 0; i < trace->file_count; i++) {
         int value;
         memcpy(&value, (const char *)&trace->files[i] + offset, sizeof value);
-        told = value > told ? value : told;
+        known = value > known ? value : known;
     }
-    return told;
+    return known;
 }
 
 /* The name of the devices in torch's headings. */

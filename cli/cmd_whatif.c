@@ -139,8 +139,8 @@ struct whatif_gate {
     bool is_share;
 };
 
-/* The prediction for one question. */
-struct question {
+/* What the command line requests. */
+struct request {
     const struct whatif_args *args;
     struct edits edits;
     struct whatif_gate gate;
@@ -163,12 +163,12 @@ static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then
                           : then_ns <= gate->time_ns;
 }
 
-static void tell_gate(const struct question *question, const struct whatif *whatif, struct result *result)
+static void tell_gate(const struct request *request, const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
-    bool reached = reaches(&question->gate, now_ns, then_ns);
+    bool reached = reaches(&request->gate, now_ns, then_ns);
     result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
-                      question->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
+                      request->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
 }
 
 /* ---- sweep ---- */
@@ -246,9 +246,9 @@ static void move_event(const struct replay *replay, const uint32_t *work_of, eve
     *dur_ns = to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static bool write_timeline(const struct whatif *whatif, const struct whatif_args *args, struct tpa_error *err)
+static bool write_timeline(const struct replay *replay, const struct whatif_args *args, struct tpa_error *err)
 {
-    const struct replay_graph *graph = whatif->graph;
+    const struct replay_graph *graph = replay->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
     int64_t *start_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *start_ns));
     int64_t *dur_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *dur_ns));
@@ -257,7 +257,7 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
     for (size_t i = 0; i < graph->gpu->count; i++)
         work_of[graph->gpu->event[i]] = (uint32_t)i;
     for (event_id e = 0; e < moved.event_count; e++)
-        move_event(whatif->replay, work_of, e, &start_ns[e], &dur_ns[e]);
+        move_event(replay, work_of, e, &start_ns[e], &dur_ns[e]);
     struct packed_block *plain = packed_plain(moved.event_count);
     moved.start_ns = (struct packed){ plain, start_ns };
     moved.dur_ns = (struct packed){ plain, dur_ns };
@@ -283,26 +283,28 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
 
 /* ---- the command ---- */
 
-static bool answer(const struct trace *trace, const struct question *question, int *status,
+static bool answer(const struct trace *trace, const struct request *request, int *status,
                    struct tpa_error *err)
 {
-    const struct whatif_args *args = question->args;
+    const struct whatif_args *args = request->args;
     const struct replay_graph *graph = replay_graph_of(trace);
-    struct whatif *whatif = whatif_open(graph, question->edits.at, question->edits.count, args->whole, err);
+    struct whatif *whatif = whatif_open(graph, request->edits.at, request->edits.count, args->whole, err);
     if (!whatif)
         return false;
-    if (args->gate && !reaches(&question->gate, whatif->steps->now_ns, whatif->steps->then_ns))
+    if (args->gate && !reaches(&request->gate, whatif->steps->now_ns, whatif->steps->then_ns))
         *status = EXIT_LIMIT_PASSED;
     bool fine = true;
     if (args->to == TO_CHROME) {
-        fine = write_timeline(whatif, args, err);
+        struct replay *replay = whatif_replay(graph, request->edits.at, request->edits.count, err);
+        fine = replay && write_timeline(replay, args, err);
+        replay_free(replay);
     } else {
         struct result *result = result_open("tpa.whatif/1");
-        if (question->edits.count)
-            whatif_add_tables(whatif, question->edits.at, result);
-        fine = !args->sweep || add_sweep(graph, args, &question->edits, result, err);
+        if (request->edits.count)
+            whatif_add_tables(whatif, request->edits.at, result);
+        fine = !args->sweep || add_sweep(graph, args, &request->edits, result, err);
         if (args->gate)
-            tell_gate(question, whatif, result);
+            tell_gate(request, whatif, result);
         path_add_notices(graph, result);
         load_add_notices(trace, result);
         struct output_args output = args->output;
@@ -331,18 +333,18 @@ static bool is_empty(const struct trace *trace, struct tpa_error *err)
 static int whatif_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct whatif_args *args = call->args;
-    struct question question = { .args = args };
+    struct request request = { .args = args };
     int status = EXIT_FINE;
-    bool fine = collect_edits(args, &question.edits, err) &&
-                (!args->gate || parse_gate(args->gate, &question.gate, err));
+    bool fine = collect_edits(args, &request.edits, err) &&
+                (!args->gate || parse_gate(args->gate, &request.gate, err));
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
                                       : args->comm_bandwidth || args->at_peak > 0 || args->fuse
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
-    fine = trace && !is_empty(trace, err) && answer(trace, &question, &status, err);
+    fine = trace && !is_empty(trace, err) && answer(trace, &request, &status, err);
     trace_free(trace);
-    VEC_FREE(&question.edits);
+    VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;
 }
 

@@ -94,18 +94,18 @@ static void keep_gone_and_new(struct table *rest)
 {
     int label = table_find_column(rest, "label", strlen("label"));
     bool *keep = mem_zalloc(rest->row_count + 1, sizeof *keep);
-    size_t told = 0;
+    size_t hidden = 0;
     for (size_t row = 0; row < rest->row_count; row++) {
         const char *text = table_cell(rest, row, (size_t)label)->text.at;
         keep[row] =
             strcmp(text, tree_label_name(TREE_GONE)) == 0 || strcmp(text, tree_label_name(TREE_NEW)) == 0;
-        told += !keep[row];
+        hidden += !keep[row];
     }
     table_filter(rest, keep);
     free(keep);
-    if (told)
+    if (hidden)
         table_add_footer(rest, "told", "Rows that are counted above, not shown", TABLE_TALLY,
-                         table_int((int64_t)told));
+                         table_int((int64_t)hidden));
 }
 
 void tree_shorten(struct result *result, const struct limit *limit)

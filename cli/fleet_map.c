@@ -185,19 +185,19 @@ static bool merge_slice(struct fleet_map *map, const char *path, struct tpa_erro
 static bool check_collectives(const struct fleet_map *map, struct tpa_error *err)
 {
     struct fleet_job all;
-    int64_t told = 0;
+    int64_t counted = 0;
     facts_finish(map->facts);
     fleet_job_of_all(&all, map->facts);
     for (size_t m = 0; m < all.members.count; m++) {
         int64_t here = (int64_t)all.members.at[m].count[FACTS_COLLECTIVES];
         int64_t wanted = slice_collectives_of(&all, &all.members.at[m]);
-        told += here <= wanted ? here : 0;
+        counted += here <= wanted ? here : 0;
     }
     fleet_job_release(&all);
-    return told == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
+    return counted == (int64_t)map->facts->tables[FACTS_COLLECTIVES].count ||
            tpa_fail(
                err, TPA_NOWHERE,
-               "the files apart hold collectives of recordings whose facts are not given, or one is given twice");
+               "the separate files hold collectives of recordings whose facts are not given, or one is given twice");
 }
 
 static const char *any_apart(const struct fleet_map *map)
@@ -251,10 +251,10 @@ enum { PIECE_BYTES = 1 << 16 };
 #define NO_TRACE SIZE_MAX
 
 struct worker {
-    pid_t pid; /* 0: none */
-    int pipe;  /* its end to read from */
-    size_t at; /* its current trace; NO_TRACE */
-    bool told; /* it has sent a message */
+    pid_t pid;     /* 0: none */
+    int pipe;      /* its end to read from */
+    size_t at;     /* its current trace; NO_TRACE */
+    bool reported; /* it has sent a message */
     struct buffer received;
 };
 
@@ -371,7 +371,7 @@ static void take(struct mapping *mapping, struct worker *worker, const struct me
                  const char *bytes)
 {
     struct tpa_error err = { .offset = TPA_NOWHERE };
-    worker->told = true;
+    worker->reported = true;
     if (message->news == NEWS_BEGUN) {
         worker->at = message->trace;
         return;
@@ -421,7 +421,7 @@ static void replace(struct mapping *mapping, struct worker *worker, struct tpa_e
         return;
     if (worker->at != NO_TRACE)
         finish(mapping, worker->at, &why);
-    if (worker->told && *mapping->next < mapping->traces.count)
+    if (worker->reported && *mapping->next < mapping->traces.count)
         start(mapping, worker, err);
 }
 

@@ -34,6 +34,7 @@ enum line_end line_editor_read(struct line_editor *editor, const char *prompt, s
  * file. */
 void line_editor_add(struct line_editor *editor, const char *text);
 
+/* Free the history in memory; its file stays. */
 void line_editor_release(struct line_editor *editor);
 
 #endif

@@ -122,7 +122,7 @@ enum { MOST_NOTES_ALIKE = 3 };
 struct alike {
     size_t files;
     int64_t cases;
-    bool told; /* in one notice */
+    bool reported; /* in one notice */
 };
 
 /* An id for the content of NOTICE, equal for equal ones; NAME_NONE if it is about no file. */
@@ -154,10 +154,10 @@ void load_gather_notices(struct result *result)
         struct table_notice notice = result->notices.at[i];
         name_id id = what_it_says(known, &key, &notice);
         bool shared = id != NAME_NONE && alike[id].files > MOST_NOTES_ALIKE;
-        if (shared && alike[id].told)
+        if (shared && alike[id].reported)
             continue;
         if (shared) {
-            alike[id].told = true;
+            alike[id].reported = true;
             notice = (struct table_notice){
                 .kind = notice.kind,
                 .count = alike[id].cases,

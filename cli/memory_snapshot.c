@@ -16,11 +16,11 @@ static bool shows_empty(const struct output_args *output)
 int memory_of_snapshots(const struct ingested *ingested, const struct memory_snapshot_query *query,
                         const struct output_args *output, struct tpa_error *err)
 {
-    struct snapshot_question question = { .by = query->by, .devices = query->devices };
-    if (!snapshot_moment_parse(query->at, &question.at, err))
+    struct snapshot_query wanted = { .by = query->by, .devices = query->devices };
+    if (!snapshot_moment_parse(query->at, &wanted.at, err))
         return EXIT_TROUBLE;
     struct snapshot_answers answers;
-    snapshot_answer(&ingested->snapshots, &question, &answers);
+    snapshot_answer(&ingested->snapshots, &wanted, &answers);
     struct snapshot_tables_options options = { query->at, query->by, query->segments };
     struct result *result = result_open("tpa.memory/1");
     snapshot_say(&answers, NULL, result);
@@ -67,14 +67,14 @@ int summary_of_snapshots(const struct ingested *ingested, const struct ranges *d
 {
     enum { MOST = 5 };
     bool oom = ran_out(&ingested->snapshots);
-    struct snapshot_question question = { .at = { .kind = oom ? MOMENT_OOM : MOMENT_PEAK },
-                                          .by = ALIVE_BY_LINE,
-                                          .devices = *devices };
+    struct snapshot_query wanted = { .at = { .kind = oom ? MOMENT_OOM : MOMENT_PEAK },
+                                     .by = ALIVE_BY_LINE,
+                                     .devices = *devices };
     struct snapshot_answers answers;
-    snapshot_answer(&ingested->snapshots, &question, &answers);
+    snapshot_answer(&ingested->snapshots, &wanted, &answers);
     struct snapshot_tables_options options = { .at = oom ? "oom" : NULL, .by = ALIVE_BY_LINE };
     struct result *result = result_open("tpa.summary/1");
-    snapshot_say(&answers, &question.at, result);
+    snapshot_say(&answers, &wanted.at, result);
     snapshot_add_tables(&answers, &options, shows_empty(output), result);
     keep_first_tables(result);
     snapshot_add_notices(&ingested->snapshots, &answers, result);

@@ -74,8 +74,8 @@ static void become(const char *const argv[], const struct ends *ends)
     if (dup2(ends->input, 0) >= 0 && dup2(ends->output, 1) >= 0 && dup2(ends->errors, 2) >= 0)
         execvp(argv[0], (char *const *)(uintptr_t)argv);
     int code = errno;
-    ssize_t told = write(ends->failure, &code, sizeof code);
-    _exit(told > 0 ? 127 : 126);
+    ssize_t written = write(ends->failure, &code, sizeof code);
+    _exit(written > 0 ? 127 : 126);
 }
 
 /* Read available data, and close *END at its end. False and errno if reading fails, so that the data is incomplete. */

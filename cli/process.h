@@ -29,6 +29,7 @@ struct process_result {
 bool process_run(const char *const argv[], const char *input, size_t len, int timeout_s,
                  struct process_result *result, struct tpa_error *err);
 
+/* Free what RESULT owns. */
 void process_release(struct process_result *result);
 
 #endif

@@ -234,13 +234,13 @@ static void judge_rows(const struct diff *diff, struct diff_rows *table)
 {
     for (size_t i = 0; diff_is_exact(diff) && i < table->rows.count; i++)
         finding_judge_exact(&table->rows.at[i].finding);
-    table->asked = table->rows.count;
+    table->tested = table->rows.count;
     if (diff_is_exact(diff))
         return;
     struct finding **findings = mem_alloc(mem_times(table->rows.count + 1, sizeof *findings));
     for (size_t i = 0; i < table->rows.count; i++)
         findings[i] = &table->rows.at[i].finding;
-    table->asked = findings_judge(findings, table->rows.count, min_change_of(diff, table->kind));
+    table->tested = findings_judge(findings, table->rows.count, min_change_of(diff, table->kind));
     free(findings);
 }
 

@@ -46,7 +46,7 @@ struct diff_rows {
     const char *key, *title;
     enum table_kind kind;
     VEC_OF(struct diff_row) rows; /* largest change first */
-    size_t asked;                 /* rows that were tested together */
+    size_t tested;                /* rows that were tested together */
     const char *unit;             /* unit of their samples, and their number */
     size_t samples[2];
     bool alone;        /* they are not parts of a figure, and do not add up to one */

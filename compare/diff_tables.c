@@ -311,11 +311,11 @@ static void tell_samples(const struct diff *diff, struct result *result)
             unsure += rows->rows.at[i].finding.verdict == VERDICT_UNSURE;
         if (unsure == 0)
             continue;
-        char *what = needs(diff, rows->unit, rows->samples, rows->asked + unsure);
+        char *what = needs(diff, rows->unit, rows->samples, rows->tested + unsure);
         result_add_notice(
             result, "too_few_samples_for_rows", (int64_t)unsure, NULL, TPA_NOWHERE,
             "%s: %zu %ss against %zu allow a verdict on the %zu largest rows; to judge %zu more it %s",
-            rows->key, rows->samples[0], rows->unit, rows->samples[1], rows->asked, unsure, what);
+            rows->key, rows->samples[0], rows->unit, rows->samples[1], rows->tested, unsure, what);
         free(what);
     }
 }

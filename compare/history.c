@@ -269,7 +269,7 @@ static void weigh(const struct state *states, size_t count, double *weights)
 {
     double sums[HISTORY_GROUPS] = { 0 }, numbers[HISTORY_GROUPS] = { 0 }, shares = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!states[i].test.asked)
+        if (!states[i].test.tested)
             continue;
         enum history_group group = states[i].series->group;
         sums[group] += fabs(states[i].test.centre_before);
@@ -280,7 +280,7 @@ static void weigh(const struct state *states, size_t count, double *weights)
     for (size_t i = 0; i < count; i++) {
         enum history_group group = states[i].series->group;
         weights[i] = 0;
-        if (!states[i].test.asked)
+        if (!states[i].test.tested)
             continue;
         double equal = 1 / numbers[group];
         double by_size = group < HISTORY_OPERATORS || sums[group] <= 0
@@ -290,14 +290,14 @@ static void weigh(const struct state *states, size_t count, double *weights)
     }
 }
 
-struct question {
+struct hypothesis {
     double p, weight;
     size_t index;
 };
 
-static int compare_questions(const void *left, const void *right)
+static int compare_hypotheses(const void *left, const void *right)
 {
-    const struct question *a = left, *b = right;
+    const struct hypothesis *a = left, *b = right;
     double x = a->p / a->weight, y = b->p / b->weight;
     if (x != y)
         return x < y ? -1 : 1;
@@ -308,29 +308,29 @@ static int compare_questions(const void *left, const void *right)
  * Weighted Holm: the smallest p relative to its weight first; the weight of a test that passed is redistributed to the
  * rest. PASSED[i] is set if test i passes at LEVEL.
  */
-static void holm(struct question *questions, size_t count, double level, bool *passed)
+static void holm(struct hypothesis *hypotheses, size_t count, double level, bool *passed)
 {
     double remaining = 0;
     bool any = false;
     for (size_t i = 0; i < count; i++)
-        remaining += questions[i].weight;
+        remaining += hypotheses[i].weight;
     for (size_t i = 0; i < count && !any; i++)
-        any = questions[i].p <= level * questions[i].weight / remaining;
+        any = hypotheses[i].p <= level * hypotheses[i].weight / remaining;
     if (!any)
         return; /* the usual case: if the first does not pass, none does */
     if (count > 1)
-        qsort(questions, count, sizeof *questions, compare_questions);
+        qsort(hypotheses, count, sizeof *hypotheses, compare_hypotheses);
     for (size_t i = 0; i < count; i++) {
-        if (!(questions[i].p <= level * questions[i].weight / remaining))
+        if (!(hypotheses[i].p <= level * hypotheses[i].weight / remaining))
             break;
-        passed[questions[i].index] = true;
-        remaining -= questions[i].weight;
-        remaining = remaining > questions[i].weight * 1e-9 ? remaining : questions[i].weight * 1e-9;
+        passed[hypotheses[i].index] = true;
+        remaining -= hypotheses[i].weight;
+        remaining = remaining > hypotheses[i].weight * 1e-9 ? remaining : hypotheses[i].weight * 1e-9;
     }
 }
 
 struct scratch {
-    struct question *questions;
+    struct hypothesis *hypotheses;
     double *weights;
     bool *passed;
 };
@@ -338,15 +338,15 @@ struct scratch {
 /* Decide which tests pass, such that the probability of one or more false positives is LEVEL. */
 static void pass(const struct state *states, size_t count, double level, bool less, struct scratch *scratch)
 {
-    size_t asked = 0;
+    size_t tested = 0;
     for (size_t i = 0; i < count; i++) {
         const struct noise_test *test = &states[i].test;
         scratch->passed[i] = false;
-        if (test->asked && scratch->weights[i] > 0 && !isnan(less ? test->p_less : test->p))
-            scratch->questions[asked++] =
-                (struct question){ less ? test->p_less : test->p, scratch->weights[i], i };
+        if (test->tested && scratch->weights[i] > 0 && !isnan(less ? test->p_less : test->p))
+            scratch->hypotheses[tested++] =
+                (struct hypothesis){ less ? test->p_less : test->p, scratch->weights[i], i };
     }
-    holm(scratch->questions, asked, level, scratch->passed);
+    holm(scratch->hypotheses, tested, level, scratch->passed);
 }
 
 static void correct(struct state *states, size_t count, const struct history_options *options,
@@ -371,7 +371,7 @@ static void walk(struct history *history, struct state *states, const struct his
 {
     size_t count = history->series.count;
     struct scratch scratch = {
-        .questions = mem_alloc(mem_times(count + 1, sizeof *scratch.questions)),
+        .hypotheses = mem_alloc(mem_times(count + 1, sizeof *scratch.hypotheses)),
         .weights = mem_alloc(mem_times(count + 1, sizeof *scratch.weights)),
         .passed = mem_alloc(mem_times(count + 1, sizeof *scratch.passed)),
     };
@@ -413,7 +413,7 @@ static void walk(struct history *history, struct state *states, const struct his
         }
         noise_pool_release(&pool);
     }
-    free(scratch.questions);
+    free(scratch.hypotheses);
     free(scratch.weights);
     free(scratch.passed);
 }

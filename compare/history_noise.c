@@ -275,7 +275,7 @@ void noise_compare(struct noise_test *test, const struct noise_pool *pool, const
     double df;
     test->variance = variance_of(reference, pool, &df);
     test->few = reference->df < HISTORY_LEAST_RUNS - 1;
-    test->asked = true;
+    test->tested = true;
     test->back = 1;
     test->level = now->level;
     test->centre = reference->centre;

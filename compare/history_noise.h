@@ -45,7 +45,7 @@ struct noise_reference {
 };
 
 struct noise_test {
-    bool gathered, asked; /* asked: P is valid */
+    bool gathered, tested; /* tested: P is valid */
     struct noise_reference reference;
     double centre_before;             /* of the reference, all of it */
     double centre;                    /* the centre that LEVEL was compared with */

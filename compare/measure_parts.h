@@ -64,6 +64,7 @@ void measure_memory(const struct measuring *measuring);
 
 /* ---- measure_facts.c ---- */
 
+/* Devices, versions and other facts of the trace, which tell whether two sides can be compared. */
 void measure_trace_facts(const struct measuring *measuring);
 
 #endif

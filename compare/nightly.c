@@ -198,7 +198,7 @@ const char *nightly_name(const struct nightly *nightly, size_t at, size_t *lengt
 }
 
 /* Is the series worth a row? Not if it was missing in the run before as well. */
-static bool is_told(const struct nightly *nightly, size_t at)
+static bool is_shown(const struct nightly *nightly, size_t at)
 {
     const struct history_series *series = &nightly->history.series.at[at];
     return series->now.verdict != HISTORY_ABSENT ||
@@ -290,7 +290,7 @@ static void add_head(const struct nightly *nightly, struct result *result, enum 
     TABLE_FLAG(table, struct nightly_row, calls, TABLE_OPTIONAL | TABLE_HIDDEN);
     for (size_t i = 0; i < nightly->series.count; i++)
         if (strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0 && nightly->series.at[i].kind == kind &&
-            is_told(nightly, i))
+            is_shown(nightly, i))
             add_row(nightly, table, i);
     if (table->row_count > 0)
         result_add_table(result, table);
@@ -330,7 +330,7 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
     struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
     size_t count = 0, same = 0;
     for (size_t i = first; i < nightly->series.count; i++) {
-        if (strcmp(nightly->series.at[i].table, key) != 0 || !is_told(nightly, i))
+        if (strcmp(nightly->series.at[i].table, key) != 0 || !is_shown(nightly, i))
             continue;
         const struct history_finding *now = &nightly->history.series.at[i].now;
         bool quiet = now->verdict == HISTORY_SAME || (now->verdict == HISTORY_FIRST && nightly->judged == 0);

@@ -52,6 +52,7 @@ struct nightly {
     struct arena arena;     /* owns all texts and figures */
 };
 
+/* Free what NIGHTLY owns. */
 void nightly_release(struct nightly *nightly);
 
 /* Add a series with all values missing. Returns its index. The texts are borrowed. */

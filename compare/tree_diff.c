@@ -59,12 +59,12 @@ static void add_sums(struct tree_diff *diff)
                 sum->operators[side]++;
             if (node->kind != WORK_LAUNCHED)
                 continue;
-            sum->works[side]++;
+            sum->operations[side]++;
             sum->device_ns[side] += node->device_ns;
             diff->device_ns[side] += node->device_ns;
         }
     }
-    diff->by_device = diff->aligner->trees[0]->works || diff->aligner->trees[1]->works;
+    diff->by_device = diff->aligner->trees[0]->operations || diff->aligner->trees[1]->operations;
 }
 
 /* ---- paths ---- */

@@ -20,7 +20,7 @@
 
 /* All nodes of one label. */
 struct tree_sum {
-    int64_t operators[2], works[2];
+    int64_t operators[2], operations[2];
     int64_t device_ns[2];
 };
 

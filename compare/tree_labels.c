@@ -474,7 +474,7 @@ static size_t count_with_work(const struct labeling *labeling, const struct hole
 {
     size_t count = 0;
     for (size_t i = 0; i < hole->count[side]; i++)
-        count += node_at(labeling, side, left_at(labeling, hole, side, i))->works > 0;
+        count += node_at(labeling, side, left_at(labeling, hole, side, i))->operations > 0;
     return count;
 }
 
@@ -487,7 +487,7 @@ static void label_rest(struct labeling *labeling, const struct hole *hole)
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < hole->count[side]; i++) {
             uint32_t node = left_at(labeling, hole, side, i);
-            bool is_in_group = match && node_at(labeling, side, node)->works;
+            bool is_in_group = match && node_at(labeling, side, node)->operations;
             label_subtree(labeling, side, node, is_in_group ? label : side ? TREE_NEW : TREE_GONE);
             if (is_in_group)
                 add_matched(labeling, match, side, node);

@@ -9,7 +9,8 @@
 /* ---- counts ---- */
 
 struct count_row {
-    int64_t aligned_operators, aligned_works, removed_operators, removed_works, added_operators, added_works;
+    int64_t aligned_operators, aligned_operations, removed_operators, removed_operations, added_operators,
+        added_operations;
     int64_t wrapped, renamed, fused, split;
     int64_t device_before_ns, device_after_ns, device_change_ns;
 };
@@ -17,16 +18,16 @@ struct count_row {
 static const struct table_column count_columns[] = {
     COLUMN(struct count_row, aligned_operators, "aligned_operators", "Operators aligned", TABLE_COUNT,
            "operators of the first side that are aligned exactly with one of the second"),
-    COLUMN(struct count_row, aligned_works, "aligned_works", "Operations aligned", TABLE_COUNT,
-           "kernels, copies and memsets that are aligned exactly"),
+    COLUMN(struct count_row, aligned_operations, "aligned_works", "Operations aligned", TABLE_COUNT,
+           "kernels, copies and memsets that are aligned exactly", .aliases = "aligned_operations"),
     COLUMN(struct count_row, removed_operators, "removed_operators", "Operators removed", TABLE_COUNT,
            "operators of the first side that are not aligned exactly"),
-    COLUMN(struct count_row, removed_works, "removed_works", "Operations removed", TABLE_COUNT,
-           "operations of the first side that are not aligned exactly"),
+    COLUMN(struct count_row, removed_operations, "removed_works", "Operations removed", TABLE_COUNT,
+           "operations of the first side that are not aligned exactly", .aliases = "removed_operations"),
     COLUMN(struct count_row, added_operators, "added_operators", "Operators added", TABLE_COUNT,
            "operators of the second side that are not aligned exactly"),
-    COLUMN(struct count_row, added_works, "added_works", "Operations added", TABLE_COUNT,
-           "operations of the second side that are not aligned exactly"),
+    COLUMN(struct count_row, added_operations, "added_works", "Operations added", TABLE_COUNT,
+           "operations of the second side that are not aligned exactly", .aliases = "added_operations"),
     COLUMN(struct count_row, wrapped, "wrapped", "Wrapped", TABLE_COUNT,
            "operators of one side whose children are without them on the other"),
     COLUMN(struct count_row, renamed, "renamed", "Renamed", TABLE_COUNT, "pairs of nodes that were renamed"),
@@ -39,11 +40,11 @@ static const struct table_column count_columns[] = {
     COLUMN(struct count_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
 };
 
-static int64_t sum_of(const struct tree_diff *diff, int side, bool works)
+static int64_t sum_of(const struct tree_diff *diff, int side, bool operations)
 {
     int64_t sum = 0;
     for (enum tree_label label = TREE_ALIGNED + 1; label < TREE_LABELS; label++)
-        sum += works ? diff->sums[label].works[side] : diff->sums[label].operators[side];
+        sum += operations ? diff->sums[label].operations[side] : diff->sums[label].operators[side];
     return sum;
 }
 
@@ -51,11 +52,11 @@ static struct table *count_table(const struct tree_diff *diff)
 {
     struct count_row row = {
         .aligned_operators = diff->sums[TREE_ALIGNED].operators[0],
-        .aligned_works = diff->sums[TREE_ALIGNED].works[0],
+        .aligned_operations = diff->sums[TREE_ALIGNED].operations[0],
         .removed_operators = sum_of(diff, 0, false),
-        .removed_works = sum_of(diff, 0, true),
+        .removed_operations = sum_of(diff, 0, true),
         .added_operators = sum_of(diff, 1, false),
-        .added_works = sum_of(diff, 1, true),
+        .added_operations = sum_of(diff, 1, true),
         .wrapped = diff->wrapped,
         .renamed = diff->renamed,
         .fused = diff->fused,
@@ -73,7 +74,7 @@ static struct table *count_table(const struct tree_diff *diff)
 
 struct label_row {
     struct text label;
-    int64_t operators_before, operators_after, works_before, works_after;
+    int64_t operators_before, operators_after, operations_before, operations_after;
     int64_t device_before_ns, device_after_ns, device_change_ns;
     double part;
 };
@@ -84,9 +85,10 @@ static const struct table_column label_columns[] = {
            "operators of the first side"),
     COLUMN(struct label_row, operators_after, "operators_after", "after", TABLE_COUNT,
            "operators of the second side"),
-    COLUMN(struct label_row, works_before, "works_before", "Kernels before", TABLE_COUNT,
-           "kernels, copies and memsets of the first side"),
-    COLUMN(struct label_row, works_after, "works_after", "after", TABLE_COUNT, "those of the second side"),
+    COLUMN(struct label_row, operations_before, "works_before", "Kernels before", TABLE_COUNT,
+           "kernels, copies and memsets of the first side", .aliases = "operations_before"),
+    COLUMN(struct label_row, operations_after, "works_after", "after", TABLE_COUNT,
+           "those of the second side", .aliases = "operations_after"),
     COLUMN(struct label_row, device_before_ns, "device_before", "Device before", TABLE_NS,
            "durations of these operations of the first side"),
     COLUMN(struct label_row, device_after_ns, "device_after", "after", TABLE_NS, "... of the second side"),
@@ -106,14 +108,14 @@ static struct table *label_table(const struct tree_diff *diff)
             .label = { name, strlen(name) },
             .operators_before = sum->operators[0],
             .operators_after = sum->operators[1],
-            .works_before = sum->works[0],
-            .works_after = sum->works[1],
+            .operations_before = sum->operations[0],
+            .operations_after = sum->operations[1],
             .device_before_ns = sum->device_ns[0],
             .device_after_ns = sum->device_ns[1],
             .device_change_ns = sum->device_ns[1] - sum->device_ns[0],
         };
         row.part = whole ? (double)row.device_change_ns / (double)whole : NAN;
-        if (row.operators_before || row.operators_after || row.works_before || row.works_after)
+        if (row.operators_before || row.operators_after || row.operations_before || row.operations_after)
             table_add_rows(table, &row, 1, sizeof row);
     }
     table_add_footer(table, "change", "Change of all", TABLE_NS, table_int(whole));

@@ -151,7 +151,7 @@ void finding_judge_exact(struct finding *finding)
 }
 
 /* Is it present on both sides with differing values, so that it may have changed by MIN_CHANGE? */
-static bool is_question(const struct finding *finding, double min_change)
+static bool is_tested(const struct finding *finding, double min_change)
 {
     if (!finding->present[0] || !finding->present[1] || !finding->shift.decidable)
         return false;
@@ -171,14 +171,14 @@ static double pooled(const struct finding *finding)
                : 0;
 }
 
-struct question {
+struct hypothesis {
     double pooled;
     size_t index;
 };
 
-static int compare_questions(const void *left, const void *right)
+static int compare_hypotheses(const void *left, const void *right)
 {
-    const struct question *a = left, *b = right;
+    const struct hypothesis *a = left, *b = right;
     if (a->pooled != b->pooled)
         return a->pooled > b->pooled ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
@@ -186,31 +186,31 @@ static int compare_questions(const void *left, const void *right)
 
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
 {
-    struct question *questions = mem_alloc(mem_times(count + 1, sizeof *questions));
+    struct hypothesis *hypotheses = mem_alloc(mem_times(count + 1, sizeof *hypotheses));
     double *least_p = mem_alloc(mem_times(count + 1, sizeof *least_p));
     double *p = mem_alloc(mem_times(count + 1, sizeof *p));
-    size_t asked = 0, kept = 0;
+    size_t tested = 0, kept = 0;
     for (size_t i = 0; i < count; i++) {
         p[i] = NAN;
-        if (!is_question(findings[i], min_change))
+        if (!is_tested(findings[i], min_change))
             continue;
-        questions[asked] = (struct question){ pooled(findings[i]), i };
-        least_p[asked++] = findings[i]->shift.least_p;
+        hypotheses[tested] = (struct hypothesis){ pooled(findings[i]), i };
+        least_p[tested++] = findings[i]->shift.least_p;
     }
-    size_t family = shift_family(least_p, asked);
-    if (asked > 1)
-        qsort(questions, asked, sizeof *questions, compare_questions);
-    for (size_t i = 0; i < asked && kept < family; i++) {
-        const struct finding *finding = findings[questions[i].index];
+    size_t family = shift_family(least_p, tested);
+    if (tested > 1)
+        qsort(hypotheses, tested, sizeof *hypotheses, compare_hypotheses);
+    for (size_t i = 0; i < tested && kept < family; i++) {
+        const struct finding *finding = findings[hypotheses[i].index];
         if (finding->shift.least_p * (double)family >= 0.05)
             continue; /* too many of its values are equal */
-        p[questions[i].index] = finding->shift.p;
+        p[hypotheses[i].index] = finding->shift.p;
         kept++;
     }
     shift_holm(p, count);
     for (size_t i = 0; i < count; i++)
         decide(findings[i], p[i], min_change);
-    free(questions);
+    free(hypotheses);
     free(least_p);
     free(p);
     return kept;

@@ -219,10 +219,10 @@ static void add_work(struct adding *adding, const struct calltree *calls, const 
         return;
     }
     add_node(tree,
-             &(struct work_node){ name_of(adding, e), WORK_LAUNCHED, parent, step, .size = 1, .works = 1,
+             &(struct work_node){ name_of(adding, e), WORK_LAUNCHED, parent, step, .size = 1, .operations = 1,
                                   .device_ns = trace_dur_ns(trace, e) },
              (struct work_order){ trace_start_ns(trace, call), trace_start_ns(trace, e) });
-    tree->works++;
+    tree->operations++;
 }
 
 static void add_nodes(struct adding *adding)
@@ -307,7 +307,7 @@ void work_tree_finish(struct work_tree *tree)
         struct work_node *parent = &tree->nodes.at[node->parent];
         parent->count++;
         parent->size += node->size;
-        parent->works += node->works;
+        parent->operations += node->operations;
         parent->device_ns += node->device_ns;
     }
     uint32_t first = 0;

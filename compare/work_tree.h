@@ -33,15 +33,15 @@ enum work_kind { WORK_THREAD, WORK_OPERATOR, WORK_LAUNCHED };
 struct work_node {
     name_id name; /* in the names given to work_tree_open; NAME_NONE: a thread */
     enum work_kind kind;
-    uint32_t parent;   /* has a lower index; WORK_NONE: a thread */
-    uint32_t step;     /* index into tree->steps; WORK_NONE: in none */
-    uint32_t first;    /* of its children, in tree->children */
-    uint32_t count;    /* of its children */
-    uint32_t size;     /* nodes of its subtree, itself included */
-    uint32_t works;    /* pieces of device work in its subtree */
-    uint32_t number;   /* set by work_numbers.h */
-    int64_t host_ns;   /* an operator's duration */
-    int64_t device_ns; /* durations of the work in its subtree */
+    uint32_t parent;     /* has a lower index; WORK_NONE: a thread */
+    uint32_t step;       /* index into tree->steps; WORK_NONE: in none */
+    uint32_t first;      /* of its children, in tree->children */
+    uint32_t count;      /* of its children */
+    uint32_t size;       /* nodes of its subtree, itself included */
+    uint32_t operations; /* pieces of device work in its subtree */
+    uint32_t number;     /* set by work_numbers.h */
+    int64_t host_ns;     /* an operator's duration */
+    int64_t device_ns;   /* durations of the work in its subtree */
 };
 
 /* A step that is compared. */
@@ -64,7 +64,7 @@ struct work_tree {
     VEC_OF(struct work_step) steps;     /* by file and start */
     uint32_t files;
     bool only_steps; /* it holds only selected steps */
-    size_t operators, works;
+    size_t operators, operations;
     size_t outside;                  /* device operations in no tree */
     int64_t outside_ns;              /* their durations */
     VEC_OF(struct work_order) order; /* until finished: when each node was called */

@@ -123,7 +123,7 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
  * calls explain most of their work. Work that its device's process does not explain at all is explained by another.
  */
 
-enum { WORK_ASKED = 512 }; /* operations examined per device pid, which is enough to decide */
+enum { WORK_SAMPLED = 512 }; /* operations examined per device pid, which is enough to decide */
 
 /* The call of PROCESS that explains E, as above; EVENT_NONE if none does. */
 static event_id explaining_call(const struct attribution *launches, size_t process, event_id e,
@@ -252,7 +252,7 @@ static size_t process_of_work(const struct attribution *launches, const struct f
 
 /* Operations of one device. */
 struct work {
-    VEC_OF(event_id) asked;
+    VEC_OF(event_id) sample;
 };
 
 /* New; the first operations of each track that is a device in a file of several processes. */
@@ -262,9 +262,9 @@ static struct work *work_of_devices(const struct attribution *launches)
     struct work *work = mem_zalloc(trace->track_count + 1, sizeof *work);
     for (event_id e = 0; e < trace->event_count; e++) {
         track_id track = trace->track[e];
-        if (event_is_launched(trace->kind[e]) && work[track].asked.count < WORK_ASKED &&
+        if (event_is_launched(trace->kind[e]) && work[track].sample.count < WORK_SAMPLED &&
             launches->files[trace->tracks[track].file].process_count > 1)
-            *VEC_PUSH(&work[track].asked) = e;
+            *VEC_PUSH(&work[track].sample) = e;
     }
     return work;
 }
@@ -283,15 +283,15 @@ static void settle_devices(struct attribution *launches, const bool *holds_numbe
             continue;
         struct work all = { 0 };
         for (size_t t = first; t < next; t++)
-            for (size_t i = 0; i < work[tracks[t].id].asked.count && all.asked.count < WORK_ASKED; i++)
-                *VEC_PUSH(&all.asked) = work[tracks[t].id].asked.at[i];
-        size_t owner = process_of_work(launches, file, all.asked.at, all.asked.count);
+            for (size_t i = 0; i < work[tracks[t].id].sample.count && all.sample.count < WORK_SAMPLED; i++)
+                *VEC_PUSH(&all.sample) = work[tracks[t].id].sample.at[i];
+        size_t owner = process_of_work(launches, file, all.sample.at, all.sample.count);
         for (size_t t = first; t < next; t++)
             launches->process_of[tracks[t].id] = owner;
-        VEC_FREE(&all.asked);
+        VEC_FREE(&all.sample);
     }
     for (track_id t = 0; t < trace->track_count; t++)
-        VEC_FREE(&work[t].asked);
+        VEC_FREE(&work[t].sample);
     free(work);
     free(tracks);
 }

@@ -25,25 +25,25 @@ struct callers {
 };
 
 /* The starts of the calls of a thread whose callers are requested. */
-struct asked {
+struct requested_calls {
     VEC_OF(int64_t); /* ascending */
     size_t hint;     /* where the last search ended: events are nearly in order */
 };
 
 struct taking {
     const struct trace *trace;
-    struct asked *asked; /* by track */
+    struct requested_calls *requested; /* by track */
 };
 
 /* Did one of those calls begin in START..END? */
-static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
+static bool is_around(struct requested_calls *requested, int64_t start_ns, int64_t end_ns)
 {
-    size_t hint = asked->hint;
-    if ((hint > 0 && asked->at[hint - 1] >= start_ns) ||
-        (hint < asked->count && asked->at[hint] < start_ns)) {
-        hint = asked->hint = search_from(asked->at, asked->count, start_ns);
+    size_t hint = requested->hint;
+    if ((hint > 0 && requested->at[hint - 1] >= start_ns) ||
+        (hint < requested->count && requested->at[hint] < start_ns)) {
+        hint = requested->hint = search_from(requested->at, requested->count, start_ns);
     }
-    return hint < asked->count && asked->at[hint] <= end_ns;
+    return hint < requested->count && requested->at[hint] <= end_ns;
 }
 
 /* Select only those calls and the events around them. */
@@ -51,11 +51,11 @@ static bool takes_part(const void *context, event_id e)
 {
     const struct taking *taking = context;
     const struct trace *trace = taking->trace;
-    struct asked *asked = &taking->asked[trace->track[e]];
+    struct requested_calls *requested = &taking->requested[trace->track[e]];
     enum event_kind kind = trace->kind[e];
-    return asked->count && (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+    return requested->count && (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
-           is_around(asked, trace_start_ns(trace, e), trace_end_ns(trace, e));
+           is_around(requested, trace_start_ns(trace, e), trace_end_ns(trace, e));
 }
 
 static bool starts_after(const void *context, const void *left, const void *right)
@@ -183,16 +183,17 @@ static node_id caller_of(const struct callers *callers, event_id call)
 struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
 {
     struct callers *callers = mem_zalloc(1, sizeof *callers);
-    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
+    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.requested) };
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
+        *VEC_PUSH(&taking.requested[trace->track[calls[i]]]) = trace_start_ns(trace, calls[i]);
     for (track_id t = 0; t < trace->track_count; t++)
-        runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
+        runs_sort(taking.requested[t].at, taking.requested[t].count, sizeof *taking.requested[t].at,
+                  starts_after, NULL);
     callers->trace = trace;
     callers->tree = calltree_open(trace, takes_part, &taking);
     for (track_id t = 0; t < trace->track_count; t++)
-        VEC_FREE(&taking.asked[t]);
-    free(taking.asked);
+        VEC_FREE(&taking.requested[t]);
+    free(taking.requested);
     calltree_nest(callers->tree);
     find_nodes(callers, calls, count);
     callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
@@ -278,11 +279,11 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
                           event_id *functions)
 {
     VEC_OF(struct beginning) all = { 0 };
-    bool *is_asked = mem_zalloc(trace->track_count + 1, sizeof *is_asked);
+    bool *is_requested = mem_zalloc(trace->track_count + 1, sizeof *is_requested);
     for (size_t i = 0; i < count; i++)
-        is_asked[trace->track[moments[i]]] = true;
+        is_requested[trace->track[moments[i]]] = true;
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_PYTHON && is_asked[trace->track[e]])
+        if (trace->kind[e] == EVENT_PYTHON && is_requested[trace->track[e]])
             *VEC_PUSH(&all) = (struct beginning){ trace->track[e], e, SIZE_MAX, trace_start_ns(trace, e) };
     for (size_t i = 0; i < count; i++)
         *VEC_PUSH(&all) =
@@ -306,7 +307,7 @@ void callers_functions_at(const struct trace *trace, const event_id *moments, si
     VEC_FREE(&users);
     VEC_FREE(&torchs);
     VEC_FREE(&all);
-    free(is_asked);
+    free(is_requested);
 }
 
 const char *callers_line_of(const struct trace *trace, event_id function, event_id op, size_t *len)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_NOT_ASKED UINT32_MAX
+#define PATH_NOT_KNOWN UINT32_MAX
 
 /* How a file records the place of operators. */
 enum file_source { SOURCE_NONE, SOURCE_FRAMES, SOURCE_STACKS, SOURCE_HIERARCHY };
@@ -52,8 +52,8 @@ struct maker {
     struct code_paths *paths;
     enum code_frames frames;
     uint8_t *source;        /* by file: enum file_source */
-    uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_ASKED */
-    uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_ASKED */
+    uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_KNOWN */
+    uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_KNOWN */
     VEC_OF(struct forward) forwards;
     VEC_OF(struct thread_number) threads;
 };
@@ -96,7 +96,7 @@ static const char *label_of_frame(enum code_frames frames, const char *name)
 static uint32_t label_of_name(struct maker *maker, name_id name)
 {
     uint32_t *known = &maker->label_of[name];
-    if (*known == PATH_NOT_ASKED) {
+    if (*known == PATH_NOT_KNOWN) {
         const char *label = label_of_frame(maker->frames, names_text(maker->paths->trace->names, name));
         *known = label ? names_add(maker->paths->labels, label, strlen(label)) + 1 : 0;
     }
@@ -161,7 +161,7 @@ static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
 }
 
 /* The path that the operator itself records; false if none. */
-static bool path_told(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
+static bool recorded_path(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
 {
     int64_t text;
     enum trace_arg arg = source == SOURCE_STACKS ? ARG_CALL_STACK : ARG_MODULE_HIERARCHY;
@@ -170,9 +170,10 @@ static bool path_told(struct maker *maker, uint8_t source, event_id e, uint32_t 
         names_length(trace->texts, (name_id)text) == 0)
         return false;
     uint32_t *known = &maker->path_of_text[text];
-    if (*known == PATH_NOT_ASKED) {
-        const char *told = names_text(trace->texts, (name_id)text);
-        *known = source == SOURCE_STACKS ? path_of_stack(maker, told) : path_of_hierarchy(maker, told);
+    if (*known == PATH_NOT_KNOWN) {
+        const char *recorded = names_text(trace->texts, (name_id)text);
+        *known =
+            source == SOURCE_STACKS ? path_of_stack(maker, recorded) : path_of_hierarchy(maker, recorded);
     }
     *path = *known;
     return true;
@@ -325,14 +326,14 @@ static void walk_forward(struct maker *maker, uint32_t *first_backward)
         event_id e = tree->event[n];
         node_id parent = tree->parent[n];
         uint8_t source = maker->source[file_of(trace, e)];
-        uint32_t path = parent == NODE_NONE ? CODE_OUTSIDE : paths->path[parent], label, told;
+        uint32_t path = parent == NODE_NONE ? CODE_OUTSIDE : paths->path[parent], label, own;
         if (source == SOURCE_FRAMES && trace->kind[e] == kind_of_frames(maker->frames) &&
             (label = label_of_name(maker, trace->name[e])) != 0) {
             path = path_within(paths, path, label - 1);
             paths->flags[n] |= CODE_FRAME;
         } else if ((source == SOURCE_STACKS || source == SOURCE_HIERARCHY) &&
-                   path_told(maker, source, e, &told)) {
-            path = told;
+                   recorded_path(maker, source, e, &own)) {
+            path = own;
         }
         paths->path[n] = path;
         first_backward[n] = parent == NODE_NONE ? NODE_NONE : first_backward[parent];
@@ -415,7 +416,7 @@ static void find_sources(struct maker *maker)
     }
 }
 
-static uint32_t *not_asked(size_t count)
+static uint32_t *unknown_ids(size_t count)
 {
     uint32_t *array = mem_alloc(mem_times(count + 1, sizeof *array));
     memset(array, 0xff, (count + 1) * sizeof *array);
@@ -447,7 +448,7 @@ static void add_records(struct maker *maker)
     struct code_records *records = mem_zalloc(1, sizeof *records);
     for (event_id e = 0; e < trace->event_count; e++) {
         uint32_t path;
-        if (trace->kind[e] == EVENT_INSTANT && path_told(maker, SOURCE_STACKS, e, &path))
+        if (trace->kind[e] == EVENT_INSTANT && recorded_path(maker, SOURCE_STACKS, e, &path))
             *VEC_PUSH(records) = (struct code_record){ e, path };
     }
     maker->paths->records = records;
@@ -469,8 +470,8 @@ static struct code_paths *code_paths_open(const struct trace *trace, enum code_f
     *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
 
     maker.source = mem_zalloc(trace->file_count + 1, 1);
-    maker.label_of = not_asked(names_count(trace->names));
-    maker.path_of_text = not_asked(names_count(trace->texts));
+    maker.label_of = unknown_ids(names_count(trace->names));
+    maker.path_of_text = unknown_ids(names_count(trace->texts));
     uint32_t *first_backward = mem_alloc(mem_times(paths->tree->count + 1, sizeof *first_backward));
     find_sources(&maker);
     walk_forward(&maker, first_backward);

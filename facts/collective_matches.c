@@ -137,14 +137,14 @@ static bool have_steps(const struct collectives *all, const struct step_list *st
     return every;
 }
 
-struct told_rank {
+struct recorded_rank {
     int64_t rank;
     uint32_t file;
 };
 
 static int compare_ranks(const void *left, const void *right)
 {
-    const struct told_rank *a = left, *b = right;
+    const struct recorded_rank *a = left, *b = right;
     int order = compare_numbers(a->rank, b->rank);
     return order ? order : compare_numbers(a->file, b->file);
 }
@@ -153,11 +153,11 @@ static int compare_ranks(const void *left, const void *right)
 static bool *find_repeats(const struct trace *trace)
 {
     bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
-    struct told_rank *ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *ranks));
+    struct recorded_rank *ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *ranks));
     size_t count = 0;
     for (uint32_t file = 0; file < trace->file_count; file++)
         if (trace->files[file].rank >= 0)
-            ranks[count++] = (struct told_rank){ trace->files[file].rank, file };
+            ranks[count++] = (struct recorded_rank){ trace->files[file].rank, file };
     if (count)
         qsort(ranks, count, sizeof *ranks, compare_ranks);
     for (size_t i = 1; i < count; i++)

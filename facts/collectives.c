@@ -17,7 +17,7 @@
 
 /* Properties of a name, computed once. */
 enum name_fact {
-    FACT_ASKED = 1,
+    FACT_CHECKED = 1,
     FACT_COMMUNICATES = 2, /* as an operator or annotation */
     FACT_ON_HOST = 4,      /* a region of a library of the host */
     FACT_RECORD = 8,       /* record_param_comms: carries the arguments */
@@ -45,7 +45,7 @@ static uint8_t facts_of(struct search *search, name_id id)
     uint8_t *facts = &search->facts[id];
     if (!*facts) {
         const char *name = names_text(search->trace->names, id);
-        *facts = FACT_ASKED;
+        *facts = FACT_CHECKED;
         *facts |= operator_is_communication(name) ? FACT_COMMUNICATES : 0;
         *facts |= collective_runs_on_host(name) ? FACT_ON_HOST : 0;
         *facts |= strcmp(name, "record_param_comms") == 0 ? FACT_RECORD : 0;
@@ -202,9 +202,9 @@ static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts 
 static void learn_group(struct search *search, struct collective *one)
 {
     uint32_t file = search->trace->tracks[search->trace->track[one->event]].file;
-    bool told = one->group_name != NAME_NONE || one->group_ranks != NAME_NONE || one->group_size >= 0;
+    bool known = one->group_name != NAME_NONE || one->group_ranks != NAME_NONE || one->group_size >= 0;
     const struct trace_group *group =
-        told && one->group_name == NAME_NONE
+        known && one->group_name == NAME_NONE
             ? NULL
             : process_group_of(search->groups, file, one->group_name, one->library);
     if (group) {
@@ -215,9 +215,9 @@ static void learn_group(struct search *search, struct collective *one)
             one->group_ranks = group->ranks;
     }
     if (one->group_size < 0)
-        one->group_size = group  ? group->size
-                          : told ? -1
-                                 : process_group_size(search->groups, file, one->library);
+        one->group_size = group   ? group->size
+                          : known ? -1
+                                  : process_group_size(search->groups, file, one->library);
 }
 
 /* Finally, properties from the name of the kernel and the file. */
@@ -442,7 +442,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
 {
     const struct trace *trace = search->trace;
     struct collectives *all = search->all;
-    VEC_OF(struct host_work) works = { 0 };
+    VEC_OF(struct host_work) operations = { 0 };
     struct calltree *tree = calltree_open(trace, takes_operator, trace);
     calltree_nest(tree);
     bool *calls = mem_zalloc(tree->count + 1, sizeof *calls);
@@ -453,23 +453,23 @@ static void fill_hosts(struct search *search, const bool *wanted)
         event_id e = tree->event[n];
         uint32_t file = file_of(trace, e);
         if (!calls[n] && wanted[file] && !(facts_of(search, trace->name[e]) & FACT_COMMUNICATES))
-            *VEC_PUSH(&works) = (struct host_work){ file, e, trace_start_ns(trace, e) };
+            *VEC_PUSH(&operations) = (struct host_work){ file, e, trace_start_ns(trace, e) };
     }
-    if (works.count)
-        qsort(works.at, works.count, sizeof *works.at, compare_host_work);
-    for (size_t first = 0, end; first < works.count; first = end) {
-        uint32_t file = works.at[first].file;
+    if (operations.count)
+        qsort(operations.at, operations.count, sizeof *operations.at, compare_host_work);
+    for (size_t first = 0, end; first < operations.count; first = end) {
+        uint32_t file = operations.at[first].file;
         struct collective_place *place = &all->places[all->gpu->device_count + file];
-        for (end = first; end < works.count && works.at[end].file == file; end++)
+        for (end = first; end < operations.count && operations.at[end].file == file; end++)
             ;
         place->work = mem_alloc(mem_times(end - first, sizeof *place->work));
         for (size_t i = first; i < end; i++) {
-            event_id e = works.at[i].event;
+            event_id e = operations.at[i].event;
             place->work[place->work_count++] = e;
             intervals_add(&place->computation, trace_start_ns(trace, e), trace_end_ns(trace, e));
         }
     }
-    VEC_FREE(&works);
+    VEC_FREE(&operations);
     free(calls);
     calltree_free(tree);
 }

@@ -17,36 +17,23 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Index of the step whose range contains all of CALL; SIZE_MAX if none does. LAST, the result for the call before, is
- * tried first. */
-static size_t step_of_call(const struct trace *trace, const struct step_list *ranges, event_id call,
-                           size_t last)
-{
-    if (call == EVENT_NONE)
-        return SIZE_MAX;
-    uint32_t file = trace->tracks[trace->track[call]].file;
-    const struct step *step = last < ranges->count ? &ranges->at[last] : NULL;
-    if (!step || step->file != file || trace_start_ns(trace, call) < step->start_ns ||
-        trace_start_ns(trace, call) >= step->end_ns)
-        step = step_list_at(ranges, file, trace_start_ns(trace, call));
-    return step && trace_end_ns(trace, call) <= step->end_ns ? (size_t)(step - ranges->at) : SIZE_MAX;
-}
-
 /* Store what each step launched in LAUNCHED, and the step of each operation in STEP_OF. */
 static void match_work(const struct step_list *ranges, const struct gpu_events *gpu,
                        struct launched *launched, uint32_t *step_of)
 {
     const struct trace *trace = gpu->trace;
-    size_t last = SIZE_MAX;
+    const struct step *step = NULL;
     for (size_t i = 0; i < gpu->count; i++) {
-        event_id e = gpu->event[i];
-        size_t step = step_of_call(trace, ranges, gpu->call[i], last);
-        step_of[i] =
-            step == SIZE_MAX ? UINT32_MAX : (uint32_t)step; /* steps are events, of which there are fewer */
-        if (step == SIZE_MAX)
+        event_id e = gpu->event[i], call = gpu->call[i];
+        const struct step *began_in = step_list_of_work(ranges, trace, e, call, step);
+        step_of[i] = UINT32_MAX;
+        if (!began_in)
             continue;
-        last = step;
-        struct launched *of = &launched[step];
+        step = began_in;
+        if (!step->of_devices && trace_end_ns(trace, call) > step->end_ns)
+            continue;
+        step_of[i] = (uint32_t)(step - ranges->at); /* steps are events, of which there are fewer */
+        struct launched *of = &launched[step_of[i]];
         if (of->count == 0 || trace_start_ns(trace, e) < of->first_start_ns)
             of->first_start_ns = trace_start_ns(trace, e);
         if (of->count == 0 || trace_end_ns(trace, e) > of->last_end_ns)
@@ -61,7 +48,7 @@ static int64_t end_before_first(const struct gpu_events *gpu, const uint32_t *st
 {
     const struct trace *trace = gpu->trace;
     int64_t end_ns = first->start_ns;
-    if (launched->count == 0)
+    if (launched->count == 0 || first->of_devices)
         return end_ns;
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];

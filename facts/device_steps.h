@@ -9,7 +9,8 @@
  *     device       [ work of 1   ][ work of 2    ]
  *     as it ran [ step 1         ][ step 2       ]
  *
- * - Work belongs to a step if the call that launched it is entirely within the step's range on the host.
+ * - Work belongs to a step if the call that launched it is entirely within the step's range on the host. Where only devices
+ *   mark steps, as in XLA's line "Steps", it belongs to the step that it began in.
  * - end = the later of the range's end and the end of its last work; start = the later of the range's start and the
  *   end of the step before. Before the first step the end of the last work that no step launched counts, if that
  *   ended before the first step's work began.

@@ -21,7 +21,7 @@ static enum device_type runtime_of(const char *category)
 }
 
 /* The type of the devices of FILE according to a profiler other than torch's. */
-static enum device_type told_type(const struct trace_file *file)
+static enum device_type recorded_type(const struct trace_file *file)
 {
     const char *name = file->devices.count && file->devices.at[0].name ? file->devices.at[0].name : "";
     bool is_xla = file->producer == PRODUCER_JAX || file->producer == PRODUCER_TENSORFLOW;
@@ -37,7 +37,7 @@ static void *derive(const struct trace *trace)
     types->of_category = mem_zalloc(trace->category_count + 1, 1);
     types->of_file = mem_alloc(trace->file_count + 1);
     for (size_t f = 0; f < trace->file_count; f++)
-        types->of_file[f] = told_type(&trace->files[f]);
+        types->of_file[f] = recorded_type(&trace->files[f]);
     uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
     bool any = false;
     for (size_t c = 0; c < trace->category_count; c++) {

@@ -35,6 +35,7 @@ struct device_types {
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct device_types *device_types_of(const struct trace *trace);
 
+/* The type of the device that E ran on; CPU for events of the host. */
 static inline enum device_type event_device_type(const struct trace *trace, const struct device_types *types,
                                                  event_id e)
 {

@@ -1,10 +1,10 @@
 /* device_use.c - see device_use.h. */
 #include "facts/device_use.h"
 
-void device_use_unite(const struct device_use *use, unsigned works, struct intervals *out)
+void device_use_unite(const struct device_use *use, unsigned kinds, struct intervals *out)
 {
-    for (int work = 0; work < GPU_WORKS; work++) {
-        if (!(works >> work & 1) || use->of_work[work].count == 0)
+    for (int work = 0; work < GPU_WORK_KINDS; work++) {
+        if (!(kinds >> work & 1) || use->of_work[work].count == 0)
             continue;
         struct intervals both = { 0 };
         intervals_union(out, &use->of_work[work], &both);
@@ -15,17 +15,17 @@ void device_use_unite(const struct device_use *use, unsigned works, struct inter
 
 void device_use_finish(struct device_use *use)
 {
-    static const unsigned works[DEVICE_USES] = {
+    static const unsigned kinds[DEVICE_USES] = {
         [USE_COMPUTATION] = 1u << GPU_COMPUTATION | 1u << GPU_MEMSET,
         [USE_COMMUNICATION] = 1u << GPU_NCCL | 1u << GPU_COMMUNICATION,
         [USE_COPIES] = 1u << GPU_MEMCPY,
     };
     struct intervals before = { 0 };
-    for (int work = 0; work < GPU_WORKS; work++)
+    for (int work = 0; work < GPU_WORK_KINDS; work++)
         intervals_merge(&use->of_work[work]);
     for (int i = 0; i < DEVICE_USES; i++) {
         struct intervals all = { 0 };
-        device_use_unite(use, works[i], &use->of[i]);
+        device_use_unite(use, kinds[i], &use->of[i]);
         intervals_subtract(&use->of[i], &before, &use->exposed[i]);
         intervals_union(&before, &use->of[i], &all);
         intervals_release(&before);
@@ -36,7 +36,7 @@ void device_use_finish(struct device_use *use)
 
 void device_use_release(struct device_use *use)
 {
-    for (int work = 0; work < GPU_WORKS; work++)
+    for (int work = 0; work < GPU_WORK_KINDS; work++)
         intervals_release(&use->of_work[work]);
     for (int i = 0; i < DEVICE_USES; i++) {
         intervals_release(&use->of[i]);
@@ -46,7 +46,7 @@ void device_use_release(struct device_use *use)
 
 static void clear(struct device_use *use)
 {
-    for (int work = 0; work < GPU_WORKS; work++)
+    for (int work = 0; work < GPU_WORK_KINDS; work++)
         intervals_clear(&use->of_work[work]);
     for (int i = 0; i < DEVICE_USES; i++) {
         intervals_clear(&use->of[i]);
@@ -67,7 +67,7 @@ bool device_use_next(struct device_use_walk *walk, struct device_use *use)
     walk->start_ns = trace_start_ns(trace, walk->gpu->event[walk->at[walk->first]]);
     walk->end_ns =
         walk->end < walk->count ? trace_start_ns(trace, walk->gpu->event[walk->at[walk->end]]) : INT64_MAX;
-    for (int work = 0; walk->first && work < GPU_WORKS; work++)
+    for (int work = 0; walk->first && work < GPU_WORK_KINDS; work++)
         device_use_add(use, (uint8_t)work, walk->start_ns,
                        walk->until_ns[work] < walk->end_ns ? walk->until_ns[work] : walk->end_ns);
     for (size_t i = walk->first; i < walk->end; i++) {
@@ -76,7 +76,7 @@ bool device_use_next(struct device_use_walk *walk, struct device_use *use)
         int64_t end_ns = trace_end_ns(trace, e);
         device_use_add(use, work, trace_start_ns(trace, e), end_ns < walk->end_ns ? end_ns : walk->end_ns);
         if (i == 0) /* nothing ran before */
-            for (int any = 0; any < GPU_WORKS; any++)
+            for (int any = 0; any < GPU_WORK_KINDS; any++)
                 walk->until_ns[any] = walk->start_ns;
         if (end_ns > walk->until_ns[work])
             walk->until_ns[work] = end_ns;

@@ -21,8 +21,8 @@ enum { USE_COMPUTATION, USE_COMMUNICATION, USE_COPIES, DEVICE_USES };
 
 /* Zero-initialise it. */
 struct device_use {
-    struct intervals of_work[GPU_WORKS]; /* when work of each kind ran */
-    struct intervals of[DEVICE_USES];    /* they may overlap */
+    struct intervals of_work[GPU_WORK_KINDS]; /* when work of each kind ran */
+    struct intervals of[DEVICE_USES];         /* they may overlap */
     /* disjoint: each without the earlier ones; their union is the busy time */
     struct intervals exposed[DEVICE_USES];
 };
@@ -36,10 +36,11 @@ static inline void device_use_add(struct device_use *use, uint8_t work, int64_t 
 /* Compute the sets. Call once, after all work was added. */
 void device_use_finish(struct device_use *use);
 
-/* Add to OUT, a set, the intervals in which work of any of the kinds in WORKS ran, bits 1 << enum gpu_work. USE is
+/* Add to OUT, a set, the intervals in which work of any of the kinds in KINDS ran, bits 1 << enum gpu_work. USE is
  * finished. */
-void device_use_unite(const struct device_use *use, unsigned works, struct intervals *out);
+void device_use_unite(const struct device_use *use, unsigned kinds, struct intervals *out);
 
+/* Free what USE owns. */
 void device_use_release(struct device_use *use);
 
 /*
@@ -58,7 +59,7 @@ struct device_use_walk {
      * next. */
     size_t first, end;
     int64_t start_ns, end_ns;
-    int64_t until_ns[GPU_WORKS]; /* the last end of the work up to here */
+    int64_t until_ns[GPU_WORK_KINDS]; /* the last end of the work up to here */
 };
 
 /* Set USE, finished, to the next part of WALK. False if there is none. */

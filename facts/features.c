@@ -62,7 +62,7 @@ static const struct {
     { PRODUCER_JAX, FEATURE_GPU, "profile with jax.profiler.trace() on a machine with a GPU or TPU" },
     { PRODUCER_JAX, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of jax.profiler.ProfileOptions" },
     { PRODUCER_JAX, FEATURE_MEMORY, "call jax.profiler.save_device_memory_profile(), which writes a file of its own" },
-    { PRODUCER_JAX, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
+    { PRODUCER_JAX, FEATURE_SHAPES, "profile on a TPU: XLA's profiler records no FLOPs for GPUs" },
     { PRODUCER_JAX, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_JAX, FEATURE_STEPS, "mark each iteration with jax.profiler.StepTraceAnnotation" },
     { PRODUCER_JAX, FEATURE_ANNOTATIONS, "mark what matters with jax.profiler.TraceAnnotation" },
@@ -70,8 +70,8 @@ static const struct {
     { PRODUCER_TENSORFLOW, FEATURE_OPS, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
     { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
     { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
-    { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices tell what they do" },
-    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: of GPUs XLA's profiler tells no FLOPs" },
+    { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices record what they do" },
+    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: XLA's profiler records no FLOPs for GPUs" },
     { PRODUCER_TENSORFLOW, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
     { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
     { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
@@ -125,23 +125,23 @@ static const struct {
 /* Is there any communication? Names are checked only when an event has them: most are of other kinds. */
 static bool has_collectives(const struct trace *trace)
 {
-    enum { ASKED_AS_OPERATOR = 1, ASKED_AS_KERNEL = 2 };
+    enum { CHECKED_AS_OPERATOR = 1, CHECKED_AS_KERNEL = 2 };
     if (trace->args[ARG_COLLECTIVE].count > 0)
         return true;
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    uint8_t *checked = mem_zalloc(names_count(trace->names) + 1, 1);
     bool found = false;
     for (event_id e = 0; e < trace->event_count && !found; e++) {
         bool kernel = trace->kind[e] == EVENT_KERNEL;
         if (!kernel && trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
             continue;
-        uint8_t *of_name = &asked[trace->name[e]], as = kernel ? ASKED_AS_KERNEL : ASKED_AS_OPERATOR;
+        uint8_t *of_name = &checked[trace->name[e]], as = kernel ? CHECKED_AS_KERNEL : CHECKED_AS_OPERATOR;
         if (*of_name & as)
             continue;
         *of_name |= as;
         found = kernel ? kernel_is_communication(trace_name(trace, e))
                        : operator_is_communication(trace_name(trace, e));
     }
-    free(asked);
+    free(checked);
     return found;
 }
 

@@ -74,18 +74,18 @@ static bool starts_after(const void *context, const void *a, const void *b)
 /* ---- kinds of work ---- */
 
 enum name_facts {
-    NAME_ASKED = 1,
+    NAME_CHECKED = 1,
     NAME_NCCL = 2,
     NAME_COMMUNICATES = 4,
-    OPERATOR_ASKED = 8,
+    OPERATOR_CHECKED = 8,
     OPERATOR_COMMUNICATES = 16
 };
 
 static unsigned kernel_facts(uint8_t *facts, const struct names *names, name_id id)
 {
-    if (!(facts[id] & NAME_ASKED)) {
+    if (!(facts[id] & NAME_CHECKED)) {
         const char *name = names_text(names, id);
-        facts[id] |= NAME_ASKED;
+        facts[id] |= NAME_CHECKED;
         facts[id] |= kernel_is_nccl(name) ? NAME_NCCL : 0;
         facts[id] |= kernel_is_communication(name) ? NAME_COMMUNICATES : 0;
     }
@@ -94,8 +94,8 @@ static unsigned kernel_facts(uint8_t *facts, const struct names *names, name_id 
 
 static bool operator_communicates(uint8_t *facts, const struct names *names, name_id id)
 {
-    if (!(facts[id] & OPERATOR_ASKED)) {
-        facts[id] |= OPERATOR_ASKED;
+    if (!(facts[id] & OPERATOR_CHECKED)) {
+        facts[id] |= OPERATOR_CHECKED;
         facts[id] |= operator_is_communication(names_text(names, id)) ? OPERATOR_COMMUNICATES : 0;
     }
     return facts[id] & OPERATOR_COMMUNICATES;

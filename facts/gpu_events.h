@@ -24,7 +24,7 @@ enum gpu_work {
     GPU_COMMUNICATION, /* communicates by any other means */
     GPU_MEMCPY,
     GPU_MEMSET,
-    GPU_WORKS
+    GPU_WORK_KINDS
 };
 
 struct gpu_device {
@@ -49,11 +49,13 @@ struct gpu_events {
 
 #define GPU_EVENTS_WANTS (ATTRIBUTION_WANTS | WANT(COLLECTIVE))
 
+/* Is WORK, an enum gpu_work, communication? */
 static inline bool gpu_work_communicates(uint8_t work)
 {
     return work == GPU_NCCL || work == GPU_COMMUNICATION;
 }
 
+/* Is WORK, an enum gpu_work, a kernel, not a copy or memset? */
 static inline bool gpu_work_is_kernel(uint8_t work)
 {
     return work <= GPU_COMMUNICATION;

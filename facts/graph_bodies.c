@@ -314,17 +314,17 @@ static bool add_body(struct adding *adding, const struct body_span *span, const 
     return body.count > 0;
 }
 
-static event_id *works_of_calls(const struct trace *trace)
+static event_id *operations_of_calls(const struct trace *trace)
 {
     const struct attribution *launches = attribution_of(trace);
-    event_id *works = mem_alloc(mem_times(trace->event_count + 1, sizeof *works));
-    memset(works, 0xff, trace->event_count * sizeof *works);
+    event_id *operations = mem_alloc(mem_times(trace->event_count + 1, sizeof *operations));
+    memset(operations, 0xff, trace->event_count * sizeof *operations);
     for (event_id e = (event_id)trace->event_count; e-- > 0;) {
         event_id call = event_is_gpu_work(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
         if (call != EVENT_NONE)
-            works[call] = e;
+            operations[call] = e;
     }
-    return works;
+    return operations;
 }
 
 size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
@@ -332,7 +332,7 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     struct adding adding = { .bodies = bodies,
                              .trace = trace,
                              .sorts = call_sorts_open(trace->names),
-                             .work_of = works_of_calls(trace),
+                             .work_of = operations_of_calls(trace),
                              .operators = calltree_open(trace, takes_operator, trace) };
     calltree_nest(adding.operators);
     adding.skips = calltree_skips(adding.operators);

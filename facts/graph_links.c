@@ -53,7 +53,7 @@ struct sort {
 struct matching {
     const struct trace *trace;
     struct graph_links *links;
-    VEC_OF(struct replayed) works;
+    VEC_OF(struct replayed) operations;
     VEC_OF(uint32_t) names; /* by work */
     uint32_t *by_node;      /* by work: place in bodies->launches of its node; NO_LAUNCH */
     VEC_OF(struct replay) replays;
@@ -80,7 +80,7 @@ static bool is_launched_later(const void *context, const void *left, const void 
     return trace_start_ns(trace, a->work) > trace_start_ns(trace, b->work);
 }
 
-static void find_works(struct matching *matching)
+static void find_operations(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
     const struct attribution *launches = attribution_of(trace);
@@ -91,14 +91,14 @@ static void find_works(struct matching *matching)
         event_id call = event_is_gpu_work(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
         if (call == EVENT_NONE || !is_graph[trace->name[call]])
             continue;
-        *VEC_PUSH(&matching->works) = (struct replayed){ call, e, trace->track[e] };
+        *VEC_PUSH(&matching->operations) = (struct replayed){ call, e, trace->track[e] };
         matching->links->launch_of[e] = 1;
-        matching->links->works++;
-        matching->links->works_ns += trace_dur_ns(trace, e);
+        matching->links->operations++;
+        matching->links->operations_ns += trace_dur_ns(trace, e);
     }
     free(is_graph);
-    runs_sort(matching->works.at, matching->works.count, sizeof *matching->works.at, is_launched_later,
-              trace);
+    runs_sort(matching->operations.at, matching->operations.count, sizeof *matching->operations.at,
+              is_launched_later, trace);
 }
 
 /* The number of operations of REPLAY that are matched by their nodes. */
@@ -117,7 +117,7 @@ static uint32_t sort_of(struct matching *matching, const struct replay *replay)
     bool has_nodes = count_by_node(matching, replay) > 0;
     for (size_t i = replay->first; i < replay->first + replay->count; i++) {
         bool next_stream =
-            i > replay->first && matching->works.at[i].track != matching->works.at[i - 1].track;
+            i > replay->first && matching->operations.at[i].track != matching->operations.at[i - 1].track;
         if (next_stream)
             *VEC_PUSH(&key) = LCS_NOTHING;
         *VEC_PUSH(&key) = matching->names.at[i];
@@ -129,14 +129,14 @@ static uint32_t sort_of(struct matching *matching, const struct replay *replay)
     return id;
 }
 
-static void name_works(struct matching *matching)
+static void name_operations(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
     uint32_t *known =
         mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *known)); /* of kernels, by name */
     memset(known, 0xff, names_count(trace->names) * sizeof *known);
-    for (size_t i = 0; i < matching->works.count; i++) {
-        event_id e = matching->works.at[i].work;
+    for (size_t i = 0; i < matching->operations.count; i++) {
+        event_id e = matching->operations.at[i].work;
         uint32_t *name = &known[trace->name[e]];
         if (*name == NAME_NONE)
             *name = graph_work_name(matching->links->bodies, trace->kind[e], trace_name(trace, e));
@@ -148,12 +148,13 @@ static void name_works(struct matching *matching)
 static void find_replays(struct matching *matching)
 {
     const struct trace *trace = matching->trace;
-    for (size_t i = 0, end; i < matching->works.count; i = end) {
-        for (end = i;
-             end < matching->works.count && matching->works.at[end].call == matching->works.at[i].call; end++)
+    for (size_t i = 0, end; i < matching->operations.count; i = end) {
+        for (end = i; end < matching->operations.count &&
+                      matching->operations.at[end].call == matching->operations.at[i].call;
+             end++)
             ;
         struct replay replay = { i, end - i,
-                                 trace_arg_or(trace, ARG_GRAPH_ID, matching->works.at[i].work, -1), 0 };
+                                 trace_arg_or(trace, ARG_GRAPH_ID, matching->operations.at[i].work, -1), 0 };
         replay.sort = sort_of(matching, &replay);
         if (replay.sort == matching->sorts.count)
             *VEC_PUSH(&matching->sorts) = (struct sort){ .replay = matching->replays.count,
@@ -172,7 +173,7 @@ static struct part *parts_of(const struct matching *matching, const struct repla
     VEC_OF(struct part) parts = { 0 };
     size_t end = replay->first + replay->count;
     for (size_t i = replay->first; i < end; i++) {
-        if (i == replay->first || matching->works.at[i].track != matching->works.at[i - 1].track)
+        if (i == replay->first || matching->operations.at[i].track != matching->operations.at[i - 1].track)
             *VEC_PUSH(&parts) = (struct part){ i, 0 };
         parts.at[parts.count - 1].count++;
     }
@@ -289,24 +290,24 @@ struct ordering {
 static bool starts_later(const void *context, const void *left, const void *right)
 {
     const struct ordering *ordering = context;
-    const struct replayed *works = ordering->matching->works.at + ordering->replay->first;
+    const struct replayed *operations = ordering->matching->operations.at + ordering->replay->first;
     const struct trace *trace = ordering->matching->trace;
-    return trace_start_ns(trace, works[*(const uint32_t *)left].work) >
-           trace_start_ns(trace, works[*(const uint32_t *)right].work);
+    return trace_start_ns(trace, operations[*(const uint32_t *)left].work) >
+           trace_start_ns(trace, operations[*(const uint32_t *)right].work);
 }
 
 /* The operations of REPLAY that have no node, in order of start over all streams. Free its vectors after use. */
-static struct sequence works_by_start(const struct matching *matching, const struct replay *replay)
+static struct sequence operations_by_start(const struct matching *matching, const struct replay *replay)
 {
-    struct sequence works = sequence_open(replay->count);
+    struct sequence operations = sequence_open(replay->count);
     for (size_t i = 0; i < replay->count; i++)
         if (matching->by_node[replay->first + i] == NO_LAUNCH)
-            works.places[works.count++] = (uint32_t)i;
-    runs_sort(works.places, works.count, sizeof *works.places, starts_later,
+            operations.places[operations.count++] = (uint32_t)i;
+    runs_sort(operations.places, operations.count, sizeof *operations.places, starts_later,
               &(struct ordering){ matching, replay });
-    for (size_t i = 0; i < works.count; i++)
-        works.names[i] = matching->names.at[replay->first + works.places[i]];
-    return works;
+    for (size_t i = 0; i < operations.count; i++)
+        operations.names[i] = matching->names.at[replay->first + operations.places[i]];
+    return operations;
 }
 
 /* Match by place: only if the numbers of operations are equal, and all known names. */
@@ -314,7 +315,8 @@ static size_t match_by_place(const struct matching *matching, const struct repla
                              const struct graph_body *body, uint32_t *launch_of)
 {
     bool *taken = taken_by_node(matching, replay, body);
-    struct sequence ran = works_by_start(matching, replay), captured = launches_left(matching, body, taken);
+    struct sequence ran = operations_by_start(matching, replay),
+                    captured = launches_left(matching, body, taken);
     const struct names *names = matching->links->bodies->names;
     uint32_t copy = names_find(names, "copy", 4), memset_name = names_find(names, "memset", 6);
     bool fits = ran.count == captured.count;
@@ -441,7 +443,7 @@ static size_t choose_body(struct matching *matching, const struct replay *replay
 static void take_launch(struct matching *matching, size_t work, uint32_t launch)
 {
     struct graph_links *links = matching->links;
-    event_id e = matching->works.at[work].work;
+    event_id e = matching->operations.at[work].work;
     links->launch_of[e] = 2 + launch;
     links->matched++;
     links->matched_ns += trace_dur_ns(matching->trace, e);
@@ -541,10 +543,11 @@ static void match_nodes(struct matching *matching)
     const struct graph_bodies *bodies = matching->links->bodies;
     size_t count;
     struct node_launch *nodes = find_nodes(bodies, &count);
-    for (size_t i = 0; i < matching->works.count; i++) {
+    for (size_t i = 0; i < matching->operations.count; i++) {
         int64_t node;
         matching->by_node[i] = NO_LAUNCH;
-        if (count == 0 || !trace_arg(matching->trace, ARG_GRAPH_NODE_ID, matching->works.at[i].work, &node))
+        if (count == 0 ||
+            !trace_arg(matching->trace, ARG_GRAPH_NODE_ID, matching->operations.at[i].work, &node))
             continue;
         size_t at = 0;
         SEARCH(at, count, nodes[at].node_id < node);
@@ -601,7 +604,7 @@ static void release_matching(struct matching *matching)
         VEC_FREE(&matching->sorts.at[s].best);
         free(matching->sorts.at[s].launch_of);
     }
-    VEC_FREE(&matching->works);
+    VEC_FREE(&matching->operations);
     VEC_FREE(&matching->names);
     free(matching->by_node);
     VEC_FREE(&matching->replays);
@@ -652,10 +655,10 @@ void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
                                  .body_keys = names_open(),
                                  .ids = names_open(),
                                  .last_body = SIZE_MAX };
-    find_works(&matching);
+    find_operations(&matching);
     if (bodies->count) {
-        name_works(&matching);
-        matching.by_node = mem_alloc(mem_times(matching.works.count + 1, sizeof *matching.by_node));
+        name_operations(&matching);
+        matching.by_node = mem_alloc(mem_times(matching.operations.count + 1, sizeof *matching.by_node));
         match_nodes(&matching);
         match_replays(&matching);
     }
@@ -669,36 +672,31 @@ name_id graph_link_name_id(const struct graph_links *links, event_id e)
     return op ? op->name : links->unmatched;
 }
 
-const char *graph_link_name(const struct graph_links *links, event_id e)
-{
-    return names_text(links->bodies->texts, graph_link_name_id(links, e));
-}
-
 /* ---- notices ---- */
 
 void graph_links_tell(const struct graph_links *links, struct result *result)
 {
     if (!links)
         return;
-    if (links->works == 0) {
+    if (links->operations == 0) {
         result_add_notice(result, "no_graphs", 0, NULL, TPA_NOWHERE,
                           "--capture has no effect: no work was launched by a graph");
         return;
     }
     struct buffer time = { 0 };
-    quantity_show_rounded_time(&time, (double)links->works_ns);
+    quantity_show_rounded_time(&time, (double)links->operations_ns);
     if (links->matched)
         result_add_notice(
             result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
             "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; "
             "shapes are those of the capture, which padding makes larger than those of the request%s",
-            links->matched, links->works, time.at,
-            links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+            links->matched, links->operations, time.at,
+            links->matched < links->operations ? ". The others are called " GRAPH_UNMATCHED : "");
     else
         result_add_notice(result, "graph_works", 0, NULL, TPA_NOWHERE,
                           "none of the %zu operations of graphs (%s) was found in the capture: they are "
                           "called " GRAPH_UNMATCHED,
-                          links->works, time.at);
+                          links->operations, time.at);
     buffer_release(&time);
     if (links->by_place)
         result_add_notice(

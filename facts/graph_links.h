@@ -39,9 +39,9 @@ struct graph_links {
     uint32_t *
         /* by event: 2 + its place in bodies->launches; 1: of a graph, but not matched; 0: not of a graph */
         launch_of;
-    size_t replays, works, matched,
+    size_t replays, operations, matched,
         by_place; /* operations of graphs; matched ones; those matched only by place */
-    int64_t works_ns, matched_ns;
+    int64_t operations_ns, matched_ns;
     name_id unmatched; /* GRAPH_UNMATCHED, in bodies->texts */
     size_t refused;    /* replays of which less than half matched */
     char *reason;      /* reason for the first of these; NULL: none. Owned */
@@ -73,13 +73,11 @@ static inline bool graph_link_is_work(const struct graph_links *links, event_id 
     return links && links->launch_of[e] > 0;
 }
 
-/* As graph_link_name, as an id of links->bodies->texts. */
+/* The name of E's operator, GRAPH_UNMATCHED if it was not matched, as an id of links->bodies->texts; E must be work of a
+ * graph. */
 name_id graph_link_name_id(const struct graph_links *links, event_id e);
 
-/* The name of E's operator, GRAPH_UNMATCHED if it was not matched; E must be work of a graph. Borrowed. */
-const char *graph_link_name(const struct graph_links *links, event_id e);
-
-/* The text of an argument of an operator; NULL when it was not recorded. Borrowed. */
+/* The text of the name or of an argument of an operator; NULL if it was not recorded. Borrowed. */
 static inline const char *graph_link_text(const struct graph_links *links, name_id text)
 {
     return text == NAME_NONE ? NULL : names_text(links->bodies->texts, text);

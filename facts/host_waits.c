@@ -35,7 +35,7 @@ struct synced {
     track_id track; /* TRACK_NONE: all of the file */
 };
 
-struct question {
+struct search {
     const struct gpu_events *gpu;
     const struct trace *trace;
     const struct attribution *launches;
@@ -70,45 +70,45 @@ static void add_wait(struct host_waits *waits, event_id call, event_id work, enu
  * One pass over all events: find the calls that synchronise, those that pin memory, and the streams that
  * synchronisations waited for, from the events that the profiler records of them.
  */
-static void find_calls(struct question *question, const unsigned char *sorts, struct host_waits *waits)
+static void find_calls(struct search *search, const unsigned char *sorts, struct host_waits *waits)
 {
-    const struct trace *trace = question->trace;
-    question->syncing = mem_zalloc(trace->file_count + 1, sizeof *question->syncing);
+    const struct trace *trace = search->trace;
+    search->syncing = mem_zalloc(trace->file_count + 1, sizeof *search->syncing);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (event_is_call(trace->kind[e])) {
             if (sorts[trace->name[e]] == CALL_HOST_ALLOC) {
                 add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
             } else if (sorts[trace->name[e]] == CALL_SYNC) {
-                *VEC_PUSH(&question->sync_calls) = e;
-                intervals_add(&question->syncing[trace->tracks[trace->track[e]].file],
-                              trace_start_ns(trace, e), trace_end_ns(trace, e));
+                *VEC_PUSH(&search->sync_calls) = e;
+                intervals_add(&search->syncing[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
+                              trace_end_ns(trace, e));
             }
         } else if (trace->kind[e] == EVENT_SYNC) {
-            event_id call = attribution_call(question->launches, e);
+            event_id call = attribution_call(search->launches, e);
             bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
             if (call != EVENT_NONE)
-                *VEC_PUSH(&question->synced) =
+                *VEC_PUSH(&search->synced) =
                     (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
         }
     }
     for (uint32_t f = 0; f < trace->file_count; f++)
-        intervals_merge(&question->syncing[f]);
-    if (question->synced.count)
-        qsort(question->synced.at, question->synced.count, sizeof *question->synced.at, compare_synced);
+        intervals_merge(&search->syncing[f]);
+    if (search->synced.count)
+        qsort(search->synced.at, search->synced.count, sizeof *search->synced.at, compare_synced);
 }
 
-static void sort_ends(struct question *question)
+static void sort_ends(struct search *search)
 {
-    const struct trace *trace = question->trace;
-    question->ended = mem_zalloc(trace->file_count + 1, sizeof *question->ended);
-    for (size_t i = 0; i < question->gpu->count; i++) {
-        event_id e = question->gpu->event[i], call = question->gpu->call[i];
+    const struct trace *trace = search->trace;
+    search->ended = mem_zalloc(trace->file_count + 1, sizeof *search->ended);
+    for (size_t i = 0; i < search->gpu->count; i++) {
+        event_id e = search->gpu->event[i], call = search->gpu->call[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
         /* A call waits for work that ends after its start and not after its end. */
-        if (!intervals_contain(&question->syncing[file], end_ns - 1))
+        if (!intervals_contain(&search->syncing[file], end_ns - 1))
             continue;
-        *VEC_PUSH(&question->ended[file]) = (struct ended){
+        *VEC_PUSH(&search->ended[file]) = (struct ended){
             .end_ns = end_ns,
             .start_ns = trace_start_ns(trace, e),
             .launched_ns = call == EVENT_NONE ? INT64_MIN : trace_start_ns(trace, call),
@@ -116,18 +116,18 @@ static void sort_ends(struct question *question)
         };
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {
-        struct ended_list *list = &question->ended[f];
+        struct ended_list *list = &search->ended[f];
         runs_sort(list->at, list->count, sizeof *list->at, ends_after, NULL);
     }
 }
 
 /* The streams that the profiler recorded for CALL, usually one: *COUNT of them. */
-static const struct synced *synced_by(const struct question *question, event_id call, size_t *count)
+static const struct synced *synced_by(const struct search *search, event_id call, size_t *count)
 {
-    const struct synced *at = question->synced.at;
+    const struct synced *at = search->synced.at;
     size_t i;
-    SEARCH(i, question->synced.count, at[i].call < call);
-    for (*count = 0; i + *count < question->synced.count && at[i + *count].call == call; ++*count)
+    SEARCH(i, search->synced.count, at[i].call < call);
+    for (*count = 0; i + *count < search->synced.count && at[i + *count].call == call; ++*count)
         if (at[i + *count].track == TRACK_NONE) {
             *count = 0; /* it waited for all streams */
             break;
@@ -145,13 +145,13 @@ static bool is_synced(const struct trace *trace, const struct synced *synced, si
 }
 
 /* The work that CALL, a synchronisation, waited for. */
-static event_id waited_for(const struct question *question, event_id call)
+static event_id waited_for(const struct search *search, event_id call)
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = search->trace;
     int64_t start_ns = trace_start_ns(trace, call), end_ns = trace_end_ns(trace, call);
     size_t synced_count;
-    const struct synced *synced = synced_by(question, call, &synced_count);
-    const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
+    const struct synced *synced = synced_by(search, call, &synced_count);
+    const struct ended_list *list = &search->ended[trace->tracks[trace->track[call]].file];
     size_t i; /* the first work that ends after the call */
     SEARCH(i, list->count, list->at[i].end_ns <= end_ns);
     for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
@@ -160,42 +160,42 @@ static event_id waited_for(const struct question *question, event_id call)
     return EVENT_NONE;
 }
 
-static bool is_pageable(const struct question *question, event_id copy)
+static bool is_pageable(const struct search *search, event_id copy)
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = search->trace;
     const char *memory = trace_arg_text(trace, ARG_COPY_MEMORY, copy);
     if (memory)
         return copy_kind_with((struct copy_kind){ COPY_UNKNOWN, MEMORY_NONE }, memory).memory ==
                MEMORY_PAGEABLE;
-    uint8_t *known = &question->is_pageable[trace->name[copy]];
+    uint8_t *known = &search->is_pageable[trace->name[copy]];
     if (*known == 0)
         *known = copy_kind_of(trace_name(trace, copy)).memory == MEMORY_PAGEABLE ? 2 : 1;
     return *known == 2;
 }
 
 /* Copies that block the call that made them. */
-static void find_blocking_copies(const struct question *question, const unsigned char *sorts,
+static void find_blocking_copies(const struct search *search, const unsigned char *sorts,
                                  struct host_waits *waits)
 {
-    const struct trace *trace = question->trace;
-    for (size_t i = 0; i < question->gpu->count; i++) {
-        if (question->gpu->work[i] != GPU_MEMCPY)
+    const struct trace *trace = search->trace;
+    for (size_t i = 0; i < search->gpu->count; i++) {
+        if (search->gpu->work[i] != GPU_MEMCPY)
             continue;
-        event_id copy = question->gpu->event[i], call = question->gpu->call[i];
+        event_id copy = search->gpu->event[i], call = search->gpu->call[i];
         if (call == EVENT_NONE)
             continue;
         if (sorts[trace->name[call]] == CALL_COPY_SYNC)
             add_wait(waits, call, copy, WAIT_SYNC_COPY);
-        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(question, copy))
+        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(search, copy))
             add_wait(waits, call, copy, WAIT_PAGEABLE_COPY);
     }
 }
 
-static void resolve_syncs(const struct question *question, struct host_waits *waits)
+static void resolve_syncs(const struct search *search, struct host_waits *waits)
 {
-    const struct trace *trace = question->trace;
-    for (size_t i = 0; i < question->sync_calls.count; i++) {
-        event_id call = question->sync_calls.at[i], work = waited_for(question, call);
+    const struct trace *trace = search->trace;
+    for (size_t i = 0; i < search->sync_calls.count; i++) {
+        event_id call = search->sync_calls.at[i], work = waited_for(search, call);
         add_wait(waits, call, work,
                  work == EVENT_NONE                  ? WAIT_FOR_NOTHING
                  : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
@@ -261,27 +261,27 @@ static void drop_nested(const struct trace *trace, struct host_waits *waits)
 
 static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
-    struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
+    struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
     struct host_waits *waits = mem_zalloc(1, sizeof *waits);
     unsigned char *sorts = call_sorts_open(gpu->trace->names);
-    question.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
-    find_calls(&question, sorts, waits);
-    sort_ends(&question);
-    find_blocking_copies(&question, sorts, waits);
-    resolve_syncs(&question, waits);
+    search.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    find_calls(&search, sorts, waits);
+    sort_ends(&search);
+    find_blocking_copies(&search, sorts, waits);
+    resolve_syncs(&search, waits);
     drop_repeats(gpu->trace, waits);
     drop_nested(gpu->trace, waits);
     if (waits->count)
         qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
-        VEC_FREE(&question.ended[f]);
-        intervals_release(&question.syncing[f]);
+        VEC_FREE(&search.ended[f]);
+        intervals_release(&search.syncing[f]);
     }
-    free(question.ended);
-    free(question.syncing);
-    VEC_FREE(&question.sync_calls);
-    free(question.is_pageable);
-    VEC_FREE(&question.synced);
+    free(search.ended);
+    free(search.syncing);
+    VEC_FREE(&search.sync_calls);
+    free(search.is_pageable);
+    VEC_FREE(&search.synced);
     free(sorts);
     return waits;
 }

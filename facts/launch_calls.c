@@ -29,51 +29,74 @@ static bool comes_behind(const void *context, const void *left, const void *righ
     return a->file != b->file ? a->file > b->file : a->at_ns > b->at_ns;
 }
 
-struct finding {
-    const struct trace *trace;
-    struct launch_calls *calls;
-    VEC_OF(struct edge) edges;
-    struct intervals *captures; /* by file */
+struct edges {
+    VEC_OF(struct edge);
 };
 
-static void find_calls(struct finding *finding)
+static void find_edges(const struct trace *trace, struct edges *edges)
 {
-    const struct trace *trace = finding->trace;
     unsigned char *kinds = call_sorts_open(trace->names);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!event_is_call(trace->kind[e]))
-            continue;
-        enum call_sort kind = kinds[trace->name[e]];
+        enum call_sort kind = event_is_call(trace->kind[e]) ? kinds[trace->name[e]] : CALL_OTHER;
         uint32_t file = trace->tracks[trace->track[e]].file;
-        if (kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH)
-            *VEC_PUSH(finding->calls) =
-                (struct launch_call){ .call = e, .is_graph = kind == CALL_GRAPH_LAUNCH };
-        else if (kind == CALL_CAPTURE_BEGIN)
-            *VEC_PUSH(&finding->edges) = (struct edge){ file, trace_start_ns(trace, e), 1 };
+        if (kind == CALL_CAPTURE_BEGIN)
+            *VEC_PUSH(edges) = (struct edge){ file, trace_start_ns(trace, e), 1 };
         else if (kind == CALL_CAPTURE_END)
-            *VEC_PUSH(&finding->edges) = (struct edge){ file, trace_end_ns(trace, e), -1 };
+            *VEC_PUSH(edges) = (struct edge){ file, trace_end_ns(trace, e), -1 };
     }
     free(kinds);
+    runs_sort(edges->at, edges->count, sizeof *edges->at, comes_behind, NULL);
 }
 
-static void find_captures(struct finding *finding)
+static void *derive_captures(const struct trace *trace)
 {
-    const struct edge *edges = finding->edges.at;
-    runs_sort(finding->edges.at, finding->edges.count, sizeof *edges, comes_behind, NULL);
-    for (size_t first = 0, end; first < finding->edges.count; first = end) {
-        struct intervals *captures = &finding->captures[edges[first].file];
+    struct capture_times *times = mem_zalloc(1, sizeof *times);
+    times->file_count = trace->file_count;
+    times->of_file = mem_zalloc(trace->file_count + 1, sizeof *times->of_file);
+    struct edges edges = { 0 };
+    find_edges(trace, &edges);
+    for (size_t first = 0, end; first < edges.count; first = end) {
+        struct intervals *captures = &times->of_file[edges.at[first].file];
         int64_t since_ns = INT64_MIN;
-        int open = edges[first].change < 0; /* it was open when recording began */
-        for (end = first; end < finding->edges.count && edges[end].file == edges[first].file; end++) {
-            if (edges[end].change > 0 && open++ == 0)
-                since_ns = edges[end].at_ns;
-            if (edges[end].change < 0 && open > 0 && --open == 0)
-                intervals_add(captures, since_ns, edges[end].at_ns);
+        int open = edges.at[first].change < 0; /* it was open when recording began */
+        for (end = first; end < edges.count && edges.at[end].file == edges.at[first].file; end++) {
+            if (edges.at[end].change > 0 && open++ == 0)
+                since_ns = edges.at[end].at_ns;
+            if (edges.at[end].change < 0 && open > 0 && --open == 0)
+                intervals_add(captures, since_ns, edges.at[end].at_ns);
         }
         if (open)
             intervals_add(captures, since_ns, INT64_MAX);
         intervals_merge(captures);
     }
+    VEC_FREE(&edges);
+    return times;
+}
+
+static void release_captures(void *context)
+{
+    struct capture_times *times = context;
+    for (size_t file = 0; file < times->file_count; file++)
+        intervals_release(&times->of_file[file]);
+    free(times->of_file);
+    free(times);
+}
+
+const struct capture_times *capture_times_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_captures, release_captures };
+    return trace_derive(trace, &derivation);
+}
+
+static void find_calls(const struct trace *trace, struct launch_calls *calls)
+{
+    unsigned char *kinds = call_sorts_open(trace->names);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum call_sort kind = event_is_call(trace->kind[e]) ? kinds[trace->name[e]] : CALL_OTHER;
+        if (kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH)
+            *VEC_PUSH(calls) = (struct launch_call){ .call = e, .is_graph = kind == CALL_GRAPH_LAUNCH };
+    }
+    free(kinds);
 }
 
 /* The call E among CALLS, which are in order of their ids; NULL: not among them. */
@@ -84,18 +107,18 @@ static struct launch_call *call_at(struct launch_calls *calls, event_id e)
     return low < calls->count && calls->at[low].call == e ? &calls->at[low] : NULL;
 }
 
-static void mark(struct finding *finding)
+static void mark(const struct trace *trace, struct launch_calls *calls)
 {
-    const struct trace *trace = finding->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     for (size_t i = 0; i < gpu->count; i++) {
-        struct launch_call *call = gpu->call[i] == EVENT_NONE ? NULL : call_at(finding->calls, gpu->call[i]);
+        struct launch_call *call = gpu->call[i] == EVENT_NONE ? NULL : call_at(calls, gpu->call[i]);
         if (call)
             call->has_work = true;
     }
-    for (size_t i = 0; i < finding->calls->count; i++) {
-        struct launch_call *call = &finding->calls->at[i];
-        const struct intervals *captures = &finding->captures[trace->tracks[trace->track[call->call]].file];
+    const struct capture_times *times = capture_times_of(trace);
+    for (size_t i = 0; i < calls->count; i++) {
+        struct launch_call *call = &calls->at[i];
+        const struct intervals *captures = &times->of_file[trace->tracks[trace->track[call->call]].file];
         call->captured = !call->has_work && captures->count &&
                          intervals_contain(captures, trace_start_ns(trace, call->call));
     }
@@ -103,24 +126,15 @@ static void mark(struct finding *finding)
 
 static void *derive(const struct trace *trace)
 {
-    struct finding finding = { .trace = trace,
-                               .calls = mem_zalloc(1, sizeof *finding.calls),
-                               .captures = mem_zalloc(trace->file_count + 1, sizeof *finding.captures) };
-    find_calls(&finding);
-    find_captures(&finding);
-    mark(&finding);
-    VEC_FREE(&finding.edges);
-    finding.calls->captures = finding.captures;
-    finding.calls->file_count = trace->file_count;
-    return finding.calls;
+    struct launch_calls *calls = mem_zalloc(1, sizeof *calls);
+    find_calls(trace, calls);
+    mark(trace, calls);
+    return calls;
 }
 
 static void release(void *context)
 {
     struct launch_calls *calls = context;
-    for (size_t file = 0; file < calls->file_count; file++)
-        intervals_release(&calls->captures[file]);
-    free(calls->captures);
     VEC_FREE(calls);
     free(calls);
 }

@@ -27,12 +27,19 @@ struct launch_call {
 
 struct launch_calls {
     VEC_OF(struct launch_call);
-    struct intervals *captures; /* by file: when a graph was captured, on the clock of the file */
+};
+
+/* When graphs were captured. */
+struct capture_times {
+    struct intervals *of_file; /* on the clock of the file */
     size_t file_count;
 };
 
 /* Those of TRACE in order of their ids, computed when first requested. Borrowed; live as long as TRACE. */
 const struct launch_calls *launch_calls_of(const struct trace *trace);
+
+/* The captures of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
+const struct capture_times *capture_times_of(const struct trace *trace);
 
 /* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 if there are
  * none. */

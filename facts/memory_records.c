@@ -82,11 +82,11 @@ static void take_records(const struct taking *taking, struct raw_records *raw)
             continue;
         struct raw_record *record = VEC_PUSH(raw);
         int64_t category = NAME_NONE, unused;
-        bool told = arg_scan_get(&categories, e, &category);
+        bool recorded = arg_scan_get(&categories, e, &category);
         *record = (struct raw_record){
             .file = trace->tracks[trace->track[e]].file,
             .event = e,
-            .type = told ? MEMORY_TYPE_UNTOLD : 0,
+            .type = recorded ? MEMORY_TYPE_UNKNOWN : 0,
             .id = -1,
             .at_ns = trace_start_ns(trace, e),
             .reserved = -1,

@@ -49,7 +49,7 @@ struct memory_record {
 };
 
 /* The type of a device that is not recorded. */
-enum { MEMORY_TYPE_UNTOLD = -1 };
+enum { MEMORY_TYPE_UNKNOWN = -1 };
 
 /* The memory of a device or of the host, within a file. */
 struct memory_device {

@@ -27,8 +27,8 @@ static inline int64_t bytes_read_all(const struct op_call *call, size_t first, s
 }
 
 /* The type of the ScalarType number in input INDEX, else OTHERWISE. */
-static inline const struct tensor_type *type_asked(const struct op_call *call, size_t index,
-                                                   const struct tensor_type *otherwise)
+static inline const struct tensor_type *requested_type(const struct op_call *call, size_t index,
+                                                       const struct tensor_type *otherwise)
 {
     int64_t number = op_call_integer(call, index, -1);
     const struct tensor_type *type = number < 0 ? NULL : tensor_type_numbered(number);

@@ -57,7 +57,7 @@ void op_cost_norm(const struct op_model *model, const struct op_call *call, stru
     if (model->form == NORM_SOFTMAX && op_call_flag(call, 2) == OP_TRUE)
         written = tensor_type_numbered(SCALAR_FLOAT);
     if (model->form == NORM_SOFTMAX_BACKWARD)
-        written = type_asked(call, 3, written);
+        written = requested_type(call, 3, written);
     cost->type = input->type;
     cost->flops = operations ? count_times(input->elements, operations) : OP_UNKNOWN;
     cost->bytes = count_plus(bytes_read_all(call, 0, model->inputs), bytes_of(input->elements, written));
@@ -134,7 +134,7 @@ void op_cost_reduction(const struct op_model *model, const struct op_call *call,
                     (model->form == REDUCTION_SUM && written->sort <= ELEMENT_INTEGER)))
         written = tensor_type_numbered(SCALAR_INT64);
     if (model->form != REDUCTION_EXTREME && model->form != REDUCTION_INDEX)
-        written = type_asked(call, dtype, written);
+        written = requested_type(call, dtype, written);
     for (size_t i = model->inputs; i < call->count; i++)
         written = call->in[i].type ? call->in[i].type : written;
     cost->flops = count_times(input->elements, model->operations);

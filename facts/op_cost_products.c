@@ -73,7 +73,7 @@ static void cost_scaled(const struct op_call *call, size_t inputs, struct op_cos
     if (!find_product(call, 0, 2, &product))
         return;
     size_t dtype = op_call_integer(call, 6, -1) < 0 && op_call_integer(call, 3, -1) >= 0 ? 3 : 6;
-    const struct tensor_type *out = type_asked(call, dtype, product.a->type);
+    const struct tensor_type *out = requested_type(call, dtype, product.a->type);
     int64_t read = count_plus(bytes_of_product(&product, 0), bytes_read_all(call, 2, inputs));
     cost->flops = flops_of(&product);
     cost->bytes = count_plus(read, bytes_of(outputs_of(&product), out));
@@ -124,7 +124,7 @@ static void cost_grouped(const struct op_call *call, size_t inputs, size_t dtype
     int64_t read =
         count_plus(bytes_of(count_plus(a->stored, b->stored), a->type), bytes_read_all(call, 2, inputs));
     cost->flops = count_times(2, count_times(outputs, a->sizes.size[1]));
-    cost->bytes = count_plus(read, bytes_of(outputs, type_asked(call, dtype, a->type)));
+    cost->bytes = count_plus(read, bytes_of(outputs, requested_type(call, dtype, a->type)));
 }
 
 void op_cost_product(const struct op_model *model, const struct op_call *call, struct op_cost *cost)

@@ -52,13 +52,13 @@ static void number_steps(const struct trace *trace, struct step_list *steps, siz
 /* Add the ranges of FILE whose names match PATTERN. */
 static void add_ranges(const struct trace *trace, uint32_t f, const char *pattern, struct step_list *steps)
 {
-    enum { NOT_ASKED, MATCHES, MATCHES_NOT };
+    enum { NOT_CHECKED, MATCHES, DIFFERS };
     const struct trace_file *file = &trace->files[f];
     struct tpa_error ignored = { 0 };
     struct regex *regex = *pattern ? regex_open(pattern, &ignored) : NULL;
     if (!regex)
         return;
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    uint8_t *matches = mem_zalloc(names_count(trace->names) + 1, 1);
     size_t first = steps->count;
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         bool is_range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
@@ -66,16 +66,17 @@ static void add_ranges(const struct trace *trace, uint32_t f, const char *patter
         if (!is_range || trace->flags[e] & EVENT_POINT)
             continue;
         name_id id = trace->name[e];
-        if (asked[id] == NOT_ASKED) {
+        if (matches[id] == NOT_CHECKED) {
             bool matched = false;
             regex_match(regex, names_text(trace->names, id), names_length(trace->names, id), &matched,
                         &ignored);
-            asked[id] = matched ? MATCHES : MATCHES_NOT;
+            matches[id] = matched ? MATCHES : DIFFERS;
         }
-        if (asked[id] == MATCHES)
-            *VEC_PUSH(steps) = (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e };
+        if (matches[id] == MATCHES)
+            *VEC_PUSH(steps) =
+                (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e, false };
     }
-    free(asked);
+    free(matches);
     regex_free(regex);
     if (steps->count > first)
         qsort(steps->at + first, steps->count - first, sizeof *steps->at, compare_steps);
@@ -87,25 +88,27 @@ struct step_list *step_list_open(const struct trace *trace)
     struct step_list *steps = mem_zalloc(1, sizeof *steps);
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
-    bool *told = mem_zalloc(trace->file_count + 1,
-                            sizeof *told); /* by file: a property defines the ranges that are steps */
+    bool *defined = mem_zalloc(trace->file_count + 1,
+                               sizeof *defined); /* by file: a property defines the ranges that are steps */
     for (name_id id = 0; id < name_count; id++)
         if (!step_number(names_text(trace->names, id), &numbers[id]))
             numbers[id] = INT64_MIN;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const char *pattern = trace_file_property(&trace->files[f], TRACE_STEP_RANGE);
-        told[f] = pattern != NULL;
+        defined[f] = pattern != NULL;
         if (pattern)
             add_ranges(trace, f, pattern, steps);
     }
     for (event_id e = 0; e < trace->event_count; e++) {
         uint32_t f = trace->tracks[trace->track[e]].file;
-        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || told[f])
+        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || defined[f])
             continue;
-        *VEC_PUSH(steps) =
-            (struct step){ f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e };
+        bool of_devices = step_name_is_of_devices(trace_name(trace, e));
+        *VEC_PUSH(steps) = (struct step){
+            f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, of_devices
+        };
     }
-    free(told);
+    free(defined);
     free(numbers);
     if (steps->count)
         qsort(steps->at, steps->count, sizeof *steps->at, compare_steps);
@@ -122,6 +125,26 @@ static int compare_longest_first(const void *left, const void *right)
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns ? -1 : 1;
     return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static bool holds(const struct step *step, uint32_t file, int64_t ns)
+{
+    return step && step->file == file && step->start_ns <= ns && ns < step->end_ns;
+}
+
+const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
+                                     event_id call, const struct step *last)
+{
+    uint32_t file = trace->tracks[trace->track[work]].file;
+    int64_t own_ns = trace_start_ns(trace, work),
+            call_ns = call == EVENT_NONE ? own_ns : trace_start_ns(trace, call);
+    if (holds(last, file, last && last->of_devices ? own_ns : call_ns))
+        return last->of_devices || call != EVENT_NONE ? last : NULL;
+    const struct step *step = call == EVENT_NONE ? NULL : step_list_at(steps, file, call_ns);
+    if (step && !step->of_devices)
+        return step;
+    step = step_list_at(steps, file, own_ns);
+    return step && step->of_devices ? step : NULL;
 }
 
 /* Does NEXT begin before STEP ends only because both times were rounded when they were written? */

@@ -16,6 +16,7 @@ struct step {
     int64_t number; /* N of ProfilerStep#N, of "train [step N]" */
     int64_t start_ns, end_ns;
     event_id event;
+    bool of_devices; /* only devices mark it: step_name_is_of_devices */
 };
 
 struct step_list {
@@ -31,6 +32,14 @@ const struct step_list *step_list_of(const struct trace *trace);
 
 /* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
+
+/*
+ * The step that WORK, an operation on a device, belongs to: that in which its CALL (EVENT_NONE: unknown) began; where only
+ * devices mark steps, that in which it began itself. NULL if there is none. LAST, the result for other work, is tried
+ * first, as most work is of the same step; it may be NULL. Borrowed.
+ */
+const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
+                                     event_id call, const struct step *last);
 
 /*
  * Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. An overlap

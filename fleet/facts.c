@@ -42,7 +42,7 @@ static const struct facts_column device_columns[] = {
     INTEGER(facts_device, multiprocessors, MAYBE, "multiprocessors, compute units"),
     INTEGER(facts_device, span_ns, AMOUNT, "from the first to the last work"),
     INTEGER(facts_device, busy_ns, AMOUNT, "union of all work"),
-    INTEGER(facts_device, works, AMOUNT, "kernels, copies and memsets"),
+    { "works", FACTS_INT64, offsetof(struct facts_device, operations), "kernels, copies and memsets", FACTS_AMOUNT },
     INTEGER(facts_device, unlinked, AMOUNT, "those whose call is not in the trace"),
     INTEGER(facts_device, queued, AMOUNT, "those that began after their call had returned"),
     INTEGER(facts_device, queue_ns, AMOUNT, "from the end of the call to the start of these, added up"),

@@ -68,8 +68,8 @@ struct facts_device {
     int64_t recording, device;
     name_id name;
     int64_t total_memory, multiprocessors;
-    int64_t span_ns, busy_ns; /* from the first to the last work; the union of all work */
-    int64_t works, unlinked;  /* unlinked: without their call in the file */
+    int64_t span_ns, busy_ns;     /* from the first to the last work; the union of all work */
+    int64_t operations, unlinked; /* unlinked: without their call in the file */
     int64_t queued,
         queue_ns; /* operations that began after their call returned; from its end to their start, added up */
     int64_t peak_allocated, peak_reserved; /* bytes */

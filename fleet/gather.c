@@ -152,7 +152,7 @@ static void add_device(struct gathering *gathering, uint32_t index)
             device->properties && device->properties->sm_count ? device->properties->sm_count : FACTS_MISSING,
         .span_ns = device->count ? line->span.end_ns - line->span.start_ns : 0,
         .busy_ns = line->busy_ns,
-        .works = (int64_t)device->count,
+        .operations = (int64_t)device->count,
         .peak_allocated = FACTS_MISSING,
         .peak_reserved = FACTS_MISSING,
     };

@@ -153,11 +153,11 @@ static void drop_duplicates(struct fleet_job *job)
 /* If no recording has a rank, all are numbered; else those without a rank are left out. */
 static void number_ranks(struct fleet_job *job)
 {
-    bool told = false;
+    bool known = false;
     for (size_t i = 0; i < job->members.count; i++)
-        told |= job->members.at[i].rank != FACTS_MISSING;
-    job->numbered = !told && job->members.count > 0;
-    if (!told) {
+        known |= job->members.at[i].rank != FACTS_MISSING;
+    job->numbered = !known && job->members.count > 0;
+    if (!known) {
         runs_sort(job->members.at, job->members.count, sizeof *job->members.at, has_later_file, job->facts);
         for (size_t i = 0; i < job->members.count; i++)
             job->members.at[i].rank = (int64_t)i;

@@ -628,15 +628,15 @@ bool fleet_meetings_judge(struct fleet_meetings *meetings, const struct fleet_jo
 static bool count_absent(struct fleet_meetings *meetings, const struct fleet_files *files,
                          struct tpa_error *err)
 {
-    uint64_t told = 0;
+    uint64_t recorded = 0;
     for (size_t m = 0; m < meetings->job->members.count; m++)
-        told += (uint64_t)slice_collectives_of(meetings->job, &meetings->job->members.at[m]);
-    meetings->absent = told > meetings->rows ? told - meetings->rows : 0;
-    return !files || meetings->rows <= told ||
+        recorded += (uint64_t)slice_collectives_of(meetings->job, &meetings->job->members.at[m]);
+    meetings->absent = recorded > meetings->rows ? recorded - meetings->rows : 0;
+    return !files || meetings->rows <= recorded ||
            tpa_fail(err, TPA_NOWHERE,
-                    "the files apart hold %" PRIu64 " collectives, and the facts tell of %" PRIu64
+                    "the separate files hold %" PRIu64 " collectives, but the facts record %" PRIu64
                     ": is one given twice?",
-                    meetings->rows, told);
+                    meetings->rows, recorded);
 }
 
 bool fleet_meetings_finish(struct fleet_meetings *meetings, const struct fleet_files *files,

@@ -61,6 +61,7 @@ int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of);
 void sketch_encode(struct sketch *sketch, struct buffer *out);
 bool sketch_decode(struct sketch *sketch, const char *text, size_t len);
 
+/* Free what SKETCH owns. */
 void sketch_release(struct sketch *sketch);
 
 #endif

@@ -83,20 +83,20 @@ static uint64_t hash_of(const struct slicing *slicing, const struct slice_row *r
 static void count_collectives(struct facts *facts, const struct slice *slice)
 {
     struct facts_group *groups = facts_rows(facts, FACTS_GROUPS);
-    bool *told = mem_zalloc(facts->tables[FACTS_GROUPS].count + 1, sizeof *told);
+    bool *known = mem_zalloc(facts->tables[FACTS_GROUPS].count + 1, sizeof *known);
     for (size_t g = 0; g < facts->tables[FACTS_GROUPS].count; g++) {
-        told[g] = groups[g].collectives != FACTS_MISSING && groups[g].unnumbered != FACTS_MISSING;
-        if (!told[g])
+        known[g] = groups[g].collectives != FACTS_MISSING && groups[g].unnumbered != FACTS_MISSING;
+        if (!known[g])
             groups[g].collectives = groups[g].unnumbered = 0;
     }
     for (size_t i = 0; i < slice->rows.count; i++) {
         const struct facts_group *group = slice_group(slice->job, &slice->rows.at[i]);
-        if (!group || told[group - groups])
+        if (!group || known[group - groups])
             continue;
         groups[group - groups].collectives++;
         groups[group - groups].unnumbered += slice->rows.at[i].collective->sequence == FACTS_MISSING;
     }
-    free(told);
+    free(known);
 }
 
 struct slicing *slicing_open(struct facts *facts, size_t count)

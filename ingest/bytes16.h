@@ -3,6 +3,13 @@
  *
  * HAVE_BYTES16 is 0 without either; the includer then uses plain C. Operations work byte by byte on two vectors. A
  * comparison gives 0xff for true. Masks have one bit per byte, the first byte in the lowest bit.
+ *
+ *     bytes16_load(at)       the 16 bytes at AT, of any alignment
+ *     bytes16_all(c)         16 times C
+ *     bytes16_equal(a, b)    is a == b?        bytes16_at_most(a, b)    is a <= b, without sign?
+ *     bytes16_or(a, b)       a | b             bytes16_minus(a, b)      a - b, which wraps
+ *     bytes16_mask(v)        the highest bit of each byte, 16 bits
+ *     bytes16_mask_of_4(v)   the same of four vectors, 64 bits
  */
 #ifndef TPA_INGEST_BYTES16_H
 #define TPA_INGEST_BYTES16_H

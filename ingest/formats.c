@@ -403,7 +403,9 @@ static bool leave_unread(struct reading *reading, size_t traces, const char *pat
 static struct trace *finish_trace(struct reading *reading)
 {
     trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
-    return trace_builder_finish(reading->builder);
+    struct trace *trace = trace_builder_finish(reading->builder);
+    mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
+    return trace;
 }
 
 /* Pass on what was read so far as a trace; the next file begins another. */

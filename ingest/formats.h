@@ -92,6 +92,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
 /* May the file NAME, without its folder, be a trace? Only such files in directories are read. */
 bool ingest_may_be_trace(const char *name);
 
+/* Free what was read and not taken; INGESTED is empty then. */
 void ingested_free(struct ingested *ingested);
 
 /* The trace in it, for callers that accept only traces; owned by the caller. NULL and ERR, about PATH, if it is

@@ -47,6 +47,7 @@ bool json_index_more(struct json_index *index);
 /* Drop the first COUNT positions, which the reader is done with. */
 void json_index_drop(struct json_index *index, size_t count);
 
+/* Free what INDEX owns. */
 void json_index_release(struct json_index *index);
 
 /* The instruction set in use: "AVX2", "SSE2", "NEON"; "none": plain C. */

@@ -12,11 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Is C white space of JSON? */
 static inline bool json_is_blank(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* The first byte from AT on that is no white space. */
 static inline const char *json_skip_blanks(const char *at)
 {
     while (json_is_blank(*at))

@@ -55,6 +55,7 @@ void known_lists_add(struct known_lists *lists, const uint8_t *bytes, size_t len
 /* Clear the cache, because references change their meaning. */
 void known_lists_clear(struct known_lists *lists);
 
+/* Free what LISTS owns. */
 void known_lists_release(struct known_lists *lists);
 
 #endif

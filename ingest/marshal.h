@@ -104,6 +104,7 @@ static inline int64_t marshal_offset(const struct marshal *in)
     return in->before + (int64_t)in->at;
 }
 
+/* Free what IN owns; its source is the caller's. */
 void marshal_release(struct marshal *in);
 
 /*
@@ -138,6 +139,7 @@ const char *marshal_describe(const struct marshal_item *item, char buffer[static
 /* The lowest bits of a slot give its type; see marshal.c. */
 enum { MARSHAL_SLOT_BOX = 0, MARSHAL_SLOT_INT = 1, MARSHAL_SLOT_NOTE = 2, MARSHAL_SLOT_OPEN = 3 };
 
+/* Little-endian numbers at P, of 4 and of 8 bytes: the next two functions. */
 static inline uint32_t marshal_load_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

@@ -38,6 +38,7 @@ enum { VALUE_SHIFT = 60 };
 #define VALUE_PAYLOAD ((UINT64_C(1) << VALUE_SHIFT) - 1)
 #define OPEN_REFERENCE (UINT64_C(1) << 59)
 
+/* A value of a tag and a payload, which is below 2^60; and its parts: the next three functions. */
 static inline value value_of(enum value_tag tag, uint64_t payload)
 {
     return (uint64_t)tag << VALUE_SHIFT | payload;
@@ -53,6 +54,7 @@ static inline uint64_t value_payload(value v)
     return v & VALUE_PAYLOAD;
 }
 
+/* Is V an entry, a frame, a segment, a block, an annotation or a history? */
 static inline bool value_is_record(value v)
 {
     return value_tag(v) >= VALUE_ENTRY && value_tag(v) <= VALUE_HISTORY && value_tag(v) != VALUE_STACK;
@@ -167,8 +169,8 @@ struct objects {
     uint32_t default_pool; /* plus 1; 0: not yet known */
     bool rare_columns;     /* an entry has rarely recorded values: see records.c */
     size_t kept_dicts;
-    int64_t bytes_told; /* total of all sizes: see records.c */
-    bool too_many;      /* more objects than can be numbered: reading stops */
+    int64_t recorded_bytes; /* total of all sizes: see records.c */
+    bool too_many;          /* more objects than can be numbered: reading stops */
 };
 
 /* ---- fast paths for the most common cases ---- */

@@ -244,8 +244,7 @@ static bool take_mark(struct objects *o, size_t *height, struct tpa_error *err)
     if (o->too_many)
         return tpa_fail(err, TPA_NOWHERE, "more than %u objects", MEMO_PAYLOAD);
     if (o->marks.count == 0)
-        return tpa_fail(err, TPA_NOWHERE,
-                        "the items since the last mark are asked for, and there is no mark");
+        return tpa_fail(err, TPA_NOWHERE, "the items since the last mark are needed, but there is no mark");
     *height = o->marks.at[--o->marks.count];
     return true;
 }
@@ -257,7 +256,7 @@ static bool has_values(const struct objects *o, size_t count, struct tpa_error *
     if (o->too_many)
         return tpa_fail(err, TPA_NOWHERE, "more than %u objects", MEMO_PAYLOAD);
     return o->stack.count - base >= count ||
-           tpa_fail(err, TPA_NOWHERE, "%zu objects are asked for, and %zu are on the stack", count,
+           tpa_fail(err, TPA_NOWHERE, "%zu objects are needed, but %zu are on the stack", count,
                     o->stack.count - base);
 }
 

@@ -236,7 +236,7 @@ static struct profile *read_samples(struct pprof *reader, struct wire in, struct
             read_sample(reader, wire_in(&field), wanted, seconds, figures);
         if (reader->work_left >= 0 && reader->sums.nodes.count <= reader->most_nodes)
             continue;
-        tpa_fail(err, TPA_NOWHERE, "the stacks of this profile are far longer than its %zu bytes can tell",
+        tpa_fail(err, TPA_NOWHERE, "the stacks of this profile are far longer than its %zu bytes can hold",
                  bytes);
         tpa_hint(err, "no profiler writes such; did the file come from a stranger?");
         return NULL;

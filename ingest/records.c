@@ -106,8 +106,9 @@ static inline int64_t size_or(const struct fields *fields, enum snapshot_key key
     int64_t size = integer_or(fields, key, SNAPSHOT_NO_SIZE), sum;
     if (size == SNAPSHOT_NO_SIZE)
         return missing;
-    if (size >= 0 && !__builtin_add_overflow(fields->o->bytes_told, size, &sum) && sum < INT64_C(1) << 62) {
-        fields->o->bytes_told = sum;
+    if (size >= 0 && !__builtin_add_overflow(fields->o->recorded_bytes, size, &sum) &&
+        sum < INT64_C(1) << 62) {
+        fields->o->recorded_bytes = sum;
         return size;
     }
     odd_value(fields->o);

@@ -88,6 +88,7 @@ void whole_done(struct whole *whole, size_t offset);
 /* Was all read that was needed? False and ERR if not. A file that is not as long as it was gets a notice of BUILDER. */
 bool whole_close(struct whole *whole, struct trace_builder *builder, struct tpa_error *err);
 
+/* Free WHOLE and its view of the file. */
 void whole_free(struct whole *whole);
 
 #endif

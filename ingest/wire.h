@@ -41,6 +41,7 @@ struct wire_field {
     const uint8_t *bytes; /* of WIRE_BYTES; borrowed */
 };
 
+/* The message of LEN bytes at BYTES, which are borrowed. */
 static inline struct wire wire_over(const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
@@ -139,6 +140,7 @@ bool wire_cut(struct wire *in, struct wire_field *field, uint64_t *len);
 /* Skip the group whose beginning was read last as field NUMBER, at any depth. False if it is damaged. */
 bool wire_skip_group(struct wire *in, uint32_t number);
 
+/* The double with the bits of a fixed 64-bit field. */
 static inline double wire_double(uint64_t bits)
 {
     double value;
@@ -146,6 +148,7 @@ static inline double wire_double(uint64_t bits)
     return value;
 }
 
+/* Has FIELD this number and type? */
 static inline bool wire_is(const struct wire_field *field, uint32_t number, enum wire_type type)
 {
     return field->number == number && field->type == type;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 5, ASKED = 5 };
+enum { PARTS = 5, COSTLIEST = 5 };
 
 static const char *name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
@@ -144,10 +144,10 @@ static void add_answer(const struct profile *profile, const struct profile_view 
 bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
                           struct tpa_error *err)
 {
-    struct profile_view own = { 0 }, cumulative = { 0 }, asked = { 0 };
+    struct profile_view own = { 0 }, cumulative = { 0 }, costliest = { 0 };
     bool good = view_by(&own, profile, "tottime", most, err) &&
                 view_by(&cumulative, profile, "cumulative", most, err) &&
-                view_by(&asked, profile, "tottime", ASKED, err);
+                view_by(&costliest, profile, "tottime", COSTLIEST, err);
     if (good) {
         add_answer(profile, &own, &cumulative, result);
         profile_add_functions(result, profile, &own);
@@ -156,15 +156,15 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
         profile_add_functions(result, profile, &cumulative);
         call_table(result, "cumulative", "Functions by time with what they call");
         profile_mark_sorted(result, true);
-        profile_add_calls(result, profile, &asked, false);
+        profile_add_calls(result, profile, &costliest, false);
         call_table(result, "callers", "Who calls the costliest");
-        profile_add_calls(result, profile, &asked, true);
+        profile_add_calls(result, profile, &costliest, true);
         call_table(result, "callees", "Whom the costliest call");
-        profile_add_notices(result, profile, &asked, true);
+        profile_add_notices(result, profile, &costliest, true);
     }
     profile_view_release(&own);
     profile_view_release(&cumulative);
-    profile_view_release(&asked);
+    profile_view_release(&costliest);
     return good;
 }
 

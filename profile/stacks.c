@@ -158,8 +158,8 @@ static void walk_from(struct walk *walk, function_id id, double part, double sec
         walk->calls_left--;
         if (!(cumulative_s >= walk->min_s))
             continue;
-        bool told = !edge->count_only || callee->edge_count == 1;
-        bool exact_call = level->exact && told;
+        bool known = !edge->count_only || callee->edge_count == 1;
+        bool exact_call = level->exact && known;
         double callee_part = callee->cost.cumulative_s > 0 ? cumulative_s / callee->cost.cumulative_s : 0;
         enter(walk, call->callee, callee_part, level->part * cost.total_s, exact_call,
               exact_call && has_one_caller(walk, call->callee));

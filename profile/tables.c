@@ -52,7 +52,7 @@ static const struct table_column function_columns[] = {
 };
 
 #define CALL_COLUMNS(other_key, other_help) { \
-    COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the function that was asked about"), \
+    COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the selected function"), \
     COLUMN(struct call_row, other, other_key, other_key, TABLE_NAME, other_help), \
     COLUMN(struct call_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls from the caller to the callee; behind the slash those that were not recursive", .flags = TABLE_FIGURES), \
     COLUMN(struct call_row, calls, "calls", "calls", TABLE_TALLY, "calls from the caller to the callee", .flags = TABLE_OPTIONAL, .aliases = "count"), \

@@ -197,13 +197,13 @@ static struct latest_item tell(const struct graph_device *device, uint32_t work,
 static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
                                   latest_tell *tell_of)
 {
-    uint32_t *works = mem_alloc(mem_times(device->gpu->count + 1, sizeof *works));
+    uint32_t *operations = mem_alloc(mem_times(device->gpu->count + 1, sizeof *operations));
     size_t count = 0;
     for (size_t i = 0; i < device->gpu->count; i++)
         if (device->gpu->call[i] != EVENT_NONE)
-            works[count++] = (uint32_t)i;
-    runs_sort(works, count, sizeof *works, is_later, &(struct latest_order){ device, group_of });
-    return latest_open(works, count, tell_of, device);
+            operations[count++] = (uint32_t)i;
+    runs_sort(operations, count, sizeof *operations, is_later, &(struct latest_order){ device, group_of });
+    return latest_open(operations, count, tell_of, device);
 }
 
 static uint32_t device_of(const struct graph_device *device, size_t work)

@@ -24,6 +24,8 @@ bool *editing_names(const struct editing *editing, struct tpa_error *err);
 /* Is M a piece that ended on its own, rather than because of work, of another thread, or of room in a queue? */
 bool editing_piece_is_own(const struct replay_graph *graph, moment_id m);
 
+/* Multiply the time of the host piece that leads to M, or of work I, by FACTOR. The recorded time is added to the
+ * effect; the piece is not counted in it, the work is. These two functions. */
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor);
 void editing_scale_work(const struct editing *editing, size_t i, double factor);
 
@@ -40,6 +42,8 @@ void editing_scale_ranges(const struct editing *editing, const struct intervals 
 
 /* ---- the edits ---- */
 
+/* Apply the edit to editing->changes, and add what it changed to editing->effect: all functions below. False and ERR if
+ * the pattern is not a regular expression, or edit_scale finds nothing that matches. */
 bool edit_scale(const struct editing *editing, struct tpa_error *err);
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err);
 void edit_no_data_wait(const struct editing *editing);

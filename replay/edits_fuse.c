@@ -7,17 +7,17 @@
 static bool *find_calls(const struct editing *editing, const struct sequences *sequences)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
-    uint32_t *works = mem_zalloc(editing->trace->event_count + 1, sizeof *works);
+    uint32_t *operations = mem_zalloc(editing->trace->event_count + 1, sizeof *operations);
     bool *gone = mem_zalloc(editing->trace->event_count + 1, sizeof *gone);
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            works[gpu->call[i]]++;
+            operations[gpu->call[i]]++;
     for (size_t i = 0; i < sequences->fused.count; i++) {
         event_id call = sequences->fused.at[i].call;
         if (call != EVENT_NONE)
-            gone[call] = works[call] == 1;
+            gone[call] = operations[call] == 1;
     }
-    free(works);
+    free(operations);
     return gone;
 }
 

@@ -221,12 +221,13 @@ static int compare_launching(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-static struct launching launching_of(const struct editing *editing, const struct step_list *steps,
-                                     event_id call)
+/* That of the call of work I. */
+static struct launching launching_of(const struct editing *editing, const struct step_list *steps, size_t i)
 {
     const struct trace *trace = editing->trace;
-    const struct step *step =
-        step_list_at(steps, trace->tracks[trace->track[call]].file, trace_start_ns(trace, call));
+    const struct gpu_events *gpu = editing->graph->gpu;
+    event_id call = gpu->call[i];
+    const struct step *step = step_list_of_work(steps, trace, gpu->event[i], call, NULL);
     return (struct launching){
         .thread = editing->graph->thread_of_track[trace->track[call]],
         .step = step ? step - steps->at : -1,
@@ -256,7 +257,7 @@ static void collect_launchings(const struct editing *editing, struct launchings 
     for (size_t i = 0; i < gpu->count; i++) {
         if (gpu->call[i] == EVENT_NONE)
             continue;
-        struct launching one = launching_of(editing, steps, gpu->call[i]);
+        struct launching one = launching_of(editing, steps, i);
         if (one.thread == UINT32_MAX || (one.step < 0 && steps->count > 0))
             continue;
         if (all->count && are_together(&all->at[all->count - 1], &one))
@@ -288,7 +289,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
     uint32_t file = graph->trace->tracks[own->track].file;
-    const struct intervals *captures = &launch_calls_of(graph->trace)->captures[file];
+    const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {

@@ -46,7 +46,7 @@ static void scale_pieces(const struct editing *editing, const bool *names)
     }
 }
 
-static void scale_works(const struct editing *editing, const bool *names)
+static void scale_operations(const struct editing *editing, const bool *names)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     for (size_t i = 0; i < gpu->count; i++) {
@@ -59,7 +59,7 @@ static void scale_works(const struct editing *editing, const bool *names)
 }
 
 /* The work that is launched by operators of such names, and is not called so itself. */
-static void add_kept_works(const struct editing *editing, const bool *names)
+static void add_kept_operations(const struct editing *editing, const bool *names)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct trace *trace = editing->trace;
@@ -79,9 +79,9 @@ static bool scale_named(const struct editing *editing, struct tpa_error *err)
     if (target == TARGET_NAME || target == TARGET_OP || target == TARGET_CALL)
         scale_pieces(editing, names);
     if (target == TARGET_NAME || target == TARGET_KERNEL || target == TARGET_COPY)
-        scale_works(editing, names);
+        scale_operations(editing, names);
     if (target == TARGET_NAME || target == TARGET_OP)
-        add_kept_works(editing, names);
+        add_kept_operations(editing, names);
     free(names);
     if (editing->effect->count == 0 && target == TARGET_NAME) /* what has no time of its own for a replay */
         return scale_ranges(editing, err);
@@ -91,26 +91,26 @@ static bool scale_named(const struct editing *editing, struct tpa_error *err)
 /* ---- modules and annotations: all that goes on within ---- */
 
 /* Which names are requested: of modules by what follows "nn.Module: ". */
-struct ranges_asked {
+struct requested_ranges {
     const struct trace *trace;
     bool *names;
     bool *hierarchies; /* by text: of "Module Hierarchy" */
     bool modules;
 };
 
-static bool is_asked(const void *context, event_id e)
+static bool is_requested(const void *context, event_id e)
 {
-    const struct ranges_asked *asked = context;
-    const struct trace *trace = asked->trace;
+    const struct requested_ranges *requested = context;
+    const struct trace *trace = requested->trace;
     int64_t hierarchy;
-    if (asked->modules && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &hierarchy) &&
-        asked->hierarchies[hierarchy])
+    if (requested->modules && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &hierarchy) &&
+        requested->hierarchies[hierarchy])
         return true;
     enum event_kind kind = trace->kind[e];
-    bool right_kind = asked->modules
+    bool right_kind = requested->modules
                           ? kind == EVENT_PYTHON || kind == EVENT_ANNOTATION
                           : kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || kind == EVENT_OTHER;
-    return right_kind && asked->names[trace->name[e]];
+    return right_kind && requested->names[trace->name[e]];
 }
 
 static bool match_all(const struct regex *regex, const struct names *names, bool modules, bool *matches,
@@ -129,18 +129,18 @@ static bool match_all(const struct regex *regex, const struct names *names, bool
 static bool scale_ranges(const struct editing *editing, struct tpa_error *err)
 {
     const struct trace *trace = editing->trace;
-    struct ranges_asked asked = { .trace = trace, .modules = editing->edit->target == TARGET_MODULE };
+    struct requested_ranges requested = { .trace = trace, .modules = editing->edit->target == TARGET_MODULE };
     char *pattern = mem_strndup(editing->edit->pattern, editing->edit->pattern_len);
     struct regex *regex = regex_open(pattern, err);
     free(pattern);
     if (!regex)
         return false;
-    asked.names = mem_zalloc(names_count(trace->names) + 1, sizeof *asked.names);
-    asked.hierarchies = mem_zalloc(names_count(trace->texts) + 1, sizeof *asked.hierarchies);
-    bool fine = match_all(regex, trace->names, asked.modules, asked.names, err) &&
-                (!asked.modules || match_all(regex, trace->texts, false, asked.hierarchies, err));
+    requested.names = mem_zalloc(names_count(trace->names) + 1, sizeof *requested.names);
+    requested.hierarchies = mem_zalloc(names_count(trace->texts) + 1, sizeof *requested.hierarchies);
+    bool fine = match_all(regex, trace->names, requested.modules, requested.names, err) &&
+                (!requested.modules || match_all(regex, trace->texts, false, requested.hierarchies, err));
     if (fine) {
-        struct intervals *ranges = editing_ranges(editing, is_asked, &asked);
+        struct intervals *ranges = editing_ranges(editing, is_requested, &requested);
         fine = editing->effect->count > 0 || nothing_called(editing, err);
         editing_scale_ranges(editing, ranges, editing->edit->factor);
         const struct gpu_events *gpu = editing->graph->gpu;
@@ -149,8 +149,8 @@ static bool scale_ranges(const struct editing *editing, struct tpa_error *err)
                 editing_scale_work(editing, i, editing->edit->factor);
         editing_free_ranges(editing, ranges);
     }
-    free(asked.names);
-    free(asked.hierarchies);
+    free(requested.names);
+    free(requested.hierarchies);
     regex_free(regex);
     return fine;
 }

@@ -48,14 +48,23 @@ static unsigned place_of(struct factors *factors, float factor)
     return factors->table_count++;
 }
 
-/* The floats of BLOCK, which is all 1 or has places: of these it is made now. */
+/* The floats of BLOCK, which has none: from now on it is made of these. */
 static struct factor_values *widen(struct factors *factors, uint32_t *block)
 {
     struct factor_values *values = VEC_PUSH(&factors->values);
+    size_t first = (size_t)(block - factors->block) * FACTORS_OF_BLOCK;
     for (size_t k = 0; k < FACTORS_OF_BLOCK; k++)
-        values->at[k] = *block ? factors->table[factors->places.at[*block - 1].at[k]] : 1;
+        values->at[k] = factors_get(factors, first + k);
     *block = (uint32_t)factors->values.count | FACTORS_BIT; /* the places, few of which are given up, stay */
     return values;
+}
+
+/* Give BLOCK, whose factors are all the same, a place for each. */
+static void spread(struct factors *factors, uint32_t *block)
+{
+    struct factor_places *places = VEC_PUSH(&factors->places);
+    memset(places->at, *block & ONE_FACTOR_BIT ? (int)(*block ^ ONE_FACTOR_BIT) : 0, sizeof places->at);
+    *block = (uint32_t)factors->places.count;
 }
 
 void factors_set(struct factors *factors, size_t i, float factor)
@@ -74,11 +83,17 @@ void factors_set(struct factors *factors, size_t i, float factor)
         widen(factors, block)->at[i % FACTORS_OF_BLOCK] = factor;
         return;
     }
-    if (*block == 0) {
-        *VEC_PUSH(&factors->places) = (struct factor_places){ { 0 } };
-        *block = (uint32_t)factors->places.count;
+    if (*block == (ONE_FACTOR_BIT | place))
+        return;
+    if (*block == 0 || *block & ONE_FACTOR_BIT)
+        spread(factors, block);
+    uint8_t *places = factors->places.at[*block - 1].at;
+    places[i % FACTORS_OF_BLOCK] = (uint8_t)place;
+    if (i % FACTORS_OF_BLOCK == FACTORS_OF_BLOCK - 1 && *block == factors->places.count &&
+        memcmp(places, places + 1, FACTORS_OF_BLOCK - 1) == 0) { /* all are this one */
+        factors->places.count--;
+        *block = ONE_FACTOR_BIT | place;
     }
-    factors->places.at[*block - 1].at[i % FACTORS_OF_BLOCK] = (uint8_t)place;
 }
 
 bool factors_can_lay_over(const struct factors *to, const struct factors *more)

@@ -8,7 +8,7 @@
  *     factors_release(&factors);
  *
  * Only blocks with another factor take memory. An edit mostly knows a few factors, such as 1 and 0: then a byte for each of the
- * block says which of a table it is. Only where there are more than the table holds each takes a float.
+ * block says which of a table it is, and nothing more is kept of a block that was filled in order with a single factor. Only where there are more than the table holds each takes a float.
  */
 #ifndef TPA_REPLAY_FACTORS_H
 #define TPA_REPLAY_FACTORS_H
@@ -20,7 +20,8 @@
 enum {
     FACTORS_OF_BLOCK = 64,
     FACTORS_OF_TABLE = 256,
-    FACTORS_BIT = 1u << 31, /* of a block: its factors are floats */
+    FACTORS_BIT = 1u << 31,    /* of a block: its factors are floats */
+    ONE_FACTOR_BIT = 1u << 30, /* all are the one at its place in the table */
 };
 
 struct factor_places {
@@ -31,7 +32,8 @@ struct factor_values {
 };
 
 struct factors {
-    uint32_t *block; /* 0: all are 1; else 1 and its place in PLACES, or with FACTORS_BIT in VALUES */
+    uint32_t *
+        block; /* 0: all are 1; else 1 and its place in PLACES, or with FACTORS_BIT in VALUES; or ONE_FACTOR_BIT */
     size_t block_count;
     VEC_OF(struct factor_places) places;
     VEC_OF(struct factor_values) values;
@@ -47,6 +49,7 @@ void factors_release(struct factors *factors);
 /* Let all be 1 again. */
 void factors_clear(struct factors *factors);
 
+/* Let that of I be FACTOR. */
 void factors_set(struct factors *factors, size_t i, float factor);
 
 /* Are the factors of all in the block of I 1? */
@@ -55,6 +58,7 @@ static inline bool factors_are_one(const struct factors *factors, size_t i)
     return factors->block[i / FACTORS_OF_BLOCK] == 0;
 }
 
+/* The factor of I. */
 static inline float factors_get(const struct factors *factors, size_t i)
 {
     uint32_t block = factors->block[i / FACTORS_OF_BLOCK];
@@ -62,6 +66,8 @@ static inline float factors_get(const struct factors *factors, size_t i)
         return 1;
     if (block & FACTORS_BIT)
         return factors->values.at[(block ^ FACTORS_BIT) - 1].at[i % FACTORS_OF_BLOCK];
+    if (block & ONE_FACTOR_BIT)
+        return factors->table[block ^ ONE_FACTOR_BIT];
     return factors->table[factors->places.at[block - 1].at[i % FACTORS_OF_BLOCK]];
 }
 

@@ -115,6 +115,8 @@ struct replay_graph {
     const struct replay
         *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
     const struct changes *view_with;
+    bool *
+        view_lacks; /* set where a time was asked for that the replay of a view forgot: what came of it is wrong */
 
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;
@@ -172,9 +174,9 @@ static inline int64_t replay_event_end(const struct replay_graph *graph, event_i
 /* When M comes, no moment of a thread: a start or an end of work as its event tells, or a join. */
 static inline int64_t replay_device_ns(const struct replay_graph *graph, moment_id m)
 {
-    size_t i = m - graph->host_count, works = 2 * graph->gpu->count;
-    if (i >= works)
-        return moment_times_get(&graph->times, (moment_id)(m - works));
+    size_t i = m - graph->host_count, of_work = 2 * graph->gpu->count;
+    if (i >= of_work)
+        return moment_times_get(&graph->times, (moment_id)(m - of_work));
     event_id work = graph->gpu->event[i / 2];
     return i % 2 ? replay_event_end(graph, work) : replay_event_start(graph, work);
 }
@@ -187,7 +189,11 @@ static inline int64_t replay_recorded_ns(const struct replay_graph *graph, momen
 static inline int64_t replay_moment_ns(const struct replay_graph *graph, moment_id m)
 {
     int64_t ns = replay_recorded_ns(graph, m);
-    return graph->shifts ? (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m)) : ns;
+    if (!graph->shifts)
+        return ns;
+    if (!shifts_are_known(graph->shifts, m))
+        *graph->view_lacks = true;
+    return (int64_t)((uint64_t)ns + (uint64_t)shifts_get(graph->shifts, m));
 }
 
 /* The moments of work I (an index into gpu->event). */
@@ -202,6 +208,7 @@ static inline moment_id replay_work_end(const struct replay_graph *graph, size_t
 
 enum moment_kind { MOMENT_HOST, MOMENT_WORK_START, MOMENT_WORK_END, MOMENT_JOIN };
 
+/* What M is a moment of. */
 static inline enum moment_kind replay_moment_kind(const struct replay_graph *graph, moment_id m)
 {
     if (m < graph->host_count)

@@ -25,6 +25,7 @@ struct graph_maker {
     unsigned char *call_sorts;         /* by name: enum call_sort */
 };
 
+/* TO does not come before FROM, for the reason RELATION; BINDS as in struct replay_edge. Not for starts of work. */
 static inline void graph_add_edge(struct graph_maker *maker, moment_id from, moment_id to,
                                   enum relation relation, bool binds)
 {

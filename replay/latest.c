@@ -18,7 +18,7 @@ struct node {
 enum { BLOCK = 16 };
 
 struct latest {
-    uint32_t *works;
+    uint32_t *operations;
     size_t count, leaves;
     latest_tell *tell;
     const void *context;
@@ -27,7 +27,7 @@ struct latest {
 
 static struct latest_item item(const struct latest *latest, size_t i)
 {
-    return latest->tell(latest->context, latest->works[i]);
+    return latest->tell(latest->context, latest->operations[i]);
 }
 
 static struct node join(const struct node *a, const struct node *b)
@@ -51,10 +51,10 @@ static struct node node_of_block(const struct latest *latest, size_t block)
     return node;
 }
 
-struct latest *latest_open(uint32_t *works, size_t count, latest_tell *tell, const void *context)
+struct latest *latest_open(uint32_t *operations, size_t count, latest_tell *tell, const void *context)
 {
     struct latest *latest = mem_zalloc(1, sizeof *latest);
-    *latest = (struct latest){ .works = works, .count = count, .tell = tell, .context = context };
+    *latest = (struct latest){ .operations = operations, .count = count, .tell = tell, .context = context };
     latest->leaves = 1;
     while (latest->leaves < count / BLOCK + 1)
         latest->leaves *= 2;
@@ -70,7 +70,7 @@ void latest_free(struct latest *latest)
 {
     if (!latest)
         return;
-    free(latest->works);
+    free(latest->operations);
     free(latest->nodes);
     free(latest);
 }
@@ -137,5 +137,6 @@ size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched
 {
     size_t end = count_until(latest, group, ended_by_ns);
     size_t found = find_before(latest, end, launched_before_ns, except);
-    return found != LATEST_NONE && item(latest, found).group == group ? latest->works[found] : LATEST_NONE;
+    return found != LATEST_NONE && item(latest, found).group == group ? latest->operations[found]
+                                                                      : LATEST_NONE;
 }

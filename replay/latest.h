@@ -4,7 +4,7 @@
  * That is what a synchronisation of the device waits for. Work is sorted by its end; a tree over it holds the earliest launch
  * of each part, so that an answer takes as many steps as the logarithm of the work, however many streams there are.
  *
- *     struct latest *latest = latest_open(works, count, tell, context);       // works by group, then end
+ *     struct latest *latest = latest_open(operations, count, tell, context);       // by group, then end
  *     size_t work = latest_find(latest, group, call_start_ns, call_end_ns, LATEST_ANY_STREAM);
  *     latest_free(latest);
  */
@@ -27,9 +27,9 @@ typedef struct latest_item latest_tell(const void *context, uint32_t work);
 
 struct latest;
 
-/* New, of COUNT WORKS, by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free (NULL is
- * allowed). */
-struct latest *latest_open(uint32_t *works, size_t count, latest_tell *tell, const void *context);
+/* New, of COUNT OPERATIONS by group, end and number, which are taken (free()); CONTEXT is borrowed. Free with latest_free
+ * (NULL is allowed). */
+struct latest *latest_open(uint32_t *operations, size_t count, latest_tell *tell, const void *context);
 void latest_free(struct latest *latest);
 
 /*

@@ -37,6 +37,7 @@ struct moment_times {
 /* Let TIMES be of COUNT moments. Times that were set stay; of the others nothing is known. Only moments that were not set may go. */
 void moment_times_resize(struct moment_times *times, size_t count);
 
+/* M comes at NS. */
 void moment_times_set(struct moment_times *times, moment_id m, int64_t ns);
 
 /* Free all; TIMES is empty then. */

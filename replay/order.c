@@ -168,8 +168,8 @@ static moment_id before(const struct ordering *ordering, moment_id m)
 static void give_up(struct ordering *ordering)
 {
     flip_bit(ordering->pending, ordering->stack.at[--ordering->stack.count].m);
-    struct pending *asked = &ordering->stack.at[ordering->stack.count - 1];
-    drop_edge(ordering->graph, asked->next - 1, asked->m);
+    struct pending *below = &ordering->stack.at[ordering->stack.count - 1];
+    drop_edge(ordering->graph, below->next - 1, below->m);
 }
 
 /* M is next in the order. */

@@ -95,6 +95,7 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph);
 /* Each host event called NAME that is an annotation or an operator, in order of the file. */
 struct path_windows *path_windows_named(const struct replay_graph *graph, const char *name);
 
+/* NULL is allowed. */
 void path_windows_free(struct path_windows *windows);
 
 /* Time on the path of what has one name and is of one part. */

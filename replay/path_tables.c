@@ -383,7 +383,7 @@ static int compare_parts(const void *left, const void *right)
 static void tell(struct tables *tables, const struct path_window *window, const struct part_row *rows,
                  size_t count)
 {
-    enum { MOST_TOLD = 5 };
+    enum { MOST_SHOWN = 5 };
     const struct part_row *sorted[PATH_PARTS];
     for (size_t i = 0; i < count; i++)
         sorted[i] = &rows[i];
@@ -394,7 +394,7 @@ static void tell(struct tables *tables, const struct path_window *window, const 
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
     buffer_printf(&text,
                   " took %.3f ms. Its critical path: ", quantity_ms(window->end_ns - window->start_ns));
-    for (size_t i = 0; i < count && i < MOST_TOLD; i++)
+    for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
                       quantity_percent(sorted[i]->share));
     result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);

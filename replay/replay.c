@@ -336,8 +336,8 @@ struct replay *replay_pass_by(const struct replay_graph *graph, const struct cha
     for (size_t r = 0; r < graph->order.count; r++) {
         place_run(&pass, graph->order.first[r], graph->order.length[r]);
         for (; next < uses->count && uses->at[next].run == r; next++) {
-            visit(context, pass.replay, uses->at[next].block);
-            shifts_forget(&pass.replay->shifts, uses->at[next].block);
+            if (!visit(context, pass.replay, uses->at[next].block))
+                shifts_forget(&pass.replay->shifts, uses->at[next].block);
         }
     }
     free(pass.first);
@@ -361,8 +361,7 @@ struct replay_moments replay_moments_at(const struct replay_graph *graph, size_t
     return (struct replay_moments){ m, is_there ? MOMENT_NONE : m - 1 };
 }
 
-/* When M comes, which is one of those that were kept. */
-static int64_t kept_time_of(const struct replay *replay, moment_id m)
+int64_t replay_kept_time_of(const struct replay *replay, moment_id m)
 {
     if (!replay->kept)
         return replay_time_of(replay, m);
@@ -376,8 +375,8 @@ int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns)
     const struct replay_graph *graph = replay->graph;
     struct replay_moments near = replay_moments_at(graph, thread, ns);
     if (near.before == MOMENT_NONE)
-        return kept_time_of(replay, near.at) + (ns - replay_moment_ns(graph, near.at));
-    int64_t from_ns = kept_time_of(replay, near.before), to_ns = kept_time_of(replay, near.at);
+        return replay_kept_time_of(replay, near.at) + (ns - replay_moment_ns(graph, near.at));
+    int64_t from_ns = replay_kept_time_of(replay, near.before), to_ns = replay_kept_time_of(replay, near.at);
     double share = (double)(ns - replay_moment_ns(graph, near.before)) /
                    (double)(replay_moment_ns(graph, near.at) - replay_moment_ns(graph, near.before));
     return from_ns + llround(share * (double)(to_ns - from_ns));

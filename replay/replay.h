@@ -41,6 +41,7 @@ void changes_free(struct changes *changes);
 /* Undo all changes. */
 void changes_clear(struct changes *changes);
 
+/* Let its moment not depend on EDGE any more; was that done? CHANGES may be NULL in the latter: nothing was. */
 void changes_drop_edge(struct changes *changes, size_t edge);
 static inline bool changes_dropped(const struct changes *changes, size_t edge)
 {
@@ -70,8 +71,8 @@ int64_t replay_least_pause(const struct replay_graph *graph, const struct change
 struct replay {
     const struct replay_graph *graph; /* borrowed */
     struct shifts shifts; /* of each moment, from when it was recorded; forgotten where KEPT is set */
-    const moment_id
-        *kept; /* ascending, borrowed: the only moments that replay_time_at may ask about; NULL: all */
+    const moment_id *
+        kept; /* ascending, borrowed: the only moments that replay_kept_time_of and replay_time_at may ask about; NULL: all */
     const int64_t *kept_ns; /* their shifts; borrowed */
     size_t kept_count;
 };
@@ -82,9 +83,10 @@ void replay_free(struct replay *replay);
 
 /*
  * The same, of which few moments matter: VISIT sees each block of SHIFTS_OF_BLOCK moments once all of these have come and nothing else
- * asks for them, and then it is forgotten. Thus the replay takes the memory of what is under way, not of the whole recording.
+ * asks for them, and says whether to keep it; else it is forgotten. Thus the replay takes the memory of what is under way, not of the
+ * whole recording.
  */
-typedef void replay_visit(void *context, const struct replay *replay, size_t block);
+typedef bool replay_visit(void *context, const struct replay *replay, size_t block);
 struct replay *replay_pass_by(const struct replay_graph *graph, const struct changes *changes,
                               replay_visit *visit, void *context);
 
@@ -100,6 +102,9 @@ struct replay_moments {
     moment_id at, before;
 };
 struct replay_moments replay_moments_at(const struct replay_graph *graph, size_t thread, int64_t ns);
+
+/* When M comes, one of those that REPLAY kept; on the clock of its graph. */
+int64_t replay_kept_time_of(const struct replay *replay, moment_id m);
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far
  * from these as recorded. */

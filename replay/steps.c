@@ -39,11 +39,6 @@ static moment_id moment_at(const struct replay_graph *graph, uint32_t thread, in
     return m != MOMENT_NONE && replay_moment_ns(graph, m) == ns ? m : MOMENT_NONE;
 }
 
-static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
-{
-    return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
-}
-
 /* Work of one step, from FIRST (a place among the GPU events) up to END, whose ends have shifts of one block. */
 struct work_run {
     uint32_t step, first, end;
@@ -53,6 +48,7 @@ struct work_run {
 /* When the devices were done with what a step launched. */
 struct device_time {
     bool any;
+    moment_id first; /* the start of what began first */
     int64_t end_now_ns, end_then_ns;
 };
 
@@ -62,19 +58,8 @@ struct work_steps {
     size_t overlapping; /* left out */
     VEC_OF(struct work_run) runs;
     struct device_time *now; /* by step: as recorded */
-    VEC_OF(moment_id) kept;  /* ascending: of threads, those that tell when steps begin and end in a replay */
+    VEC_OF(moment_id) kept;  /* ascending: those that tell when steps begin and end in a replay */
 };
-
-/* The step of STEPS that CALL began in; NULL: in none. LAST is a guess, or NULL. */
-static const struct step *step_of_call(const struct trace *trace, const struct step_list *steps,
-                                       event_id call, const struct step *last)
-{
-    uint32_t file = trace->tracks[trace->track[call]].file;
-    int64_t start_ns = trace_start_ns(trace, call);
-    return last && last->file == file && last->start_ns <= start_ns && start_ns < last->end_ns
-               ? last
-               : step_list_at(steps, file, start_ns);
-}
 
 /* Add work I of the graph, of the step at INDEX, whose run is the last or a new one. */
 static void add_work(struct work_steps *of, const struct replay_graph *graph, uint32_t i, uint32_t index)
@@ -90,8 +75,12 @@ static void add_work(struct work_steps *of, const struct replay_graph *graph, ui
     run->end++;
     run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
     struct device_time *now = &of->now[index];
+    moment_id start = replay_work_start(graph, i);
+    if (!now->any || replay_recorded_ns(graph, start) < replay_recorded_ns(graph, now->first))
+        now->first = start;
     if (!now->any || end_ns > now->end_now_ns)
-        *now = (struct device_time){ .any = true, .end_now_ns = end_ns };
+        now->end_now_ns = end_ns;
+    now->any = true;
 }
 
 /* Note what tells when the host is at NS of FILE, where STEP is marked. */
@@ -121,6 +110,8 @@ static void keep_all_moments(struct work_steps *of, const struct replay_graph *g
         const struct step *step = &of->steps->at[i];
         keep_moments(of, graph, first, step, step->start_ns);
         keep_moments(of, graph, first, step, step->end_ns);
+        if (step->of_devices && of->now[i].any)
+            *VEC_PUSH(&of->kept) = of->now[i].first;
     }
     free(first);
     runs_sort(of->kept.at, of->kept.count, sizeof *of->kept.at, comes_later, NULL);
@@ -140,8 +131,8 @@ static void *derive_work_steps(const struct trace *trace)
     of->now = mem_zalloc(of->steps->count + 1, sizeof *of->now);
     const struct step *last = NULL;
     for (uint32_t i = 0; i < graph->gpu->count; i++) {
-        event_id call = graph->gpu->call[i];
-        const struct step *step = call == EVENT_NONE ? NULL : step_of_call(trace, of->steps, call, last);
+        const struct step *step =
+            step_list_of_work(of->steps, trace, graph->gpu->event[i], graph->gpu->call[i], last);
         if (!step)
             continue;
         add_work(of, graph, i, (uint32_t)(step - of->steps->at));
@@ -209,7 +200,7 @@ static void gather_run(struct gathering *gathering, const struct replay *replay,
 }
 
 /* A replay_visit. */
-static void gather_block(void *context, const struct replay *replay, size_t block)
+static bool gather_block(void *context, const struct replay *replay, size_t block)
 {
     struct gathering *gathering = context;
     const struct work_steps *of = gathering->of;
@@ -221,6 +212,7 @@ static void gather_block(void *context, const struct replay *replay, size_t bloc
     SEARCH(i, of->runs.count, replay_work_end(graph, of->runs.at[i].first) < first);
     for (; i < of->runs.count && replay_work_end(graph, of->runs.at[i].first) < end; i++)
         gather_run(gathering, replay, &of->runs.at[i]);
+    return false;
 }
 
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */
@@ -234,11 +226,10 @@ static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
 }
 
 /*
- * The host's time and that of the devices, of the step ONE, which begins on the host at START_THEN_NS of the replay: see
- * steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none.
+ * The host's time and that of the devices, of the step ONE: see steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none.
  */
-static void pace(struct step_time *one, int64_t start_then_ns, const struct device_time *before,
-                 const struct device_time *own, const struct device_time *next)
+static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
+                 const struct device_time *next)
 {
     if (!own->any)
         return;
@@ -247,7 +238,7 @@ static void pace(struct step_time *one, int64_t start_then_ns, const struct devi
     } else if (next && next->any) {
         need(one, next->end_now_ns - own->end_now_ns, next->end_then_ns - own->end_then_ns);
     } else {
-        need(one, own->end_now_ns - one->start_ns, own->end_then_ns - start_then_ns);
+        need(one, own->end_now_ns - one->start_ns, own->end_then_ns - one->begin_then_ns);
     }
 }
 
@@ -316,6 +307,47 @@ static void pace_by_devices(struct step_time *first, const struct step_time *end
     }
 }
 
+/* When the host is at NS of STEP in REPLAY, its begin or end; THREAD is that of the step. */
+static int64_t host_time(const struct replay *replay, uint32_t thread, int64_t ns)
+{
+    return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
+}
+
+/* When the step that only DEVICES mark, and that began at NS, begins in REPLAY: with its first work. */
+static int64_t device_begin(const struct replay *replay, const struct device_time *devices, int64_t ns)
+{
+    return devices->any ? ns + replay_kept_time_of(replay, devices->first) -
+                              replay_recorded_ns(replay->graph, devices->first)
+                        : ns;
+}
+
+/*
+ * When ONE, the time of STEP, begins in REPLAY, and what it takes: up to UNTIL, the next or the end of STEP itself. DEVICES:
+ * those of STEP; those of the next follow. FIRST: first_threads.
+ */
+static void find_then(struct step_time *one, const struct replay *replay, const uint32_t *first,
+                      const struct step *step, const struct step *until, const struct device_time *devices)
+{
+    const struct replay_graph *graph = replay->graph;
+    int64_t end_ns = one->start_ns + one->now_ns, start_then_ns, end_then_ns;
+    one->start = one->end = MOMENT_NONE;
+    if (step->of_devices) {
+        start_then_ns = device_begin(replay, devices, one->start_ns);
+        end_then_ns = one->is_period ? device_begin(replay, &devices[1], end_ns)
+                      : devices->any ? end_ns + devices->end_then_ns - devices->end_now_ns
+                                     : end_ns;
+    } else {
+        uint32_t thread = thread_of_step(graph, first, step),
+                 end_thread = thread_of_step(graph, first, until);
+        one->start = moment_at(graph, thread, one->start_ns);
+        one->end = moment_at(graph, end_thread, end_ns);
+        start_then_ns = host_time(replay, thread, one->start_ns);
+        end_then_ns = host_time(replay, end_thread, end_ns);
+    }
+    one->begin_then_ns = start_then_ns;
+    one->then_ns = end_then_ns - start_then_ns;
+}
+
 static void add_steps(struct step_times *times, const struct replay *replay, const struct gathering *gathered)
 {
     const struct replay_graph *graph = replay->graph;
@@ -331,19 +363,15 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
         const struct step *until = is_period ? &steps->at[i + 1] : step;
         int64_t start_ns = replay_time(graph, step->file, step->start_ns);
         int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
-        int64_t start_then_ns = when(replay, thread_of_step(graph, first, step), start_ns);
         struct step_time one = {
             .file = step->file,
             .number = step->number,
             .is_period = is_period,
             .start_ns = start_ns,
-            .start = moment_at(graph, thread_of_step(graph, first, step), start_ns),
-            .end = moment_at(graph, thread_of_step(graph, first, until), end_ns),
             .now_ns = end_ns - start_ns,
-            .then_ns = when(replay, thread_of_step(graph, first, until), end_ns) - start_then_ns,
         };
-        pace(&one, start_then_ns, has_before ? &devices[i - 1] : NULL, &devices[i],
-             is_period ? &devices[i + 1] : NULL);
+        find_then(&one, replay, first, step, until, &devices[i]);
+        pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
     }
     for (size_t from = 0, end; from < times->count; from = end) {

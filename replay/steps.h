@@ -5,6 +5,8 @@
  * next; its range on the host stands for it, and does not count for the median when others do. A recording without steps is one
  * step, from the first begin to the last end.
  *
+ * Where only devices mark steps, one begins with the first of its work and ends with the last.
+ *
  * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
  * when the work of the step before was done to when its own is; a first step what the next needs; a single step, which may begin
  * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
@@ -29,12 +31,11 @@
 
 struct step_time {
     uint32_t file;
-    int64_t number;   /* INT64_MIN: it is all that was recorded */
-    bool is_period;   /* from its begin to that of the next */
-    int64_t start_ns; /* recorded, on the clock of the graph */
-    int64_t
-        begin_then_ns; /* of a recording: when its replay begins; earlier where what came before its first moment takes less */
-    moment_id start, end; /* of its thread; MOMENT_NONE: there are no such moments */
+    int64_t number;        /* INT64_MIN: it is all that was recorded */
+    bool is_period;        /* from its begin to that of the next */
+    int64_t start_ns;      /* recorded, on the clock of the graph */
+    int64_t begin_then_ns; /* when its replay begins; earlier where what came before takes less */
+    moment_id start, end;  /* of its thread; MOMENT_NONE: there are no such moments */
     int64_t now_ns, then_ns;
     int64_t device_now_ns,
         device_then_ns; /* what the devices needed; 0: nothing is known, or they did nothing */

@@ -1,7 +1,7 @@
 /*
  * view.h - a replay seen as a graph of its own: what would be critical then.
  *
- *     struct replay_graph *view = view_open(replay, changes);
+ *     struct replay_graph *view = view_open(replay, changes, NULL);
  *     struct path *path = path_open_at(view, &window, m);      // the window on the clock of the replay
  *     path_free(path);
  *     view_free(view);
@@ -14,8 +14,11 @@
 
 #include "replay/replay.h"
 
-/* New; free with view_free (NULL is allowed). Borrows REPLAY, its graph, and CHANGES, which may be NULL. */
-struct replay_graph *view_open(const struct replay *replay, const struct changes *changes);
+/*
+ * New; free with view_free (NULL is allowed). Borrows REPLAY, its graph, CHANGES, which may be NULL, and LACKS, which is set to true when
+ * a time is asked for that REPLAY forgot; NULL for one that forgot nothing.
+ */
+struct replay_graph *view_open(const struct replay *replay, const struct changes *changes, bool *lacks);
 void view_free(struct replay_graph *view);
 
 /* The edge by which M comes so late in VIEW; from MOMENT_NONE: none, it is the moment before. It is found when requested: a path asks

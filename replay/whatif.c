@@ -5,16 +5,13 @@
 #include "replay/view.h"
 #include <stdlib.h>
 
-static struct step_times *times_with(const struct changes *changes, bool whole, struct replay **kept)
+static struct step_times *times_with(const struct changes *changes, bool whole)
 {
-    if (!whole && !kept)
+    if (!whole)
         return step_times_with(changes);
     struct replay *replay = replay_open(changes->graph, changes);
     struct step_times *times = step_times_open(replay, whole);
-    if (kept)
-        *kept = replay;
-    else
-        replay_free(replay);
+    replay_free(replay);
     return times;
 }
 
@@ -57,15 +54,58 @@ static bool name_their_gaps(const struct edit *edits, size_t count)
     return true;
 }
 
+/* The blocks that a path of STEP may ask about: those recorded near it. */
+struct near_step {
+    int64_t from_ns, to_ns;
+};
+
+/* A replay_visit: a block is near when one end of it is, or where its moments are of several threads and in no order. */
+static bool is_near(void *context, const struct replay *replay, size_t block)
+{
+    const struct near_step *near = context;
+    const struct replay_graph *graph = replay->graph;
+    size_t end = (block + 1) * SHIFTS_OF_BLOCK;
+    int64_t first_ns = replay_recorded_ns(graph, (moment_id)(block * SHIFTS_OF_BLOCK)),
+            last_ns = replay_recorded_ns(
+                graph, (moment_id)((end < graph->moment_count ? end : graph->moment_count) - 1));
+    return last_ns < first_ns || (last_ns >= near->from_ns && first_ns <= near->to_ns);
+}
+
+static void find_parts_then(struct whatif *whatif, const struct step_time *step, const struct replay *replay,
+                            const struct changes *changes, bool *lacks)
+{
+    struct replay_graph *view = view_open(replay, changes, lacks);
+    find_parts(view, step, step->begin_then_ns, step->then_ns, whatif->then_parts_ns);
+    view_free(view);
+}
+
+/*
+ * The parts of the path of STEP in the replay with CHANGES. A second pass that keeps what was recorded from two steps before STEP to its
+ * end mostly has all that the path asks about: of 1 GB that takes 0.1 s, and 13 MB less than a replay that forgets nothing.
+ */
+static void replay_step(struct whatif *whatif, const struct step_time *step, const struct changes *changes)
+{
+    bool lacks = step->number == INT64_MIN; /* it is all that was recorded */
+    if (!lacks) {
+        struct near_step near = { step->start_ns - 2 * step->now_ns, step->start_ns + 2 * step->now_ns };
+        struct replay *replay = replay_pass_by(whatif->graph, changes, is_near, &near);
+        find_parts_then(whatif, step, replay, changes, &lacks);
+        replay_free(replay);
+    }
+    if (!lacks)
+        return;
+    struct replay *replay = replay_open(whatif->graph, changes);
+    find_parts_then(whatif, step, replay, changes, NULL);
+    replay_free(replay);
+}
+
 static void compare_paths(struct whatif *whatif, const struct edit *edits, const struct changes *changes)
 {
     const struct step_time *step = typical_step(whatif->steps);
     if (!step)
         return;
     find_parts(whatif->graph, step, step->start_ns, step->now_ns, whatif->now_parts_ns);
-    struct replay_graph *view = view_open(whatif->replay, changes);
-    find_parts(view, step, step->begin_then_ns, step->then_ns, whatif->then_parts_ns);
-    view_free(view);
+    replay_step(whatif, step, changes);
     int64_t length_ns = 0;
     for (int part = 0; part < PATH_PARTS; part++)
         length_ns += whatif->now_parts_ns[part];
@@ -86,7 +126,7 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
         changes_clear(changes);
         if (!edit_apply(&edits[i], changes, &gain->effect, err))
             return false;
-        struct step_times *times = times_with(changes, whole, NULL);
+        struct step_times *times = times_with(changes, whole);
         gain->then_ns = times->then_ns;
         step_times_free(times);
     }
@@ -107,7 +147,7 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
     struct changes *changes = changes_open(graph);
     bool fine = make_edits(whatif, edits, changes, whole, err);
     if (fine) {
-        whatif->steps = times_with(changes, whole, &whatif->replay);
+        whatif->steps = times_with(changes, whole);
         compare_paths(whatif, edits, changes);
         if (count == 1)
             whatif->gains[0].then_ns = whatif->steps->then_ns;
@@ -123,7 +163,6 @@ void whatif_free(struct whatif *whatif)
 {
     if (!whatif)
         return;
-    replay_free(whatif->replay);
     step_times_free(whatif->steps);
     free(whatif->gains);
     free(whatif);
@@ -148,6 +187,19 @@ bool step_gain_is_by_turns(const struct step_gain *gain)
     double share = (double)(gain->now_ns - gain->then_ns) / (double)gain->now_ns,
            mean_share = (double)(gain->mean_now_ns - gain->mean_then_ns) / (double)gain->mean_now_ns;
     return mean_share > share + much_more;
+}
+
+struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                             struct tpa_error *err)
+{
+    struct changes *changes = changes_open(graph);
+    struct edit_effect ignored;
+    bool fine = true;
+    for (size_t i = 0; i < count && fine; i++)
+        fine = edit_apply(&edits[i], changes, &ignored, err);
+    struct replay *replay = fine ? replay_open(graph, changes) : NULL;
+    changes_free(changes);
+    return replay;
 }
 
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,

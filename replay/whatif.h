@@ -28,7 +28,6 @@ struct edit_gain {
 
 struct whatif {
     const struct replay_graph *graph; /* borrowed */
-    struct replay *replay;            /* all edits made */
     struct step_times *steps;         /* with all edits made */
     struct edit_gain *gains;          /* of each edit, as many as were given */
     size_t edit_count;
@@ -45,6 +44,10 @@ struct whatif {
 struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
                            bool whole, struct tpa_error *err);
 void whatif_free(struct whatif *whatif);
+
+/* The replay with all of EDITS made. New; free with replay_free. NULL and ERR when an edit does not fit the trace. */
+struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                             struct tpa_error *err);
 
 /* The step time now and after a set of edits. */
 struct step_gain {

@@ -103,7 +103,7 @@ static bool has_steps(const struct whatif *whatif)
 static const double most_unexplained = 0.5;
 
 /* A gain that is 0.0 % when it is written. */
-static const double least_told = 0.0005;
+static const double least_shown = 0.0005;
 
 /*
  * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
@@ -143,7 +143,7 @@ static void tell_gain(const struct whatif *whatif, const struct edit *edits, str
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
                           quantity_ms(now_ns));
-    } else if (fabs(share_of(now_ns - then_ns, now_ns)) < least_told) {
+    } else if (fabs(share_of(now_ns - then_ns, now_ns)) < least_shown) {
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take about as long as it did, %.3f ms: less than 0.05 %% more or less",
                           what, quantity_ms(now_ns));

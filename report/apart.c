@@ -32,7 +32,7 @@ struct word {
 struct member {
     const struct readable_name *name;
     name_id look;
-    struct text told; /* as it is shown, once it was */
+    struct text distinct; /* as it is shown, once it was */
 };
 
 struct apart {
@@ -249,9 +249,10 @@ static struct text tell_apart(struct apart *apart, name_id id)
                                     names_length(apart->names, id), shown.at, shown.count);
     if (number > 1)
         add_number(apart, &shown, id, number);
-    struct text told = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count), shown.count };
+    struct text distinct = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count),
+                             shown.count };
     buffer_release(&shown);
-    return told;
+    return distinct;
 }
 
 bool apart_show(struct apart *apart, struct text *full, struct text *shown, const char *name, size_t len)
@@ -262,8 +263,9 @@ bool apart_show(struct apart *apart, struct text *full, struct text *shown, cons
     *full = member->name->full;
     if (!member->name->shorter)
         return false;
-    if (!member->told.at)
-        member->told = apart->look.at[member->look].names < 2 ? member->name->shown : tell_apart(apart, id);
-    *shown = member->told;
+    if (!member->distinct.at)
+        member->distinct =
+            apart->look.at[member->look].names < 2 ? member->name->shown : tell_apart(apart, id);
+    *shown = member->distinct;
     return true;
 }

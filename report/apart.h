@@ -33,6 +33,7 @@ struct apart *apart_open(size_t max);
 /* The same, as wide as READABLE has names, which is borrowed and shared by the columns of several tables. */
 struct apart *apart_open_shared(struct readable *readable);
 
+/* NULL is allowed; what it shares stays. */
 void apart_free(struct apart *apart);
 
 /* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */

@@ -74,6 +74,7 @@ void arrow_add_missing(struct arrow_column *column);
 void arrow_clear(struct arrow_column *column);
 void arrow_release(struct arrow_column *column);
 
+/* The first message of a stream: COUNT fields, and FACT_COUNT facts about the table. */
 void arrow_put_schema(struct buffer *out, const struct arrow_field *fields, size_t count,
                       const struct arrow_fact *facts, size_t fact_count);
 
@@ -83,6 +84,7 @@ void arrow_put_names(struct buffer *out, size_t field, const struct arrow_column
 /* A batch: the columns of all fields, each with as many values. */
 void arrow_put_batch(struct buffer *out, const struct arrow_column *columns, size_t count);
 
+/* The end of a stream. */
 void arrow_put_end(struct buffer *out);
 
 #endif

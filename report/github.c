@@ -71,10 +71,10 @@ static bool print_github(const struct result *result, const struct print_options
         if (!cases_find(table, &at))
             continue;
         any = true;
-        size_t told = add_rows(&text, suite, table, &at, true) + add_rows(&text, suite, table, &at, false);
-        if (told < table->row_count) {
+        size_t shown = add_rows(&text, suite, table, &at, true) + add_rows(&text, suite, table, &at, false);
+        if (shown < table->row_count) {
             begin(&text, "notice", suite, "", 0);
-            buffer_printf(&text, "%zu of %zu checks are within their limits\n", table->row_count - told,
+            buffer_printf(&text, "%zu of %zu checks are within their limits\n", table->row_count - shown,
                           table->row_count);
         }
     }

@@ -30,11 +30,13 @@ struct json_writer {
     bool has_items[JSON_WRITER_MAX_DEPTH];
 };
 
+/* Begin and end an object or an array: these four functions. */
 void json_begin_object(struct json_writer *json);
 void json_end_object(struct json_writer *json);
 void json_begin_array(struct json_writer *json);
 void json_end_array(struct json_writer *json);
 
+/* The key of the next value of an object, NUL-terminated. */
 void json_key(struct json_writer *json, const char *key);
 
 /* As json_key, of a key that json_quote_key made: for keys that come back in every row. */

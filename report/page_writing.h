@@ -19,11 +19,13 @@ struct writing {
     struct readable *names; /* of all tables, as wide as a cell may be */
 };
 
+/* Append MARKUP as it is. */
 static inline void put(struct writing *page, const char *markup)
 {
     buffer_puts(&page->text, markup);
 }
 
+/* Append TEXT, escaped. */
 static inline void put_text(struct writing *page, const char *text)
 {
     escape_html(&page->text, text, strlen(text));

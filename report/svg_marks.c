@@ -183,7 +183,7 @@ void svg_add_path(struct svg_plot *plot, size_t s)
 void svg_add_dots(struct svg_plot *plot, size_t s)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
-    size_t told = chart_text_column(series->table);
+    size_t text_column = chart_text_column(series->table);
     double most = chart_most_size(plot->chart);
     struct points points = thin_points(plot, s);
     for (size_t k = 0; k < points.count; k++) {
@@ -200,9 +200,9 @@ void svg_add_dots(struct svg_plot *plot, size_t s)
         svg_add_attribute(
             plot->out, "r",
             series->size ? chart_dot_diameter(chart_value(series->table, row, series->size), most) / 2 : 3);
-        if (told != TABLE_NO_COLUMN) {
+        if (text_column != TABLE_NO_COLUMN) {
             buffer_putc(plot->out, '>');
-            add_tip(plot, s, row, table_cell(series->table, row, told));
+            add_tip(plot, s, row, table_cell(series->table, row, text_column));
             buffer_puts(plot->out, "</circle>\n");
         } else {
             buffer_puts(plot->out, "/>\n");

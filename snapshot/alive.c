@@ -122,7 +122,7 @@ static void name_by_entry(struct life_names *names)
     const struct memory_replay *replay = names->replay;
     const struct snapshot *snapshot = replay->snapshot;
     const struct snapshot_entries *entries = &snapshot->entries;
-    uint32_t not_told = add_text(names, "[not recorded]");
+    uint32_t unknown = add_text(names, "[not recorded]");
     char text[64];
     for (size_t i = 0; i < replay->lives.count; i++) {
         uint32_t *name = &names->of_life[i];
@@ -130,10 +130,10 @@ static void name_by_entry(struct life_names *names)
         if (replay->lives.at[i].born < 0)
             continue;
         uint64_t e = replay->device->first + (uint64_t)replay->lives.at[i].born;
-        name_id told = names->by == ALIVE_BY_CATEGORY   ? column_at(&entries->category, e)
-                       : names->by == ALIVE_BY_CONTEXT  ? column_at(&entries->compile_context, e)
-                       : names->by == ALIVE_BY_METADATA ? column_at(&entries->user_metadata, e)
-                                                        : NAME_NONE;
+        name_id recorded = names->by == ALIVE_BY_CATEGORY   ? column_at(&entries->category, e)
+                           : names->by == ALIVE_BY_CONTEXT  ? column_at(&entries->compile_context, e)
+                           : names->by == ALIVE_BY_METADATA ? column_at(&entries->user_metadata, e)
+                                                            : NAME_NONE;
         if (names->by == ALIVE_BY_POOL) {
             const struct snapshot_pool *pool = &snapshot->pools.at[column_at(&entries->pool, e)];
             snprintf(text, sizeof text, "(%" PRId64 ", %" PRId64 ")", pool->a, pool->b);
@@ -142,10 +142,10 @@ static void name_by_entry(struct life_names *names)
             snprintf(text, sizeof text, "%" PRId64, snapshot->streams.at[column_at(&entries->stream, e)]);
             *name = add_text(names, text);
         } else {
-            *name = told == NAME_NONE || names_length(snapshot->names, told) == 0
-                        ? not_told
-                        : names_add(names->names, names_text(snapshot->names, told),
-                                    names_length(snapshot->names, told));
+            *name = recorded == NAME_NONE || names_length(snapshot->names, recorded) == 0
+                        ? unknown
+                        : names_add(names->names, names_text(snapshot->names, recorded),
+                                    names_length(snapshot->names, recorded));
         }
     }
 }

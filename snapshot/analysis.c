@@ -169,7 +169,7 @@ static bool uses_less(const void *context, const void *a, const void *b)
 }
 
 static void answer_device(const struct snapshot *snapshot, const struct snapshot_device *device,
-                          const struct snapshot_question *question, struct snapshot_answers *answers)
+                          const struct snapshot_query *query, struct snapshot_answers *answers)
 {
     const char *file = snapshot->path;
     struct memory_replay *replay = memory_replay_open(snapshot, device);
@@ -177,8 +177,8 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
     *VEC_PUSH(&answers->files) = file;
     device_row_add(replay, file, &answers->devices);
     int64_t entry;
-    if (snapshot_moment_find(replay, &question->at, &entry)) {
-        add_in_use(answers, replay, file, entry, question->by);
+    if (snapshot_moment_find(replay, &query->at, &entry)) {
+        add_in_use(answers, replay, file, entry, query->by);
         add_segments(answers, replay, file, entry);
     } else {
         answers->moments_missing += replay->entry_count > 0;
@@ -192,18 +192,18 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
     churn_find(replay, file, &answers->churn);
 }
 
-void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
+void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_query *query,
                      struct snapshot_answers *answers)
 {
-    *answers = (struct snapshot_answers){ .moment = question->at.kind, .by = question->by };
+    *answers = (struct snapshot_answers){ .moment = query->at.kind, .by = query->by };
     for (size_t i = 0; i < snapshots->of.count; i++) {
         const struct snapshot *snapshot = snapshots->of.at[i];
         for (size_t d = 0; d < snapshot->devices.count; d++) {
             const struct snapshot_device *device = &snapshot->devices.at[d];
-            if (device->device == SNAPSHOT_HOST || ranges_hold(&question->devices, device->device))
-                answer_device(snapshot, device, question, answers);
+            if (device->device == SNAPSHOT_HOST || ranges_hold(&query->devices, device->device))
+                answer_device(snapshot, device, query, answers);
         }
-        add_pools(answers, snapshot, snapshot->path, &question->devices);
+        add_pools(answers, snapshot, snapshot->path, &query->devices);
     }
     runs_sort(answers->in_use.at, answers->in_use.count, sizeof *answers->in_use.at, uses_less, NULL);
 }

@@ -3,7 +3,7 @@
  * diff.
  *
  *     struct snapshot_answers answers;
- *     snapshot_answer(&snapshots, &(struct snapshot_question){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
+ *     snapshot_answer(&snapshots, &(struct snapshot_query){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
  *     ...
  *     snapshot_answers_release(&answers);
  */
@@ -30,7 +30,7 @@ struct snapshot_moment {
 /* "peak", "end", "oom", "1200", "1.5s". False and ERR for any other TEXT. */
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err);
 
-struct snapshot_question {
+struct snapshot_query {
     struct snapshot_moment at;
     enum alive_by by;
     struct ranges devices; /* only these; none given: all. The host is always included */
@@ -79,8 +79,8 @@ struct snapshot_answers {
     struct arena arena;
 };
 
-/* Answer QUESTION about SNAPSHOTS, which are borrowed. Release ANSWERS with snapshot_answers_release. */
-void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
+/* Answer QUERY about SNAPSHOTS, which are borrowed. Release ANSWERS with snapshot_answers_release. */
+void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_query *query,
                      struct snapshot_answers *answers);
 void snapshot_answers_release(struct snapshot_answers *answers);
 

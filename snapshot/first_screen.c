@@ -77,7 +77,7 @@ static const char *oom_sentence(const struct screen *screen)
 {
     const struct oom_row *oom = screen->oom;
     const char *in_use = arena_printf(
-        screen->arena, "Out of memory on %s: %s were asked for when %s were in use", device_text(screen),
+        screen->arena, "Out of memory on %s: %s were requested when %s were in use", device_text(screen),
         bytes_text(screen, oom->request), bytes_text(screen, oom->allocated));
     return oom->missing > 0
                ? arena_printf(screen->arena, "%s; %s are missing.", in_use, bytes_text(screen, oom->missing))

@@ -67,7 +67,7 @@ void ooms_find(const struct memory_replay *replay, const char *file, struct ooms
         walk_next(&walk);
         if (replay->snapshot->entries.action[replay->device->first + (uint64_t)e] != ENTRY_OOM)
             continue;
-        if (ooms->rows.count < OOMS_TOLD)
+        if (ooms->rows.count < OOMS_SHOWN)
             add_row(replay, file, e, &before, ooms);
         else
             ooms->left_out++;

@@ -34,10 +34,10 @@ struct oom_row {
 
 struct ooms {
     VEC_OF(struct oom_row) rows; /* in order */
-    int64_t left_out;            /* beyond OOMS_TOLD */
+    int64_t left_out;            /* beyond OOMS_SHOWN */
     struct arena arena;
 };
-enum { OOMS_TOLD = 50 };
+enum { OOMS_SHOWN = 50 };
 
 /* Add those of REPLAY to OOMS. FILE is borrowed. */
 void ooms_find(const struct memory_replay *replay, const char *file, struct ooms *ooms);

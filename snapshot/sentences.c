@@ -44,7 +44,7 @@ static void say_oom(const struct oom_row *row, struct buffer *out)
         buffer_printf(out, " on device %" PRId64, row->device);
     buffer_printf(out, " at entry %" PRId64 ": ", row->entry);
     say_bytes(out, row->request);
-    buffer_printf(out, " asked for by %s; %s: ", row->line.at, row->verdict.at);
+    buffer_printf(out, " requested by %s; %s: ", row->line.at, row->verdict.at);
     say_bytes(out, row->allocated);
     buffer_puts(out, " in use, ");
     say_bytes(out, row->inactive);

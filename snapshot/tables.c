@@ -36,8 +36,8 @@ static const struct table_column device_columns[] = {
     BYTES(device_row, sums.inactive_split, "inactive_split_bytes", "Split", "of it, in segments that hold active blocks, too: empty_cache() cannot return it"),
     BYTES(device_row, sums.inactive_whole, "inactive_whole_segments_bytes", "Whole", "of it, whole segments, which empty_cache() returns", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.inactive_expandable, "inactive_expandable_bytes", "Expandable", "of it, in expandable segments", .flags = TABLE_OPTIONAL),
-    BYTES(device_row, sums.requested, "requested_active_bytes", "Requested", "what was asked for, of the active blocks", .flags = TABLE_OPTIONAL),
-    BYTES(device_row, sums.rounding, "rounding_waste_bytes", "Rounding", "allocated bytes beyond what was asked for", .flags = TABLE_OPTIONAL),
+    BYTES(device_row, sums.requested, "requested_active_bytes", "Requested", "requested bytes of the active blocks", .flags = TABLE_OPTIONAL),
+    BYTES(device_row, sums.rounding, "rounding_waste_bytes", "Rounding", "allocated bytes beyond the requested ones", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.largest_free, "largest_free_block_bytes", "Largest free", "the largest free block", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, sums.segments, "segments", "Segments", TABLE_TALLY, "segments", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, sums.blocks, "blocks", "Blocks at end", TABLE_TALLY, "blocks in the segments, free ones included", .flags = TABLE_OPTIONAL),
@@ -72,7 +72,7 @@ static const struct table_column oom_columns[] = {
     DEVICE_COLUMN(oom_row),
     COLUMN(struct oom_row, entry, "entry", "Entry", TABLE_COUNT, "the entry of the history"),
     COLUMN(struct oom_row, verdict, "verdict", "Why", TABLE_NAME, "why it did not fit"),
-    BYTES(oom_row, request, "request_bytes", "Asked for", "what was asked for, rounded"),
+    BYTES(oom_row, request, "request_bytes", "Requested", "requested bytes, rounded"),
     BYTES(oom_row, device_free, "device_free_bytes", "Device free", "what the device had free"),
     BYTES(oom_row, missing, "missing_bytes", "Missing", "of the request, what no free memory could have held"),
     BYTES(oom_row, allocated, "allocated_bytes", "Allocated", "requested bytes in use just before"),
@@ -82,7 +82,7 @@ static const struct table_column oom_columns[] = {
     BYTES(oom_row, inactive_split, "inactive_split_bytes", "Split", "of that, in segments that hold active blocks, too", .flags = TABLE_OPTIONAL),
     BYTES(oom_row, largest_free, "largest_free_block_bytes", "Largest free", "the largest free piece"),
     COLUMN(struct oom_row, time_us, "time_us", "us since 1970", TABLE_COUNT, "microseconds since 1970", .flags = TABLE_OPTIONAL),
-    COLUMN(struct oom_row, line, "line", "Line of code", TABLE_NAME, "the line that asked"),
+    COLUMN(struct oom_row, line, "line", "Line of code", TABLE_NAME, "the line that requested it"),
 };
 
 static const struct table_column scope_columns[] = {
@@ -125,7 +125,7 @@ static const struct table_column pool_columns[] = {
     BYTES(pool_row, sums.inactive, "inactive_bytes", "Inactive", "free"),
     BYTES(pool_row, sums.inactive_split, "inactive_split_bytes", "Split", "of it, in segments that hold active blocks, too"),
     BYTES(pool_row, returned, "empty_cache_bytes", "empty_cache()", "what torch.cuda.empty_cache() would return: whole segments, and the free pages of expandable ones"),
-    BYTES(pool_row, sums.rounding, "rounding_waste_bytes", "Rounding", "allocated bytes beyond what was asked for"),
+    BYTES(pool_row, sums.rounding, "rounding_waste_bytes", "Rounding", "allocated bytes beyond the requested ones"),
     BYTES(pool_row, sums.largest_free, "largest_free_block_bytes", "Largest free", "the largest free block"),
 };
 

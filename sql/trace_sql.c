@@ -36,7 +36,7 @@ struct trace_sql {
     const struct trace_sql_functions *functions;
     struct sql_source source;
     VEC_OF(struct query_answer) answers;
-    size_t told; /* results whose notices were added */
+    size_t reported; /* results whose notices were added */
     int64_t limit_ns, deadline_ns;
     const volatile sig_atomic_t *interrupted;
     bool too_long, is_ours; /* the statement is internal and may write */
@@ -573,8 +573,8 @@ bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struc
 
 void trace_sql_add_notices(struct trace_sql *sql, struct result *result)
 {
-    for (; sql->told < sql->answers.count; sql->told++) {
-        const struct result *answer = sql->answers.at[sql->told].result;
+    for (; sql->reported < sql->answers.count; sql->reported++) {
+        const struct result *answer = sql->answers.at[sql->reported].result;
         for (size_t i = 0; i < answer->notices.count; i++) {
             const struct table_notice *notice = &answer->notices.at[i];
             result_add_notice(result, notice->kind, notice->count, notice->file, notice->offset, "%s",

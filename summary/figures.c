@@ -72,7 +72,7 @@ struct overview_row {
 static const struct table_column overview_columns[] = {
     COLUMN(struct overview_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files"),
     COLUMN(struct overview_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
-    COLUMN(struct overview_row, host_ns, "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they were asked for"),
+    COLUMN(struct overview_row, host_ns, "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they are selected"),
     COLUMN(struct overview_row, steps, "steps", "Steps", TABLE_COUNT, "complete steps of the rank"),
     COLUMN(struct overview_row, step_average_ns, "step_average", "A step takes", TABLE_NS, "mean of these"),
     COLUMN(struct overview_row, devices, "devices", "Devices", TABLE_COUNT, "devices that worked"),

@@ -2,11 +2,12 @@
 #ifndef TPA_SUMMARY_FIGURES_H
 #define TPA_SUMMARY_FIGURES_H
 
-#include "summary/question.h"
+#include "summary/state.h"
 
 /* What the devices are called: "GPU", or "TPU". A literal. */
 const char *summary_device_word(const struct summary *summary);
 
+/* Add the table to RESULT; the latter also fills summary->top. */
 void summary_add_overview(const struct summary *summary, struct result *result);
 void summary_add_operators(struct summary *summary, struct result *result);
 

@@ -14,7 +14,7 @@
 /* Whether an event is in the place may depend on its name alone, but names are few: each is asked once. */
 struct place place_find(const struct trace *trace, place_holds *holds)
 {
-    enum { NOT_ASKED, NO, YES };
+    enum { NOT_CHECKED, NO, YES };
     struct sum {
         int64_t time_ns;
         event_id longest;
@@ -26,7 +26,7 @@ struct place place_find(const struct trace *trace, place_holds *holds)
         struct sum *sum = &sums[trace->name[e]];
         if (sum->answer == NO)
             continue;
-        if (sum->answer == NOT_ASKED) {
+        if (sum->answer == NOT_CHECKED) {
             sum->answer = holds(trace, e) ? YES : NO;
             sum->longest = e;
             if (sum->answer == NO)
@@ -226,11 +226,11 @@ double *shares_of_ranks(const struct summary *summary, place_holds *holds)
     double *shares = mem_zalloc(summary->rank_count + 1, sizeof *shares);
     if (summary->rank_count < 2)
         return shares;
-    enum { NOT_ASKED, NO, YES };
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, EVENT_KINDS);
+    enum { NOT_CHECKED, NO, YES };
+    uint8_t *answers = mem_zalloc(names_count(trace->names) + 1, EVENT_KINDS);
     for (event_id e = 0; e < trace->event_count; e++) {
-        uint8_t *answer = &asked[(size_t)trace->name[e] * EVENT_KINDS + trace->kind[e]];
-        if (*answer == NOT_ASKED)
+        uint8_t *answer = &answers[(size_t)trace->name[e] * EVENT_KINDS + trace->kind[e]];
+        if (*answer == NOT_CHECKED)
             *answer = holds(trace, e) ? YES : NO;
         if (*answer == NO)
             continue;
@@ -239,7 +239,7 @@ double *shares_of_ranks(const struct summary *summary, place_holds *holds)
         if (rank && rank->time_ns > 0)
             shares[rank - summary->ranks] += (double)trace_dur_ns(trace, e) / (double)rank->time_ns;
     }
-    free(asked);
+    free(answers);
     return shares;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "replay/graph.h"
-#include "summary/question.h"
+#include "summary/state.h"
 
 /* The host time or device work that a rule is about. */
 struct place {
@@ -19,6 +19,7 @@ struct place {
 /* Is E of the place? May depend on its kind and name alone. */
 typedef bool place_holds(const struct trace *trace, event_id e);
 
+/* The place of all events of TRACE that HOLDS. */
 struct place place_find(const struct trace *trace, place_holds *holds);
 
 /*

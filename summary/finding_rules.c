@@ -248,8 +248,8 @@ static void look_at_waits(struct pricing *pricing)
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
     const struct transfers *transfers = pricing->summary->transfers;
-    size_t asked = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
-    for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
+    size_t looked_at = 0, *most = transfers ? costliest_stalls(pricing->trace, transfers) : NULL;
+    for (size_t i = 0; transfers && i < transfers->stalls.count && looked_at < MOST; i++) {
         const struct stall_row *first = &transfers->stalls.at[i];
         size_t *of = &most[names_find(pricing->trace->names, first->op.at, first->op.len)];
         if (*of == 0)
@@ -258,7 +258,7 @@ static void look_at_waits(struct pricing *pricing)
         *of = 0; /* once */
         if (stall->saving_ns <= 0 || is_another_rule(stall) || !is_followed(pricing, stall->call))
             continue;
-        asked++;
+        looked_at++;
         struct buffer title = { 0 }, where = { 0 };
         buffer_printf(&title, "%s waits for the device", stall->op.at);
         buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);
@@ -635,10 +635,10 @@ static void look_at_longest(struct pricing *pricing)
 /* Where most of a recording is the capture of a graph, the host launches nothing, once. */
 static bool is_of_a_capture(const struct pricing *pricing)
 {
-    const struct launch_calls *calls = launch_calls_of(pricing->trace);
+    const struct capture_times *captures = capture_times_of(pricing->trace);
     int64_t capture_ns = 0, all_ns = 0;
     for (uint32_t f = 0; f < pricing->trace->file_count; f++) {
-        sum_add(&capture_ns, intervals_length(&calls->captures[f]));
+        sum_add(&capture_ns, intervals_length(&captures->of_file[f]));
         sum_add(&all_ns, summary_file_time(pricing->summary, f));
     }
     return capture_ns > all_ns / 2;

@@ -102,7 +102,7 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
         finding_add_blind(pricing, "tensor cores",
                           "of no kernel the operator is known: record its launch, too");
     else if (has_operators && no_device_is_known(trace))
-        finding_add_blind(pricing, "tensor cores", "the trace does not tell what device it was");
+        finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)
         pricing_add_quiet(pricing, "tensor cores");
 }

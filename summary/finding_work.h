@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "summary/pricing.h"
 
+/* Add findings to PRICING, or say that nothing was found, or why the rule could not look: these two functions. */
 void finding_look_at_tensor_cores(struct pricing *pricing);
 void finding_look_at_slow_operators(struct pricing *pricing);
 

@@ -17,7 +17,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "replay/edits.h"
-#include "summary/question.h"
+#include "summary/state.h"
 
 #define FINDINGS_LEAST_SHARE 0.005
 

@@ -409,11 +409,11 @@ static const char *say_one_gap(struct headline *headline, const struct use *use,
 /* How long the files of TRACE captured graphs. */
 static double time_of_captures(const struct trace *trace)
 {
-    const struct launch_calls *calls = launch_calls_of(trace);
+    const struct capture_times *captures = capture_times_of(trace);
     double time_ns = 0;
     for (uint32_t f = 0; f < trace->file_count; f++) { /* one may have no begin, or no end */
         struct interval span = trace_file_span(trace, f);
-        time_ns += (double)intervals_length_within(&calls->captures[f], span.start_ns, span.end_ns);
+        time_ns += (double)intervals_length_within(&captures->of_file[f], span.start_ns, span.end_ns);
     }
     return time_ns;
 }

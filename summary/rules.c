@@ -94,14 +94,15 @@ static void consider_stakes(struct summary *summary)
             time_ns += at[end].time_ns;
             whole_ns += at[end].whole_ns;
         }
-        bool told = at[first].device != TABLE_INT_MISSING;
-        consider(summary, (struct finding){ .rule = at[first].rule,
-                                            .rank = at[first].rank,
-                                            .device = told ? device_text(summary, at[first].device) : NULL,
-                                            .detail = at[first].detail,
-                                            .share = whole_ns > 0 ? time_ns / whole_ns : 0,
-                                            .time_ns = (int64_t)fmin(time_ns, 9.2e18),
-                                            .bytes = TABLE_INT_MISSING });
+        bool of_device = at[first].device != TABLE_INT_MISSING;
+        consider(summary,
+                 (struct finding){ .rule = at[first].rule,
+                                   .rank = at[first].rank,
+                                   .device = of_device ? device_text(summary, at[first].device) : NULL,
+                                   .detail = at[first].detail,
+                                   .share = whole_ns > 0 ? time_ns / whole_ns : 0,
+                                   .time_ns = (int64_t)fmin(time_ns, 9.2e18),
+                                   .bytes = TABLE_INT_MISSING });
     }
     VEC_FREE(&summary->stakes);
 }
@@ -139,15 +140,15 @@ static int64_t time_in(const struct summary *summary, uint32_t file, const char 
 {
     const struct trace *trace = summary->trace;
     const struct trace_file *of = &trace->files[file];
-    enum { NOT_ASKED, NO, YES };
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    enum { NOT_CHECKED, NO, YES };
+    uint8_t *answers = mem_zalloc(names_count(trace->names) + 1, sizeof *answers);
     struct intervals open = { 0 };
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
         if (trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
             continue;
-        uint8_t *answer = &asked[trace->name[e]];
+        uint8_t *answer = &answers[trace->name[e]];
         const char *name = trace_name(trace, e);
-        if (*answer == NOT_ASKED)
+        if (*answer == NOT_CHECKED)
             *answer = (prefix ? strncmp(name, prefix, strlen(prefix)) == 0 : operator_is_communication(name))
                           ? YES
                           : NO;
@@ -157,7 +158,7 @@ static int64_t time_in(const struct summary *summary, uint32_t file, const char 
     intervals_merge(&open);
     int64_t length_ns = intervals_length(&open);
     intervals_release(&open);
-    free(asked);
+    free(answers);
     return length_ns;
 }
 

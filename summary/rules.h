@@ -8,7 +8,7 @@
 #ifndef TPA_SUMMARY_RULES_H
 #define TPA_SUMMARY_RULES_H
 
-#include "summary/question.h"
+#include "summary/state.h"
 
 /* Fewer have no slow one among them. */
 #define RULES_LEAST_STEPS 3

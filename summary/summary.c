@@ -1,7 +1,7 @@
 /*
  * summary.c - see summary.h.
  *
- * It asks the questions that other commands ask; question.h lists the parts that look at the answers.
+ * It asks the questions that other commands ask; state.h lists the parts that look at the answers.
  */
 #include "summary/summary.h"
 
@@ -158,81 +158,83 @@ const struct trace_wants summary_wants = {
     .work_bytes = 30,
 };
 
-/* What the rules look at: questions that nothing ties together. The order is that in which two threads end at about the same time:
+/* What the rules look at; independent of each other. The order is that in which two threads end at about the same time:
  * the graph takes as long as all that follows it. The roofline goes before, as it takes most memory for a while. */
-enum question {
-    ASK_MEMORY,
-    ASK_ROOFLINE,
-    ASK_GRAPH, /* of the replay, for the prices */
-    ASK_STEPS,
-    ASK_GAPS,
-    ASK_TRANSFERS,
-    ASK_GPU,
-    ASK_COMM,
-    QUESTIONS
+enum input {
+    INPUT_MEMORY,
+    INPUT_ROOFLINE,
+    INPUT_GRAPH, /* of the replay, for the prices */
+    INPUT_STEPS,
+    INPUT_GAPS,
+    INPUT_TRANSFERS,
+    INPUT_GPU,
+    INPUT_COMM,
+    INPUTS
 };
 
-struct asking {
+struct gathering {
     struct summary *summary;
-    struct tpa_error errs[QUESTIONS]; /* a selection that does not fit */
+    struct tpa_error errs[INPUTS]; /* a selection that does not fit */
 };
 
 /* A parallel_task. */
-static void ask_one(void *context, size_t question)
+static void gather_one(void *context, size_t input)
 {
-    struct asking *asking = context;
-    struct summary *summary = asking->summary;
+    struct gathering *gathering = context;
+    struct summary *summary = gathering->summary;
     const struct trace *trace = summary->trace;
     const struct selection *selection = summary->selection;
-    struct tpa_error *err = &asking->errs[question];
+    struct tpa_error *err = &gathering->errs[input];
     unsigned features = summary->features;
     bool by_rank = summary->by != SUMMARY_BY_ALL, has_gpu = features & FEATURE_GPU;
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
-    switch ((enum question)question) {
-    case ASK_MEMORY:
+    switch ((enum input)input) {
+    case INPUT_MEMORY:
         if (features & FEATURE_MEMORY)
             summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
         break;
-    case ASK_ROOFLINE:
+    case INPUT_ROOFLINE:
         if (has_gpu && features & FEATURE_SHAPES)
             roofline_of(trace);
         break;
-    case ASK_GRAPH: replay_graph_of(trace); break;
-    case ASK_STEPS:
+    case INPUT_GRAPH: replay_graph_of(trace); break;
+    case INPUT_STEPS:
         if (features & FEATURE_STEPS)
             summary->steps =
                 steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
         break;
-    case ASK_GAPS: summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL; break;
-    case ASK_TRANSFERS:
+    case INPUT_GAPS:
+        summary->gaps = has_gpu ? gaps_analyze(trace, selection, BY(DEVICE), &gaps) : NULL;
+        break;
+    case INPUT_TRANSFERS:
         summary->transfers =
             has_gpu ? transfers_analyze(trace, selection, by_rank ? BY(RANK) : TRANSFERS_BY_DEFAULT) : NULL;
         break;
-    case ASK_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
-    case ASK_COMM:
+    case INPUT_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
+    case INPUT_COMM:
         if (trace->file_count > 1 && !selection->names) /* who waits for whom is not asked of names */
             summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
         break;
-    case QUESTIONS: break;
+    case INPUTS: break;
     }
 }
 
 /*
- * Ask them all; false and ERR when the selection does not fit. Two at a time: each takes some bytes for every event while it is
- * answered, and together they would take more than anything that comes later.
+ * Gather them all; false and ERR if the selection does not fit. Two at a time: each takes some bytes per event while it
+ * is computed, and together they would take more than anything that comes later.
  */
-static bool ask(struct summary *summary, struct result *result, struct tpa_error *err)
+static bool gather(struct summary *summary, struct result *result, struct tpa_error *err)
 {
     enum { AT_ONCE = 2 };
     unsigned workers = summary->trace->workers < AT_ONCE ? summary->trace->workers : AT_ONCE;
-    struct asking asking = { .summary = summary };
-    parallel_run(workers, QUESTIONS, ask_one, &asking);
+    struct gathering gathering = { .summary = summary };
+    parallel_run(workers, INPUTS, gather_one, &gathering);
     if (summary->memory) /* what failed for want of memory is reported */
         memory_add_failures(summary->memory, result);
-    for (size_t q = 0; q < QUESTIONS; q++)
-        if (asking.errs[q].failed) {
-            *err = asking.errs[q];
+    for (size_t q = 0; q < INPUTS; q++)
+        if (gathering.errs[q].failed) {
+            *err = gathering.errs[q];
             return false;
         }
     return true;
@@ -247,7 +249,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     for (event_id e = 0; e < trace->event_count && !summary.has_frames; e++)
         summary.has_frames = trace->kind[e] == EVENT_PYTHON;
     summary_find_ranks(&summary);
-    bool good = ask(&summary, result, err);
+    bool good = gather(&summary, result, err);
     if (good) {
         summary_look(&summary);
         summary_add_overview(&summary, result);

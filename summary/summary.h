@@ -11,7 +11,7 @@
 #define TPA_SUMMARY_SUMMARY_H
 
 #include "base/result.h"
-#include "summary/question.h"
+#include "summary/state.h"
 
 extern const struct trace_wants summary_wants;
 

@@ -23,6 +23,7 @@ struct arg_scan {
     size_t rank;                           /* values before that word */
 };
 
+/* A scan for ARG; TRACE must outlive it. Nothing to release. */
 static inline struct arg_scan arg_scan_of(const struct trace *trace, enum trace_arg arg)
 {
     return (struct arg_scan){ trace->args[arg].count ? &trace->args[arg] : NULL, 0, 0 };

@@ -126,11 +126,12 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     const struct trace_file *file = &storage->files.at[index];
     if (file->producer != PRODUCER_UNKNOWN)
         return file->producer;
-    static const enum trace_producer told[] = { PRODUCER_TPA, PRODUCER_NSYS, PRODUCER_ROCPROF };
+    static const enum trace_producer recorders[] = { PRODUCER_TPA, PRODUCER_NSYS, PRODUCER_ROCPROF };
     const char *recorder = trace_file_property(file, "recorded by"); /* of what was converted */
-    for (size_t i = 0; recorder && i < sizeof told / sizeof *told; i++)
-        if (strncmp(recorder, trace_producer_name(told[i]), strlen(trace_producer_name(told[i]))) == 0)
-            return told[i];
+    for (size_t i = 0; recorder && i < sizeof recorders / sizeof *recorders; i++)
+        if (strncmp(recorder, trace_producer_name(recorders[i]), strlen(trace_producer_name(recorders[i]))) ==
+            0)
+            return recorders[i];
     if (has_property(file, "viztracer_metadata"))
         return PRODUCER_VIZTRACER;
     enum trace_producer by_processes = producer_by_processes(storage, index);

@@ -28,6 +28,7 @@ struct trace_container {
     VEC_OF(struct trace_container_kind) kinds;
 };
 
+/* NULL is allowed. */
 void trace_container_free(struct trace_container *container);
 
 /* Something odd about what sums were read from: as struct trace_notice. Texts live as long as the sums. */
@@ -43,6 +44,7 @@ struct sums_origin {
     VEC_OF(struct sums_notice) notices;
 };
 
+/* Free what ORIGIN owns. */
 void sums_origin_release(struct sums_origin *origin);
 
 /* Move what FROM has behind what TO has. */

@@ -30,6 +30,7 @@ struct intervals {
     VEC_OF(struct interval);
 };
 
+/* Free the memory; SET is empty then. */
 void intervals_release(struct intervals *set);
 
 /* Empty it and keep the memory. */

@@ -57,6 +57,7 @@ struct snapshot_column {
     uint32_t same;
 };
 
+/* The value of entry E. */
 static inline uint32_t column_at(const struct snapshot_column *column, size_t e)
 {
     return column->at ? column->at[e] : column->same;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What is known of a text as the file of a frame, and as its function. */
-enum { ASKED = 1, IS_PYTHON = 2, IS_LIBRARY = 4, TELLS_PLACE = 8, TELLS_FUNCTION = 16 };
+enum { CHECKED = 1, IS_PYTHON = 2, IS_LIBRARY = 4, TELLS_PLACE = 8, TELLS_FUNCTION = 16 };
 
 static bool ends_in(const char *text, size_t len, const char *ending)
 {
@@ -34,7 +34,7 @@ static bool is_library(const char *file)
 }
 
 /* The flags of the text NAME, from KNOWN or into it. */
-static uint8_t ask(const struct snapshot *snapshot, uint8_t *known, name_id name)
+static uint8_t flags_of_text(const struct snapshot *snapshot, uint8_t *known, name_id name)
 {
     if (name == NAME_NONE)
         return TELLS_FUNCTION;
@@ -42,7 +42,7 @@ static uint8_t ask(const struct snapshot *snapshot, uint8_t *known, name_id name
         return known[name];
     const char *text = names_text(snapshot->names, name);
     size_t len = names_length(snapshot->names, name);
-    known[name] = ASKED;
+    known[name] = CHECKED;
     if (ends_in(text, len, ".py"))
         known[name] |= is_library(text) ? IS_PYTHON | IS_LIBRARY : IS_PYTHON;
     if (text[0] && strcmp(text, "??") != 0 && strcmp(text, ":0") != 0 &&
@@ -61,14 +61,14 @@ static frame_id find_user_frame(const struct snapshot *snapshot, const struct sn
     frame_id python = FRAME_NONE, other = FRAME_NONE;
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
-        uint8_t file = ask(snapshot, known, frame->file);
+        uint8_t file = flags_of_text(snapshot, known, frame->file);
         if (file & IS_PYTHON && !(file & IS_LIBRARY))
             return frames[i];
         if (file & IS_PYTHON && python == FRAME_NONE)
             python = frames[i];
         /* C++ with a place that tells something, and not of those that gather the stack */
         if (!(file & IS_PYTHON) && other == FRAME_NONE && file & TELLS_PLACE &&
-            ask(snapshot, known, frame->function) & TELLS_FUNCTION)
+            flags_of_text(snapshot, known, frame->function) & TELLS_FUNCTION)
             other = frames[i];
     }
     return python != FRAME_NONE  ? python
@@ -145,7 +145,7 @@ bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err)
     if (lengths.sum <= most)
         return true;
     tpa_fail(err, TPA_NOWHERE,
-             "the stacks of this snapshot are far longer than its %" PRId64 " bytes can tell",
+             "the stacks of this snapshot are far longer than its %" PRId64 " bytes can hold",
              snapshot->bytes);
     return tpa_hint(err, "PyTorch writes none such; did the file come from a stranger?");
 }

@@ -47,6 +47,14 @@ void step_name_add(struct buffer *text, const char *name, size_t len, int64_t nu
     buffer_printf(text, "%s%" PRId64 "]", xla_mark, number);
 }
 
+bool step_name_is_of_devices(const char *name)
+{
+    int64_t number;
+    size_t len = sizeof STEP_OF_DEVICES - 1;
+    return strncmp(name, STEP_OF_DEVICES, len) == 0 &&
+           strncmp(name + len, xla_mark, sizeof xla_mark - 1) == 0 && step_number(name, &number);
+}
+
 bool step_name_add_all(struct buffer *text, const char *name)
 {
     size_t digits = 0;

@@ -19,6 +19,12 @@ void step_name_add(struct buffer *text, const char *name, size_t len, int64_t nu
 /* Append what the steps like NAME are called together: "ProfilerStep*", "train [step *]". False: NAME is no step's. */
 bool step_name_add_all(struct buffer *text, const char *name);
 
+/* How a step is called that only devices mark: "device [step 7]". */
+#define STEP_OF_DEVICES "device"
+
+/* Is NAME that of a step that only devices mark: from the begin of its first work to the end of its last? */
+bool step_name_is_of_devices(const char *name);
+
 /* Is NAME, of LEN bytes, that of a step or of all steps? */
 bool step_name_is_mark(const char *name, size_t len);
 

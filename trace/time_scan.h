@@ -21,6 +21,7 @@ struct time_scan {
     int64_t start_ns[PACKED_VALUES], dur_ns[PACKED_VALUES];
 };
 
+/* Begin a scan; TRACE must outlive it. Nothing to release. */
 static inline void time_scan_begin(struct time_scan *scan, const struct trace *trace)
 {
     scan->trace = trace;
@@ -41,6 +42,7 @@ static inline size_t time_scan_at(struct time_scan *scan, event_id e)
     return e % PACKED_VALUES;
 }
 
+/* The start of E, and its end: these two functions. */
 static inline int64_t time_scan_start_ns(struct time_scan *scan, event_id e)
 {
     return scan->start_ns[time_scan_at(scan, e)];

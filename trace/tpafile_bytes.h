@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+/* Write VALUE to the 2, 4 or 8 bytes at AT, or read it from there: all functions of this header. */
 static inline void put_u16(unsigned char *at, uint16_t value)
 {
     at[0] = (unsigned char)value;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The bits of the double of NS as seconds. */
 static inline uint64_t tpafile_bits_of_ns(int64_t ns)
 {
     double seconds = (double)ns / 1e9;
@@ -19,6 +20,7 @@ static inline uint64_t tpafile_bits_of_ns(int64_t ns)
     return bits;
 }
 
+/* The bits of a double, and back: these two functions. */
 static inline int64_t tpafile_bits_of(double number)
 {
     int64_t bits;
@@ -33,6 +35,7 @@ static inline double tpafile_double_of(int64_t bits)
     return number;
 }
 
+/* SECONDS as the nearest number of nanoseconds and the difference of the bits, and back: these two functions. */
 static inline void tpafile_split_seconds(double seconds, int64_t *ns, int64_t *bits)
 {
     double exact = seconds * 1e9;

@@ -390,6 +390,7 @@ double trace_arg_decimal(const struct trace *trace, enum trace_arg arg, event_id
 /* The text of a TEXT or JSON argument; NULL when the event has none; borrowed. */
 const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_id e);
 
+/* From the origin of the trace. */
 static inline int64_t trace_start_ns(const struct trace *trace, event_id e)
 {
     return packed_value(&trace->start_ns, e);
@@ -401,12 +402,14 @@ static inline int64_t trace_dur_ns(const struct trace *trace, event_id e)
     return packed_value(&trace->dur_ns, e);
 }
 
+/* The start and the duration added up. */
 static inline int64_t trace_end_ns(const struct trace *trace, event_id e)
 {
     return trace_start_ns(trace, e) +
            trace_dur_ns(trace, e); /* the builder checked that this does not overflow */
 }
 
+/* The name of E, NUL-terminated; borrowed, lives as long as TRACE. */
 static inline const char *trace_name(const struct trace *trace, event_id e)
 {
     return names_text(trace->names, trace->name[e]);

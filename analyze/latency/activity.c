@@ -89,7 +89,7 @@ static bool begins_later(const void *context, const void *left, const void *righ
 }
 
 /* The work of the devices of FILE by start, of which there are COUNT: positions in gpu_events. New; free with free(). */
-static uint32_t *works_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
+static uint32_t *operations_of_file(const struct gpu_events *gpu, uint32_t file, size_t *count)
 {
     size_t device = gpu_first_device(gpu, file), first = 0;
     *count = 0;
@@ -108,7 +108,7 @@ static void add_file(struct activity *activity, uint32_t file)
 {
     const struct gpu_events *gpu = activity->gpu;
     size_t count;
-    uint32_t *at = works_of_file(gpu, file, &count);
+    uint32_t *at = operations_of_file(gpu, file, &count);
     struct device_use use = { 0 };
     struct intervals exposed[DEVICE_USES] = { 0 };
     struct device_use_walk walk = { .gpu = gpu, .at = at, .count = count };
@@ -133,10 +133,10 @@ static bool is_called_later(const void *context, const void *left, const void *r
            trace_start_ns(gpu->trace, gpu->call[*(const uint32_t *)right]);
 }
 
-enum { SUMMED = 16 }; /* see activity.works_ns */
+enum { SUMMED = 16 }; /* see activity.operations_ns */
 
 /* First thread by thread, whose calls then are in order except for a few: those of two threads would take turns. */
-static void find_works(struct activity *activity)
+static void find_operations(struct activity *activity)
 {
     const struct trace *trace = activity->trace;
     const struct gpu_events *gpu = activity->gpu;
@@ -147,29 +147,29 @@ static void find_works(struct activity *activity)
     for (size_t t = 0; t < trace->track_count; t++)
         first[t + 2] += first[t + 1];
     size_t count = first[trace->track_count + 1];
-    activity->works = mem_alloc(mem_times(count + 1, sizeof *activity->works));
+    activity->operations = mem_alloc(mem_times(count + 1, sizeof *activity->operations));
     for (size_t i = 0; i < gpu->count; i++)
         if (gpu->call[i] != EVENT_NONE)
-            activity->works[first[trace->track[gpu->call[i]] + 1]++] = (uint32_t)i;
+            activity->operations[first[trace->track[gpu->call[i]] + 1]++] = (uint32_t)i;
     for (size_t t = 0; t < trace->track_count; t++)
-        runs_sort(activity->works + first[t], first[t + 1] - first[t], sizeof *activity->works,
+        runs_sort(activity->operations + first[t], first[t + 1] - first[t], sizeof *activity->operations,
                   is_called_later, gpu);
     int64_t sum_ns = 0;
-    activity->works_ns = mem_alloc(mem_times(count / SUMMED + 1, sizeof *activity->works_ns));
+    activity->operations_ns = mem_alloc(mem_times(count / SUMMED + 1, sizeof *activity->operations_ns));
     for (size_t i = 0; i < count; i++) {
         if (i % SUMMED == 0)
-            activity->works_ns[i / SUMMED] = sum_ns;
-        sum_ns += trace_dur_ns(trace, gpu->event[activity->works[i]]);
+            activity->operations_ns[i / SUMMED] = sum_ns;
+        sum_ns += trace_dur_ns(trace, gpu->event[activity->operations[i]]);
     }
 }
 
 static int64_t called_ns(const struct activity *activity, size_t work)
 {
-    return trace_start_ns(activity->trace, activity->gpu->call[activity->works[work]]);
+    return trace_start_ns(activity->trace, activity->gpu->call[activity->operations[work]]);
 }
 
-size_t activity_works(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
-                      size_t *first)
+size_t activity_operations(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                           size_t *first)
 {
     size_t from = activity->first[thread], count = activity->first[thread + 1] - from, i, end;
     SEARCH_NEAR(i, activity->near[0], count, called_ns(activity, from + i) < start_ns);
@@ -180,11 +180,11 @@ size_t activity_works(struct activity *activity, track_id thread, int64_t start_
     return from + end;
 }
 
-int64_t activity_works_ns(const struct activity *activity, size_t i)
+int64_t activity_operations_ns(const struct activity *activity, size_t i)
 {
-    int64_t sum_ns = i ? activity->works_ns[(i - 1) / SUMMED] : 0;
+    int64_t sum_ns = i ? activity->operations_ns[(i - 1) / SUMMED] : 0;
     for (size_t k = i ? (i - 1) / SUMMED * SUMMED : 0; k < i; k++)
-        sum_ns += trace_dur_ns(activity->trace, activity->gpu->event[activity->works[k]]);
+        sum_ns += trace_dur_ns(activity->trace, activity->gpu->event[activity->operations[k]]);
     return sum_ns;
 }
 
@@ -201,7 +201,7 @@ struct activity *activity_open(const struct trace *trace)
     activity->of_file = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file);
     for (uint32_t file = 0; file < trace->file_count; file++)
         add_file(activity, file);
-    find_works(activity);
+    find_operations(activity);
     return activity;
 }
 
@@ -219,8 +219,8 @@ void activity_free(struct activity *activity)
     free(activity->of_file);
     free(activity->of_thread);
     free(activity->has_work);
-    free(activity->works);
-    free(activity->works_ns);
+    free(activity->operations);
+    free(activity->operations_ns);
     free(activity->first);
     free(activity);
 }

@@ -54,10 +54,10 @@ struct activity {
     bool *has_work;                 /* by file */
     struct timed_set **of_thread;   /* by track: from LATENCY_WAITING on; NULL: not requested yet */
     /* Operations by the thread and the start of the call that launched them: */
-    uint32_t *works;   /* positions in gpu_events */
-    int64_t *works_ns; /* their durations before every 16th */
-    size_t *first;     /* by track, and one more */
-    size_t near[2];    /* where was searched last for the first of a range and for the end */
+    uint32_t *operations;   /* positions in gpu_events */
+    int64_t *operations_ns; /* their durations before every 16th */
+    size_t *first;          /* by track, and one more */
+    size_t near[2];         /* where was searched last for the first of a range and for the end */
 };
 
 /* New; free with activity_free. */
@@ -69,10 +69,10 @@ void activity_parts(struct activity *activity, track_id thread, int64_t start_ns
                     int64_t parts_ns[LATENCY_PARTS]);
 
 /* The operations launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
-size_t activity_works(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
-                      size_t *first);
+size_t activity_operations(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                           size_t *first);
 
 /* How long the operations before place I of activity->works ran, each counted for itself. */
-int64_t activity_works_ns(const struct activity *activity, size_t i);
+int64_t activity_operations_ns(const struct activity *activity, size_t i);
 
 #endif

@@ -26,7 +26,7 @@ static const struct table_column range_columns[] = {
     COLUMN(struct latency_row, busy_ns, "busy", "Busy", TABLE_NS, "time of them in which a device of their file had work"),
     COLUMN(struct latency_row, idle_ns, "idle", "Idle", TABLE_NS, "time of them in which none had"),
     COLUMN(struct latency_row, outliers, "outliers", "Outliers", TABLE_TALLY, "those that took far longer than the others"),
-    COLUMN(struct latency_row, works, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_row, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL, .aliases = "operations"),
     COLUMN(struct latency_row, work_ns, "work", "Work", TABLE_NS, "durations of these added up", .flags = TABLE_OPTIONAL),
     LATENCY_PART_ROWS(PART_COLUMN)
 };
@@ -58,8 +58,8 @@ static const struct table_column outlier_columns[] = {
     COLUMN(struct latency_outlier, longer_ns, "longer", "Longer by", TABLE_NS, "duration less median"),
     COLUMN(struct latency_outlier, part, "part", "What grew", TABLE_TEXT, "the part that is most above its median over the row"),
     COLUMN(struct latency_outlier, grew_ns, "grew", "By", TABLE_NS, "how much that is"),
-    COLUMN(struct latency_outlier, works, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL),
-    COLUMN(struct latency_outlier, median_works, "median_works", "Median operations", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_outlier, operations, "works", "Operations", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL, .aliases = "operations"),
+    COLUMN(struct latency_outlier, median_operations, "median_works", "Median operations", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL, .aliases = "median_operations"),
     COLUMN(struct latency_outlier, thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_OPTIONAL),
 };
 
@@ -140,7 +140,7 @@ static struct table *ranges_table(const struct latency *latency)
 {
     struct table *table =
         TABLE_OF_ROWS("ranges", "How long each takes", range_columns, latency->rows.at, latency->rows.count);
-    table->none = "No name occurs often enough to tell how long each takes.";
+    table->none = "No name occurs often enough for statistics of its times.";
     group_show(latency->group, table, offsetof(struct latency_row, key));
     table->sort_column = table_column_at(table, offsetof(struct latency_row, total_ns));
     table_drop_hidden(table);
@@ -166,8 +166,8 @@ static void add_phases(const struct latency *latency, struct result *result)
 
 static void add_outliers(const struct latency *latency, const struct trace *trace, struct result *result)
 {
-    struct table *table = TABLE_OF_ROWS("outliers", "Those that took far longer", outlier_columns,
-                                        latency->outliers.at, latency->outliers.count);
+    struct table *table =
+        TABLE_OF_ROWS("outliers", "Outliers", outlier_columns, latency->outliers.at, latency->outliers.count);
     table->none = "No range took far longer than the others of its name.";
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct latency_outlier, rank, 0);

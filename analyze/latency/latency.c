@@ -215,7 +215,7 @@ static void fill_durations(struct latency *latency, struct latency_row *row, int
 
 /* What a range went to, and the operations launched within it. */
 struct range_work {
-    int64_t parts_ns[LATENCY_PARTS], works, works_ns;
+    int64_t parts_ns[LATENCY_PARTS], operations, operations_ns;
 };
 
 static struct range_work work_of(struct activity *activity, const struct latency_range *range)
@@ -223,16 +223,16 @@ static struct range_work work_of(struct activity *activity, const struct latency
     struct range_work work;
     track_id thread = activity->trace->track[range->event];
     int64_t start_ns = range->start_ns, end_ns = range->start_ns + range->duration_ns;
-    size_t first, end = activity_works(activity, thread, start_ns, end_ns, &first);
+    size_t first, end = activity_operations(activity, thread, start_ns, end_ns, &first);
     activity_parts(activity, thread, start_ns, end_ns, work.parts_ns);
-    work.works = (int64_t)(end - first);
-    work.works_ns = activity_works_ns(activity, end) - activity_works_ns(activity, first);
+    work.operations = (int64_t)(end - first);
+    work.operations_ns = activity_operations_ns(activity, end) - activity_operations_ns(activity, first);
     return work;
 }
 
 /* New, free(): of each range of ROW. They are looked at in the order of the file, where one is near the other. */
-static struct range_work *works_of_row(const struct latency *latency, struct activity *activity,
-                                       const struct latency_row *row)
+static struct range_work *work_per_range(const struct latency *latency, struct activity *activity,
+                                         const struct latency_row *row)
 {
     size_t count = (size_t)row->count;
     const struct latency_range *ranges = &latency->ranges.at[row->first];
@@ -242,16 +242,16 @@ static struct range_work *works_of_row(const struct latency *latency, struct act
         events[i] = ranges[i].event;
     order_by(order, count, events);
     free(events);
-    struct range_work *works = mem_alloc(mem_times(count, sizeof *works));
+    struct range_work *per_range = mem_alloc(mem_times(count, sizeof *per_range));
     for (size_t i = 0; i < count; i++)
-        works[order[i]] = work_of(activity, &ranges[order[i]]);
+        per_range[order[i]] = work_of(activity, &ranges[order[i]]);
     free(order);
-    return works;
+    return per_range;
 }
 
-/* What the ranges of ROW, WORKS, went to; missing where one is of a file without work. */
+/* What the time of the ranges of ROW went to, by PER_RANGE; missing where one is of a file without work. */
 static void fill_parts(struct latency *latency, const struct activity *activity, struct latency_row *row,
-                       const struct range_work *works)
+                       const struct range_work *per_range)
 {
     const struct trace *trace = activity->trace;
     bool known = true;
@@ -259,16 +259,16 @@ static void fill_parts(struct latency *latency, const struct activity *activity,
         const struct latency_range *range = &latency->ranges.at[row->first + (size_t)i];
         known = known && activity->has_work[trace->tracks[trace->track[range->event]].file];
         for (int part = 0; part < LATENCY_PARTS; part++)
-            sum_add(&row->part_ns[part], works[i].parts_ns[part]);
-        row->works += works[i].works;
-        sum_add(&row->work_ns, works[i].works_ns);
+            sum_add(&row->part_ns[part], per_range[i].parts_ns[part]);
+        row->operations += per_range[i].operations;
+        sum_add(&row->work_ns, per_range[i].operations_ns);
     }
     for (int part = LATENCY_COMPUTATION; part <= LATENCY_COPIES; part++)
         sum_add(&row->busy_ns, row->part_ns[part]);
     row->idle_ns = row->total_ns - row->busy_ns;
     if (known)
         return;
-    row->busy_ns = row->idle_ns = row->works = row->work_ns = TABLE_INT_MISSING;
+    row->busy_ns = row->idle_ns = row->operations = row->work_ns = TABLE_INT_MISSING;
     for (int part = 0; part < LATENCY_PARTS; part++)
         row->part_ns[part] = TABLE_INT_MISSING;
 }
@@ -290,20 +290,21 @@ static int64_t outlier_from_ns(const struct latency *latency, const struct laten
     return from_ns > tenth_more ? from_ns : tenth_more;
 }
 
-/* Lower medians over the WORKS of ROW of each part and of the operations launched. NUMBERS has room for a number of each. */
-static struct range_work medians_of(const struct latency_row *row, const struct range_work *works,
+/* Lower medians, over the ranges of ROW, of each part and of the operations launched. NUMBERS has room for a number of
+ * each range. */
+static struct range_work medians_of(const struct latency_row *row, const struct range_work *per_range,
                                     int64_t *numbers)
 {
     struct range_work medians = { 0 };
     size_t count = (size_t)row->count;
     for (int part = 0; part < LATENCY_PARTS; part++) {
         for (size_t i = 0; i < count; i++)
-            numbers[i] = works[i].parts_ns[part];
+            numbers[i] = per_range[i].parts_ns[part];
         medians.parts_ns[part] = stats_value_at(numbers, count, (count - 1) / 2);
     }
     for (size_t i = 0; i < count; i++)
-        numbers[i] = works[i].works;
-    medians.works = stats_value_at(numbers, count, (count - 1) / 2);
+        numbers[i] = per_range[i].operations;
+    medians.operations = stats_value_at(numbers, count, (count - 1) / 2);
     return medians;
 }
 
@@ -323,8 +324,8 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
         .median_ns = row->p50_ns,
         .longer_ns = range->duration_ns - row->p50_ns,
         .grew_ns = TABLE_INT_MISSING,
-        .works = known ? work->works : TABLE_INT_MISSING,
-        .median_works = known ? medians->works : TABLE_INT_MISSING,
+        .operations = known ? work->operations : TABLE_INT_MISSING,
+        .median_operations = known ? medians->operations : TABLE_INT_MISSING,
     };
     group_show_thread(trace, trace->track[range->event], &thread);
     outlier.thread = (struct text){ arena_strndup(&latency->texts, thread.at, thread.count), thread.count };
@@ -341,7 +342,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
 }
 
 static void add_outliers(struct latency *latency, const struct activity *activity, struct latency_row *row,
-                         const struct range_work *works, int64_t *numbers)
+                         const struct range_work *per_range, int64_t *numbers)
 {
     int64_t from_ns = outlier_from_ns(latency, row);
     const struct latency_range *ranges = &latency->ranges.at[row->first];
@@ -349,9 +350,10 @@ static void add_outliers(struct latency *latency, const struct activity *activit
         row->outliers++;
     if (row->outliers == 0)
         return;
-    struct range_work medians = medians_of(row, works, numbers);
+    struct range_work medians = medians_of(row, per_range, numbers);
     for (int64_t i = row->count - row->outliers; i < row->count; i++)
-        *VEC_PUSH(&latency->outliers) = outlier_of(latency, activity, row, &ranges[i], &works[i], &medians);
+        *VEC_PUSH(&latency->outliers) =
+            outlier_of(latency, activity, row, &ranges[i], &per_range[i], &medians);
 }
 
 static bool is_nearer(const void *context, const void *left, const void *right)
@@ -414,10 +416,10 @@ static void fill_rows(struct latency *latency, struct activity *activity)
         fill_durations(latency, &latency->rows.at[i], numbers);
     runs_sort(latency->rows.at, latency->rows.count, sizeof *latency->rows.at, takes_less, NULL);
     for (size_t i = 0; i < latency->rows.count; i++) {
-        struct range_work *works = works_of_row(latency, activity, &latency->rows.at[i]);
-        fill_parts(latency, activity, &latency->rows.at[i], works);
-        add_outliers(latency, activity, &latency->rows.at[i], works, numbers);
-        free(works);
+        struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
+        fill_parts(latency, activity, &latency->rows.at[i], per_range);
+        add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
+        free(per_range);
     }
     runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
     free(numbers);

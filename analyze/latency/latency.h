@@ -30,7 +30,7 @@ struct latency_row {
     struct text name; /* with '*' for numbers */
     int64_t count, total_ns, mean_ns, stddev_ns, min_ns, p50_ns, p90_ns, p95_ns, p99_ns, max_ns;
     int64_t busy_ns, idle_ns;       /* of the devices of the file, added up; missing where it has none */
-    int64_t works, work_ns;         /* launched within, on the thread of the range; missing as above */
+    int64_t operations, work_ns;    /* launched within, on the thread of the range; missing as above */
     int64_t part_ns[LATENCY_PARTS]; /* added up; missing as above */
     int64_t outliers;
     size_t first; /* of latency.ranges: those of the row, the shortest first */
@@ -41,9 +41,9 @@ struct latency_outlier {
     int64_t rank, start_ns, duration_ns;
     struct text thread, name; /* name as in the file */
     int64_t median_ns, longer_ns;
-    struct text part;            /* what is most above its median over the row; missing when nothing is */
-    int64_t grew_ns;             /* by how much */
-    int64_t works, median_works; /* launched within */
+    struct text part; /* what is most above its median over the row; missing when nothing is */
+    int64_t grew_ns;  /* by how much */
+    int64_t operations, median_operations; /* launched within */
 };
 
 /* Ranges of a row whose duration lies in [FROM, TO). */

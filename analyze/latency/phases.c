@@ -45,23 +45,24 @@ static bool begins_later(const void *context, const void *left, const void *righ
 /* Every annotation that marks a step; each name is examined once. */
 static void find_annotations(struct phase_query *query)
 {
-    enum { UNASKED, NONE, KNOWN };
+    enum { NOT_CHECKED, NOT_STEP, IS_STEP };
     const struct trace *trace = query->trace;
     size_t count = names_count(trace->names);
-    uint8_t *asked = mem_zalloc(count + 1, 1);
+    uint8_t *known = mem_zalloc(count + 1, 1);
     struct serving_step *of_name = mem_alloc(mem_times(count + 1, sizeof *of_name));
     for (event_id e = 0; e < trace->event_count; e++) {
         name_id name = trace->name[e];
         if (trace->kind[e] != EVENT_ANNOTATION || trace->flags[e] & (EVENT_POINT | EVENT_NO_DURATION) ||
             region_was_open(trace, e))
             continue;
-        if (asked[name] == UNASKED)
-            asked[name] = serving_step_of(names_text(trace->names, name), &of_name[name]) ? KNOWN : NONE;
-        if (asked[name] == KNOWN && selection_holds(query->selection, e))
+        if (known[name] == NOT_CHECKED)
+            known[name] =
+                serving_step_of(names_text(trace->names, name), &of_name[name]) ? IS_STEP : NOT_STEP;
+        if (known[name] == IS_STEP && selection_holds(query->selection, e))
             *VEC_PUSH(&query->steps) = (struct phase_step){ .event = e, .step = of_name[name] };
     }
     runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, begins_later, trace);
-    free(asked);
+    free(known);
     free(of_name);
 }
 
@@ -94,10 +95,10 @@ static void time_step(struct phase_query *query, struct phase_step *step, const 
     step->start_ns = trace_start_ns(trace, step->event);
     step->end_ns = trace_end_ns(trace, step->event);
     step->has_work = activity->has_work[trace->tracks[thread].file];
-    size_t first, end = activity_works(activity, thread, step->start_ns, step->end_ns, &first);
+    size_t first, end = activity_operations(activity, thread, step->start_ns, step->end_ns, &first);
     intervals_clear(busy);
     for (size_t i = first; i < end; i++) {
-        event_id work = activity->gpu->event[activity->works[i]];
+        event_id work = activity->gpu->event[activity->operations[i]];
         int64_t end_ns = trace_end_ns(trace, work);
         intervals_add(busy, trace_start_ns(trace, work), end_ns);
         step->end_ns = end_ns > step->end_ns ? end_ns : step->end_ns;

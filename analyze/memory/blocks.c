@@ -3,7 +3,7 @@
  *
  * Both collect blocks, sort them by operator (or another key of rows) and size, and make a row of each run.
  */
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "base/sum.h"
 
 #include <math.h>
@@ -30,10 +30,10 @@ static int compare_blocks(const void *left, const void *right)
     return a->record < b->record ? -1 : a->record > b->record;
 }
 
-static void add_block(struct blocks *blocks, const struct memory_question *question, uint32_t record)
+static void add_block(struct blocks *blocks, const struct memory_query *query, uint32_t record)
 {
-    const struct memory_record *of = &question->records->at[record];
-    *VEC_PUSH(blocks) = (struct block){ memory_key(question, of), of->bytes, record };
+    const struct memory_record *of = &query->records->at[record];
+    *VEC_PUSH(blocks) = (struct block){ memory_key(query, of), of->bytes, record };
 }
 
 static void sort_blocks(struct blocks *blocks)
@@ -57,19 +57,18 @@ static double share_of(int64_t bytes, int64_t whole)
     return whole ? (double)bytes / (double)whole : NAN;
 }
 
-void memory_add_alive(const struct memory_question *question, const struct memory_device *device,
-                      uint32_t peak)
+void memory_add_alive(const struct memory_query *query, const struct memory_device *device, uint32_t peak)
 {
     static const char before_recording[] = "[before recording]";
-    const struct memory_record *at = question->records->at;
-    struct memory *memory = question->memory;
-    bool one_row = question->options->by == MEMORY_BY_DEVICE; /* also for memory in use before */
-    struct memory_blocks row = { .place = memory_place_of(question, device) };
+    const struct memory_record *at = query->records->at;
+    struct memory *memory = query->memory;
+    bool one_row = query->options->by == MEMORY_BY_DEVICE; /* also for memory in use before */
+    struct memory_blocks row = { .place = memory_place_of(query, device) };
     int64_t whole = at[peak].allocated, rest = whole;
     struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i <= peak; i++)
         if (at[i].bytes > 0 && at[i].ended_by > peak)
-            add_block(&blocks, question, i);
+            add_block(&blocks, query, i);
     sort_blocks(&blocks);
     for (size_t first = 0, end; first < blocks.count; first = end) {
         for (end = first + 1; end < blocks.count && blocks.at[end].key == blocks.at[first].key;)
@@ -80,7 +79,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
             bytes = whole;
             rest = 0;
         }
-        row.key = memory_key_text(question, blocks.at[first].key);
+        row.key = memory_key_text(query, blocks.at[first].key);
         row.bytes = bytes;
         row.share = share_of(bytes, whole);
         row.count = (int64_t)(end - first);
@@ -100,34 +99,34 @@ void memory_add_alive(const struct memory_question *question, const struct memor
 /* ---- never freed ---- */
 
 /* Is it a block that was not freed, and selected? */
-static bool is_unfreed(const struct memory_question *question, const struct memory_record *record)
+static bool is_unfreed(const struct memory_query *query, const struct memory_record *record)
 {
-    return record->bytes > 0 && record->ended_by == RECORD_NONE && memory_is_selected(question, record) &&
-           memory_owner_is_selected(question, record);
+    return record->bytes > 0 && record->ended_by == RECORD_NONE && memory_is_selected(query, record) &&
+           memory_owner_is_selected(query, record);
 }
 
-void memory_add_unfreed(const struct memory_question *question, const struct memory_device *device)
+void memory_add_unfreed(const struct memory_query *query, const struct memory_device *device)
 {
-    struct memory_place place = memory_place_of(question, device);
-    const struct memory_record *at = question->records->at;
+    struct memory_place place = memory_place_of(query, device);
+    const struct memory_record *at = query->records->at;
     struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i < device->first + device->count; i++)
-        if (is_unfreed(question, &at[i]))
-            add_block(&blocks, question, i);
+        if (is_unfreed(query, &at[i]))
+            add_block(&blocks, query, i);
     sort_blocks(&blocks);
     for (size_t first = 0, end; first < blocks.count; first = end) {
         const struct block *block = &blocks.at[first];
         for (end = first + 1;
              end < blocks.count && blocks.at[end].key == block->key && blocks.at[end].bytes == block->bytes;)
             end++;
-        *VEC_PUSH(&question->memory->unfreed) = (struct memory_blocks){
+        *VEC_PUSH(&query->memory->unfreed) = (struct memory_blocks){
             .place = place,
-            .key = memory_key_text(question, block->key),
+            .key = memory_key_text(query, block->key),
             .bytes = sum_of(block, end - first),
             .count = (int64_t)(end - first),
             .largest_bytes = block->bytes,
-            .first_ns = memory_moment(question, at[block->record].event),
-            .first_step = memory_step_number(question, at[block->record].event),
+            .first_ns = memory_moment(query, at[block->record].event),
+            .first_step = memory_step_number(query, at[block->record].event),
         };
     }
     VEC_FREE(&blocks);

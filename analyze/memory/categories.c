@@ -3,7 +3,7 @@
  *
  * The size of a category is the sum of its records: blocks that were allocated, freed, or changed their category.
  */
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "base/sum.h"
 
 #include <math.h>
@@ -47,24 +47,23 @@ static void add_record(struct category *category, const struct memory_record *re
 }
 
 /* The first and last selected record of DEVICE, which exist. */
-static struct extent find_extent(const struct memory_question *question, const struct memory_device *device)
+static struct extent find_extent(const struct memory_query *query, const struct memory_device *device)
 {
-    const struct memory_record *at = question->records->at;
+    const struct memory_record *at = query->records->at;
     struct extent extent = { device->first, device->first + device->count - 1 };
-    while (extent.first < extent.last && !memory_is_selected(question, &at[extent.first]))
+    while (extent.first < extent.last && !memory_is_selected(query, &at[extent.first]))
         extent.first++;
-    while (extent.last > extent.first && !memory_is_selected(question, &at[extent.last]))
+    while (extent.last > extent.first && !memory_is_selected(query, &at[extent.last]))
         extent.last--;
     return extent;
 }
 
-static struct memory_category row_of(const struct memory_question *question,
-                                     const struct memory_device *device, const struct category *category,
-                                     int64_t whole, bool tells_blocks)
+static struct memory_category row_of(const struct memory_query *query, const struct memory_device *device,
+                                     const struct category *category, int64_t whole, bool tells_blocks)
 {
-    const struct names *texts = question->trace->texts;
+    const struct names *texts = query->trace->texts;
     return (struct memory_category){
-        .place = memory_place_of(question, device),
+        .place = memory_place_of(query, device),
         .category = { names_text(texts, category->text), names_length(texts, category->text) },
         .peak_bytes = category->at_peak,
         .share = whole ? (double)category->at_peak / (double)whole : NAN,
@@ -76,12 +75,12 @@ static struct memory_category row_of(const struct memory_question *question,
     };
 }
 
-void memory_add_categories(const struct memory_question *question, const struct memory_device *device,
+void memory_add_categories(const struct memory_query *query, const struct memory_device *device,
                            uint32_t peak)
 {
-    const struct memory_record *at = question->records->at;
+    const struct memory_record *at = query->records->at;
     struct categories categories = { 0 };
-    struct extent extent = find_extent(question, device);
+    struct extent extent = find_extent(query, device);
     bool tells_blocks = false; /* the aggregated form does not */
     for (uint32_t i = device->first; i <= extent.last; i++) {
         if (i == extent.first)
@@ -89,9 +88,9 @@ void memory_add_categories(const struct memory_question *question, const struct 
                 categories.at[c].start = categories.at[c].most = categories.at[c].bytes;
         struct category *category = category_called(&categories, at[i].category);
         sum_add(&category->bytes, at[i].bytes);
-        if (memory_is_selected(question, &at[i]))
+        if (memory_is_selected(query, &at[i]))
             add_record(category, &at[i]);
-        tells_blocks |= memory_is_selected(question, &at[i]) && at[i].change == MEMORY_BLOCK;
+        tells_blocks |= memory_is_selected(query, &at[i]) && at[i].change == MEMORY_BLOCK;
         for (size_t c = 0; i == peak && c < categories.count; c++)
             categories.at[c].at_peak = categories.at[c].bytes;
         for (size_t c = 0; i == extent.last && c < categories.count; c++)
@@ -99,7 +98,7 @@ void memory_add_categories(const struct memory_question *question, const struct 
     }
     for (size_t c = 0; c < categories.count; c++)
         if (categories.at[c].used || categories.at[c].start != 0 || categories.at[c].end != 0)
-            *VEC_PUSH(&question->memory->categories) =
-                row_of(question, device, &categories.at[c], at[peak].allocated, tells_blocks);
+            *VEC_PUSH(&query->memory->categories) =
+                row_of(query, device, &categories.at[c], at[peak].allocated, tells_blocks);
     VEC_FREE(&categories);
 }

@@ -1,8 +1,8 @@
-/* memory.c - see memory.h. Everything is computed device by device; question.h lists the parts. */
+/* memory.c - see memory.h. Everything is computed device by device; query.h lists the parts. */
 #include "analyze/memory/memory.h"
 
 #include "analyze/many_rows.h"
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "facts/callers.h"
 #include "facts/features.h"
 #include <stdlib.h>
@@ -13,12 +13,12 @@ const struct trace_wants memory_code_wants = { .args =
                                                    MEMORY_RECORDS_WANTS | CALLERS_WANTS | CODE_PATHS_WANTS };
 
 /* Missing data of the files, and failed allocations. */
-static void count_notices(const struct memory_question *question)
+static void count_notices(const struct memory_query *query)
 {
-    struct memory *memory = question->memory;
-    const struct trace *trace = question->trace;
-    for (size_t d = 0; d < question->records->device_count; d++) {
-        const struct memory_device *device = &question->records->devices[d];
+    struct memory *memory = query->memory;
+    const struct trace *trace = query->trace;
+    for (size_t d = 0; d < query->records->device_count; d++) {
+        const struct memory_device *device = &query->records->devices[d];
         bool timeline = device->has_categories && !device->has_totals && !device->has_addresses;
         memory->timelines += timeline;
         memory->without_totals += device->has_totals || timeline ? 0 : device->count;
@@ -27,38 +27,38 @@ static void count_notices(const struct memory_question *question)
     }
     name_id out_of_memory = names_find(trace->names, "[OutOfMemory]", strlen("[OutOfMemory]"));
     for (event_id e = 0; e < trace->event_count && out_of_memory != NAME_NONE; e++)
-        memory->failures += trace->name[e] == out_of_memory && selection_holds_place(question->selection, e);
+        memory->failures += trace->name[e] == out_of_memory && selection_holds_place(query->selection, e);
     memory->lacks_stacks = memory->paths && !(trace_features(trace) & FEATURE_STACKS);
-    memory->lacks_steps = memory->by == MEMORY_BY_STEP && question->steps->count == 0;
+    memory->lacks_steps = memory->by == MEMORY_BY_STEP && query->steps->count == 0;
 }
 
 /* Is this memory selected? Memory of the host, or of an unknown device, always is. */
 static bool is_wanted(const struct memory_options *options, const struct memory_device *device)
 {
-    return memory_is_host(device) || device->type == MEMORY_TYPE_UNTOLD ||
+    return memory_is_host(device) || device->type == MEMORY_TYPE_UNKNOWN ||
            ranges_hold(&options->devices, device->id);
 }
 
-static void add_device(const struct memory_question *question, struct memory_board *board,
+static void add_device(const struct memory_query *query, struct memory_board *board,
                        const struct memory_device *device)
 {
-    struct memory *memory = question->memory;
-    if (!is_wanted(question->options, device) || !memory_add_peak(question, device))
+    struct memory *memory = query->memory;
+    if (!is_wanted(query->options, device) || !memory_add_peak(query, device))
         return;
     uint32_t peak = memory->peaks.at[memory->peaks.count - 1].record;
     bool full = memory->operators.count >= MANY_ROWS;
     memory->left_out += memory->steps.count >= MANY_ROWS || full;
     if (memory->steps.count < MANY_ROWS)
-        memory_add_steps(question, device);
-    if (question->options->brief)
+        memory_add_steps(query, device);
+    if (query->options->brief)
         return;
     if (device->has_categories)
-        memory_add_categories(question, device, peak);
+        memory_add_categories(query, device, peak);
     if ((device->has_owners || !device->has_categories) && !full)
-        memory_add_operators(question, board, device);
+        memory_add_operators(query, board, device);
     if (device->has_addresses) {
-        memory_add_alive(question, device, peak);
-        memory_add_unfreed(question, device);
+        memory_add_alive(query, device, peak);
+        memory_add_unfreed(query, device);
     }
 }
 
@@ -71,16 +71,16 @@ struct memory *memory_analyze(const struct trace *trace, const struct selection 
     memory->texts = names_open();
     struct memory_records *own = options->brief ? memory_records_open(trace, MEMORY_LEVELS) : NULL;
     const struct memory_records *records = own ? own : memory_records_of(trace, MEMORY_OWNERS);
-    struct memory_question question;
-    memory_question_open(&question, trace, selection, options, records, memory);
-    struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
+    struct memory_query query;
+    memory_query_open(&query, trace, selection, options, records, memory);
+    struct memory_board *board = options->brief ? NULL : memory_board_open(&query);
     for (size_t d = 0; d < records->device_count; d++)
-        add_device(&question, board, &records->devices[d]);
+        add_device(&query, board, &records->devices[d]);
     if (!options->brief)
-        memory_add_lines(&question);
-    count_notices(&question);
+        memory_add_lines(&query);
+    count_notices(&query);
     memory_board_free(board);
-    memory_question_release(&question);
+    memory_query_release(&query);
     memory_records_free(own);
     return memory;
 }

@@ -4,7 +4,7 @@
  * Totals by key are kept in arrays, which are cleared after each device. Totals of calls with callees are added up
  * along the call tree, but only for calls with records, so that a device with few records costs little.
  */
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "base/sum.h"
 
 #include <stdlib.h>
@@ -29,10 +29,10 @@ struct memory_board {
 
 /* ---- totals by operator ---- */
 
-struct memory_board *memory_board_open(const struct memory_question *question)
+struct memory_board *memory_board_open(const struct memory_query *query)
 {
-    size_t keys = question->key_count, nodes = question->records->tree->count;
-    size_t names = names_count(question->trace->names);
+    size_t keys = query->key_count, nodes = query->records->tree->count;
+    size_t names = names_count(query->trace->names);
     struct memory_board *board = mem_alloc(sizeof *board);
     *board = (struct memory_board){
         .self = mem_zalloc(keys + 1, sizeof *board->self),
@@ -91,19 +91,19 @@ static void list_key(struct memory_board *board, uint32_t key)
     board->listed[key] = true;
 }
 
-static void board_add(struct memory_board *board, const struct memory_question *question,
+static void board_add(struct memory_board *board, const struct memory_query *query,
                       const struct memory_record *record)
 {
-    const struct calltree *tree = question->records->tree;
+    const struct calltree *tree = query->records->tree;
     int way = record->bytes < 0 ? FREED : ALLOCATED;
     struct sums sums = { 0 };
     sums.count[way] = record->bytes != 0;
     sums.bytes[way] = llabs(record->bytes);
 
-    uint32_t key = memory_key(question, record);
+    uint32_t key = memory_key(query, record);
     list_key(board, key);
     add_sums(&board->self[key], &sums);
-    if (question->options->by != MEMORY_BY_OPERATOR) {
+    if (query->options->by != MEMORY_BY_OPERATOR) {
         add_sums(&board->total[key], &sums); /* keys do not nest */
         return;
     }
@@ -147,16 +147,16 @@ static void sort_nodes(struct memory_board *board)
 }
 
 /* Propagate the totals of calls to their callers and to the totals of names; nested calls of a name count once. */
-static void board_sum_up(struct memory_board *board, const struct memory_question *question)
+static void board_sum_up(struct memory_board *board, const struct memory_query *query)
 {
-    const struct calltree *tree = question->records->tree;
+    const struct calltree *tree = query->records->tree;
     sort_nodes(board);
     for (size_t i = board->nodes.count; i-- > 0;) {
         node_id n = board->nodes.at[i];
         if (tree->parent[n] != NODE_NONE)
             add_sums(&board->calls[tree->parent[n]], &board->calls[n]);
     }
-    const name_id *name = question->trace->name;
+    const name_id *name = query->trace->name;
     /* callers first; the last iteration empties the stack */
     for (size_t i = 0; i <= board->nodes.count; i++) {
         node_id n = i < board->nodes.count ? board->nodes.at[i] : NODE_NONE;
@@ -166,7 +166,7 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
         if (n == NODE_NONE)
             break;
         name_id own = name[tree->event[n]];
-        if (board->open[own]++ == 0 && !question->is_step[own]) {
+        if (board->open[own]++ == 0 && !query->is_step[own]) {
             list_key(board, own);
             add_sums(&board->total[own], &board->calls[n]);
         }
@@ -177,34 +177,33 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
 /* ---- operators ---- */
 
 /* Is the row of KEY selected? Only totals of operators include records that are not selected themselves. */
-static bool is_shown(const struct memory_question *question, uint32_t key)
+static bool is_shown(const struct memory_query *query, uint32_t key)
 {
-    if (question->options->by != MEMORY_BY_OPERATOR)
+    if (query->options->by != MEMORY_BY_OPERATOR)
         return true;
-    return key == question->no_operator ? !question->options->filtered
-                                        : selection_holds_name(question->selection, key);
+    return key == query->no_operator ? !query->options->filtered
+                                     : selection_holds_name(query->selection, key);
 }
 
-void memory_add_operators(const struct memory_question *question, struct memory_board *board,
+void memory_add_operators(const struct memory_query *query, struct memory_board *board,
                           const struct memory_device *device)
 {
-    struct memory_place place = memory_place_of(question, device);
-    bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
+    struct memory_place place = memory_place_of(query, device);
+    bool by_operator = query->options->by == MEMORY_BY_OPERATOR;
     for (uint32_t i = device->first; i < device->first + device->count; i++) {
-        const struct memory_record *record = &question->records->at[i];
-        if (memory_is_selected(question, record) &&
-            (by_operator || memory_owner_is_selected(question, record)))
-            board_add(board, question, record);
+        const struct memory_record *record = &query->records->at[i];
+        if (memory_is_selected(query, record) && (by_operator || memory_owner_is_selected(query, record)))
+            board_add(board, query, record);
     }
-    board_sum_up(board, question);
+    board_sum_up(board, query);
     for (size_t i = 0; i < board->keys.count; i++) {
         uint32_t key = board->keys.at[i];
-        if (!is_shown(question, key))
+        if (!is_shown(query, key))
             continue;
         const struct sums *self = &board->self[key], *total = &board->total[key];
-        *VEC_PUSH(&question->memory->operators) = (struct memory_operator){
+        *VEC_PUSH(&query->memory->operators) = (struct memory_operator){
             .place = place,
-            .key = memory_key_text(question, key),
+            .key = memory_key_text(query, key),
             .self_allocated_bytes = self->bytes[ALLOCATED],
             .allocated_bytes = total->bytes[ALLOCATED],
             .self_net_bytes = self->bytes[ALLOCATED] - self->bytes[FREED],

@@ -1,15 +1,15 @@
 /* steps.c - memory in use at the start, peak and end of each step. */
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "base/sum.h"
 
 /* One pass suffices, because both steps and records are in order of time. */
-void memory_add_steps(const struct memory_question *question, const struct memory_device *device)
+void memory_add_steps(const struct memory_query *query, const struct memory_device *device)
 {
-    const struct trace *trace = question->trace;
-    const struct memory_record *at = question->records->at;
-    const struct step_list *steps = question->steps;
-    struct memory *memory = question->memory;
-    struct memory_place place = memory_place_of(question, device);
+    const struct trace *trace = query->trace;
+    const struct memory_record *at = query->records->at;
+    const struct step_list *steps = query->steps;
+    struct memory *memory = query->memory;
+    struct memory_place place = memory_place_of(query, device);
     uint32_t i = device->first, end = device->first + device->count;
     int64_t level = device->before, reserved = -1;
     for (size_t s = 0; s < steps->count; s++) {
@@ -27,7 +27,7 @@ void memory_add_steps(const struct memory_question *question, const struct memor
             reserved = at[i].reserved;
             peak = level > peak ? level : peak;
         }
-        if (!selection_holds_place(question->selection, step->event))
+        if (!selection_holds_place(query->selection, step->event))
             continue;
         *VEC_PUSH(&memory->steps) =
             (struct memory_step){ .place = place,

@@ -1,5 +1,5 @@
 /* tables.c - the columns of the tables of memory, and how they are shown. */
-#include "analyze/memory/question.h"
+#include "analyze/memory/query.h"
 #include "base/result.h"
 #include <stddef.h>
 

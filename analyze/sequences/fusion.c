@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
+enum { NOT_CHECKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
 /* The tensor between two operators, by their arguments. */
 struct between {
@@ -29,7 +29,7 @@ struct between {
 };
 
 struct fusion_query {
-    const struct stream_works *works;
+    const struct stream_operations *operations;
     struct names *pairs;         /* of arguments, as bytes: they are few */
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
@@ -48,13 +48,13 @@ struct join {
 
 static bool is_fusable(struct fusion_query *query, const struct stream_work *work)
 {
-    const struct trace *trace = query->works->trace;
-    name_id name = trace->name[work_event(query->works, work)];
-    enum gpu_work kind = (enum gpu_work)query->works->gpu->work[work->position];
-    event_id op = work_op(query->works, work);
+    const struct trace *trace = query->operations->trace;
+    name_id name = trace->name[work_event(query->operations, work)];
+    enum gpu_work kind = (enum gpu_work)query->operations->gpu->work[work->position];
+    event_id op = work_op(query->operations, work);
     if (gpu_work_communicates(kind))
         return false;
-    if (query->of_work[name] == UNASKED) {
+    if (query->of_work[name] == NOT_CHECKED) {
         const char *text = names_text(trace->names, name);
         bool good = kind == GPU_MEMCPY   ? copy_kind_of(text).direction == COPY_DTOD
                     : kind == GPU_MEMSET ? true
@@ -64,7 +64,7 @@ static bool is_fusable(struct fusion_query *query, const struct stream_work *wor
     if (query->of_work[name] == NOT_FUSABLE || op == EVENT_NONE)
         return query->of_work[name] == FUSABLE;
     uint8_t *of_op = &query->of_op[trace->name[op]];
-    if (*of_op == UNASKED)
+    if (*of_op == NOT_CHECKED)
         *of_op = operator_is_product(trace_name(trace, op)) ? NOT_FUSABLE : FUSABLE;
     return *of_op == FUSABLE;
 }
@@ -176,8 +176,8 @@ static struct between compare_inputs(const struct trace *trace, const struct inp
 static struct between bytes_between(struct fusion_query *query, const struct stream_work *a,
                                     const struct stream_work *b)
 {
-    const struct trace *trace = query->works->trace;
-    event_id op_a = work_op(query->works, a), op_b = work_op(query->works, b);
+    const struct trace *trace = query->operations->trace;
+    event_id op_a = work_op(query->operations, a), op_b = work_op(query->operations, b);
     if (op_a == EVENT_NONE || op_b == EVENT_NONE || op_a == op_b)
         return (struct between){ 0, false };
     const struct inputs of[] = { inputs_of(trace, op_a), inputs_of(trace, op_b) };
@@ -201,10 +201,10 @@ static uint32_t module_of(const struct fusion_query *query, event_id call)
 static struct join join_of(struct fusion_query *query, const struct stream_work *a,
                            const struct stream_work *b)
 {
-    const struct trace *trace = query->works->trace;
+    const struct trace *trace = query->operations->trace;
     struct between between = bytes_between(query, a, b);
     struct join join = { .sized = between.sized, .bytes = between.bytes };
-    event_id call_a = work_call(query->works, a), call_b = work_call(query->works, b);
+    event_id call_a = work_call(query->operations, a), call_b = work_call(query->operations, b);
     size_t outer = outer_operator_of(&query->outer, trace, call_a);
     uint32_t module = module_of(query, call_a);
     join.together = join.bytes > 0 ||
@@ -254,10 +254,12 @@ static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwid
 }
 
 /* Of B with the work before it. */
-static int64_t add_join(struct grown *grown, const struct join *join, const struct stream_works *works,
-                        const struct stream_work *b, double bandwidth)
+static int64_t add_join(struct grown *grown, const struct join *join,
+                        const struct stream_operations *operations, const struct stream_work *b,
+                        double bandwidth)
 {
-    int64_t of_a = work_dur_ns(works, b - 1), of_b = work_dur_ns(works, b), gap_ns = work_gap_ns(works, b);
+    int64_t of_a = work_dur_ns(operations, b - 1), of_b = work_dur_ns(operations, b),
+            gap_ns = work_gap_ns(operations, b);
     int64_t own_ns = saved_ns(join, of_a < of_b ? of_a : of_b, bandwidth);
     grown->gaps_ns += gap_ns;
     grown->host_ns += b->because == LATE_HOST ? gap_ns : 0;
@@ -270,14 +272,14 @@ static int64_t add_join(struct grown *grown, const struct join *join, const stru
 static void keep_chain(struct fusions *fusions, struct fusion_query *query, const struct stream_work *first,
                        size_t count, const struct grown *grown)
 {
-    const struct stream_works *works = query->works;
-    const struct trace *trace = works->trace;
-    size_t outer = outer_operator_of(&query->outer, trace, work_call(works, first));
+    const struct stream_operations *operations = query->operations;
+    const struct trace *trace = operations->trace;
+    size_t outer = outer_operator_of(&query->outer, trace, work_call(operations, first));
     size_t begin = fusions->names.count;
     name_id op = outer == SIZE_MAX ? NAME_NONE : trace->name[query->outer.at[outer]];
     *VEC_PUSH(&fusions->names) = op;
     for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&fusions->names) = trace->name[work_event(works, &first[i])];
+        *VEC_PUSH(&fusions->names) = trace->name[work_event(operations, &first[i])];
     uint32_t id = names_add(fusions->keys, (const char *)&fusions->names.at[begin],
                             (count + 1) * sizeof *fusions->names.at);
     if (id == fusions->at.count)
@@ -297,27 +299,27 @@ static void keep_chain(struct fusions *fusions, struct fusion_query *query, cons
 }
 
 static void find_chains(struct sequences *sequences, struct fusion_query *query, struct fusions *fusions,
-                        const struct works_of_stream *stream)
+                        const struct operations_of_stream *stream)
 {
-    const struct stream_works *works = query->works;
-    const struct trace_device *device = works->gpu->devices[stream->device].properties;
+    const struct stream_operations *operations = query->operations;
+    const struct trace_device *device = operations->gpu->devices[stream->device].properties;
     struct device_peaks peaks;
     double bandwidth = device && device_peaks_find(device->name, &peaks) ? peaks.bandwidth / 1e9 : 0;
-    const struct stream_work *at = &works->at[stream->first];
+    const struct stream_work *at = &operations->at[stream->first];
     for (size_t first = 0, end; first < stream->count; first = end) {
         struct grown grown = { 0 };
         end = first + 1;
         if (!is_fusable(query, &at[first]))
             continue;
-        add_work(&grown, work_dur_ns(works, &at[first]));
+        add_work(&grown, work_dur_ns(operations, &at[first]));
         for (; end < stream->count && !at[end].paused && is_fusable(query, &at[end]); end++) {
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            int64_t own_ns = add_join(&grown, &join, works, &at[end], bandwidth);
-            *VEC_PUSH(&sequences->fused) =
-                (struct fused_work){ work_event(works, &at[end]), work_call(works, &at[end]), own_ns };
-            add_work(&grown, work_dur_ns(works, &at[end]));
+            int64_t own_ns = add_join(&grown, &join, operations, &at[end], bandwidth);
+            *VEC_PUSH(&sequences->fused) = (struct fused_work){ work_event(operations, &at[end]),
+                                                                work_call(operations, &at[end]), own_ns };
+            add_work(&grown, work_dur_ns(operations, &at[end]));
         }
         if (end - first > 1)
             keep_chain(fusions, query, &at[first], end - first, &grown);
@@ -351,8 +353,8 @@ static void add_rows(struct sequences *sequences, const struct trace *trace, str
         if (fusion->op != NAME_NONE)
             row.op =
                 (struct text){ names_text(trace->names, fusion->op), names_length(trace->names, fusion->op) };
-        row.works = works_in_few_words(words, names, fusion->length);
-        row.names = works_in_full(words, names, fusion->length);
+        row.operations = operations_in_few_words(words, names, fusion->length);
+        row.names = operations_in_full(words, names, fusion->length);
         sum_add(&sequences->fusion_gain_ns, row.gain_ns);
         *VEC_PUSH(&sequences->fusions) = row;
     }
@@ -366,20 +368,20 @@ static bool has_modules(const struct trace *trace)
     return false;
 }
 
-void sequences_add_fusions(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_fusions(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words)
 {
-    const struct trace *trace = works->trace;
+    const struct trace *trace = operations->trace;
     size_t names = names_count(trace->names);
-    struct fusion_query query = { .works = works,
+    struct fusion_query query = { .operations = operations,
                                   .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL),
                                   .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
                                   .of_work = mem_zalloc(names + 1, 1),
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
-    for (size_t s = 0; s < works->streams.count; s++)
-        find_chains(sequences, &query, &fusions, &works->streams.at[s]);
+    for (size_t s = 0; s < operations->streams.count; s++)
+        find_chains(sequences, &query, &fusions, &operations->streams.at[s]);
     add_rows(sequences, trace, words, &fusions);
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);

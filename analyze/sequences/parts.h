@@ -1,11 +1,11 @@
 /*
  * parts.h - what the files of analyze/sequences share.
  *
- *     struct stream_works works = stream_works_open(trace, selection, by_steps);
+ *     struct stream_operations operations = stream_operations_open(trace, selection, by_steps);
  *     for (size_t s = 0; s < works.streams.count; s++)
  *         for (size_t i = works.streams.at[s].first; ...)
  *             ...
- *     stream_works_release(&works);
+ *     stream_operations_release(&operations);
  */
 #ifndef TPA_ANALYZE_SEQUENCES_PARTS_H
 #define TPA_ANALYZE_SEQUENCES_PARTS_H
@@ -30,76 +30,80 @@ struct stream_work {
     bool paused; /* no chain reaches over the gap before it: ALONE, or too long */
 };
 
-struct works_of_stream {
+struct operations_of_stream {
     uint32_t device; /* of gpu_events.devices */
     track_id track;
-    size_t first, count; /* of stream_works.at */
+    size_t first, count; /* of stream_operations.at */
 };
 
-struct stream_works {
+struct stream_operations {
     const struct trace *trace;
     const struct gpu_events *gpu;
     struct stream_work *at; /* stream after stream, by start */
     size_t count;
-    VEC_OF(struct works_of_stream) streams;
+    VEC_OF(struct operations_of_stream) streams;
 };
 
 /* The operations of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
-struct stream_works stream_works_open(const struct trace *trace, const struct selection *selection,
-                                      bool by_steps);
-void stream_works_release(struct stream_works *works);
+struct stream_operations stream_operations_open(const struct trace *trace, const struct selection *selection,
+                                                bool by_steps);
+void stream_operations_release(struct stream_operations *operations);
 
-static inline event_id work_event(const struct stream_works *works, const struct stream_work *work)
+/* The event of an operation, a kernel, copy or memset. */
+static inline event_id work_event(const struct stream_operations *operations, const struct stream_work *work)
 {
-    return works->gpu->event[work->position];
+    return operations->gpu->event[work->position];
 }
 
 /* The call that launched it; EVENT_NONE: it is not in the file. */
-static inline event_id work_call(const struct stream_works *works, const struct stream_work *work)
+static inline event_id work_call(const struct stream_operations *operations, const struct stream_work *work)
 {
-    return works->gpu->call[work->position];
+    return operations->gpu->call[work->position];
 }
 
 /* The operator that did; EVENT_NONE: none is known. */
-static inline event_id work_op(const struct stream_works *works, const struct stream_work *work)
+static inline event_id work_op(const struct stream_operations *operations, const struct stream_work *work)
 {
-    return works->gpu->op[work->position];
+    return operations->gpu->op[work->position];
 }
 
-static inline int64_t work_start_ns(const struct stream_works *works, const struct stream_work *work)
+/* Its start, end and duration, as trace_start_ns and others: the next three functions. */
+static inline int64_t work_start_ns(const struct stream_operations *operations,
+                                    const struct stream_work *work)
 {
-    return trace_start_ns(works->trace, work_event(works, work));
+    return trace_start_ns(operations->trace, work_event(operations, work));
 }
 
-static inline int64_t work_end_ns(const struct stream_works *works, const struct stream_work *work)
+static inline int64_t work_end_ns(const struct stream_operations *operations, const struct stream_work *work)
 {
-    return trace_end_ns(works->trace, work_event(works, work));
+    return trace_end_ns(operations->trace, work_event(operations, work));
 }
 
-static inline int64_t work_dur_ns(const struct stream_works *works, const struct stream_work *work)
+static inline int64_t work_dur_ns(const struct stream_operations *operations, const struct stream_work *work)
 {
-    return trace_dur_ns(works->trace, work_event(works, work));
+    return trace_dur_ns(operations->trace, work_event(operations, work));
 }
 
 /* From the end of the work before to its start; 0 when that is later, and where ALONE. */
-static inline int64_t work_gap_ns(const struct stream_works *works, const struct stream_work *work)
+static inline int64_t work_gap_ns(const struct stream_operations *operations, const struct stream_work *work)
 {
     if (work->alone)
         return 0;
-    int64_t gap_ns = work_start_ns(works, work) - work_end_ns(works, work - 1);
+    int64_t gap_ns = work_start_ns(operations, work) - work_end_ns(operations, work - 1);
     return gap_ns > 0 ? gap_ns : 0;
 }
 
 /* When each device was busy; free with busy_times_free. */
-struct busy_time *busy_times_open(const struct stream_works *works);
-void busy_times_free(struct busy_time *busy, const struct stream_works *works);
+struct busy_time *busy_times_open(const struct stream_operations *operations);
+void busy_times_free(struct busy_time *busy, const struct stream_operations *operations);
 
 /* Time within [START, END) in which DEVICE of BUSY had no work. Ask in the order of time. */
 int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
 
 /* Rank of the file, and numbers of device and stream, of the operations of STREAM. */
-void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
-                        int64_t *device, int64_t *number);
+void stream_operations_place(const struct stream_operations *operations,
+                             const struct operations_of_stream *stream, int64_t *rank, int64_t *device,
+                             int64_t *number);
 
 /*
  * The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by
@@ -112,6 +116,7 @@ struct outer_operators {
     size_t *near;  /* by track: where was searched last */
 };
 
+/* New; release with outer_operators_release. NAMES is not needed afterwards. */
 struct outer_operators outer_operators_open(const struct trace *trace, const bool *names);
 void outer_operators_release(struct outer_operators *outer);
 
@@ -127,25 +132,26 @@ struct work_words {
     int64_t left_out;         /* texts that were not made, as they would be more than memory should hold */
 };
 
+/* New; TRACE and TEXTS must outlive it and what it returns. Free with work_words_free. */
 struct work_words *work_words_open(const struct trace *trace, struct arena *texts);
 void work_words_free(struct work_words *words);
 
 /* The names of COUNT operations in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
-struct text works_in_few_words(struct work_words *words, const name_id *names, size_t count);
+struct text operations_in_few_words(struct work_words *words, const name_id *names, size_t count);
 
 /* The same whole, demangled, with " | " between; AT is NULL when left out. */
-struct text works_in_full(struct work_words *words, const name_id *names, size_t count);
+struct text operations_in_full(struct work_words *words, const name_id *names, size_t count);
 
 /* Each adds its rows to SEQUENCES. */
-void sequences_add_repeats(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_repeats(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words, bool all);
-void sequences_add_runs(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_runs(struct sequences *sequences, const struct stream_operations *operations,
                         const struct sequence_options *options);
-void sequences_add_fusions(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_fusions(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words);
 
 /* False and ERR when no operator is called OP, a name or a regular expression. */
-bool sequences_add_patterns(struct sequences *sequences, const struct stream_works *works,
+bool sequences_add_patterns(struct sequences *sequences, const struct stream_operations *operations,
                             struct work_words *words, const char *op, struct tpa_error *err);
 
 #endif

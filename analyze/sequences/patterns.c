@@ -92,17 +92,17 @@ static void add_rows(struct sequences *sequences, struct work_words *words, cons
                                    .length = (int64_t)pattern->length,
                                    .device_ns = pattern->device_ns,
                                    .host_ns = pattern->host_ns };
-        row.works = works_in_few_words(words, &names[pattern->first], pattern->length);
-        row.names = works_in_full(words, &names[pattern->first], pattern->length);
+        row.operations = operations_in_few_words(words, &names[pattern->first], pattern->length);
+        row.names = operations_in_full(words, &names[pattern->first], pattern->length);
         *VEC_PUSH(&sequences->patterns) = row;
     }
 }
 
-static void add_patterns(struct sequences *sequences, const struct stream_works *works,
+static void add_patterns(struct sequences *sequences, const struct stream_operations *operations,
                          struct work_words *words, const struct outer_operators *outer,
                          const struct launched *all, size_t count)
 {
-    const struct trace *trace = works->trace;
+    const struct trace *trace = operations->trace;
     name_id *names =
         mem_alloc(mem_times(2 * count + 1, sizeof *names)); /* before each pattern: its operator */
     struct names *keys = names_open();
@@ -135,22 +135,22 @@ static void add_patterns(struct sequences *sequences, const struct stream_works 
     free(names);
 }
 
-bool sequences_add_patterns(struct sequences *sequences, const struct stream_works *works,
+bool sequences_add_patterns(struct sequences *sequences, const struct stream_operations *operations,
                             struct work_words *words, const char *op, struct tpa_error *err)
 {
-    const struct trace *trace = works->trace;
+    const struct trace *trace = operations->trace;
     bool *names = match_operators(trace, op, err);
     if (!names)
         return false;
     struct outer_operators outer = outer_operators_open(trace, names);
     VEC_OF(struct launched) all = { 0 };
-    for (size_t i = 0; i < works->count; i++) {
-        size_t of = outer_operator_of(&outer, trace, work_call(works, &works->at[i]));
+    for (size_t i = 0; i < operations->count; i++) {
+        size_t of = outer_operator_of(&outer, trace, work_call(operations, &operations->at[i]));
         if (of != SIZE_MAX)
-            *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, work_event(works, &works->at[i]) };
+            *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, work_event(operations, &operations->at[i]) };
     }
     runs_sort(all.at, all.count, sizeof *all.at, is_later, trace);
-    add_patterns(sequences, works, words, &outer, all.at, all.count);
+    add_patterns(sequences, operations, words, &outer, all.at, all.count);
     VEC_FREE(&all);
     outer_operators_release(&outer);
     free(names);

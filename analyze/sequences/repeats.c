@@ -42,19 +42,19 @@ struct repeat {
 };
 
 struct repeat_query {
-    const struct stream_works *works;
+    const struct stream_operations *operations;
     const uint32_t *order; /* by name_id: its place among the names in alphabetical order */
     /* Of all operations of the stream before a place, modulo 2^32: those of a chain are less, unless works are LONG. */
     uint32_t *work_ns, *gaps_ns;
     bool are_long; /* operations of the stream */
     VEC_OF(struct repeat) found;
-    VEC_OF(uint32_t) occurrences; /* of the found: where each begins, of works->at */
+    VEC_OF(uint32_t) occurrences; /* of the found: where each begins, of operations->at */
 };
 
-/* The name of the operation at AT of works->at. */
-static name_id name_at(const struct stream_works *works, size_t at)
+/* The name of the operation at AT of operations->at. */
+static name_id name_at(const struct stream_operations *operations, size_t at)
 {
-    return works->trace->name[work_event(works, &works->at[at])];
+    return operations->trace->name[work_event(operations, &operations->at[at])];
 }
 
 /* ---- the chains of a stream ---- */
@@ -130,19 +130,19 @@ struct level {
 };
 
 /* How long the LENGTH operations from PLACE on took. */
-static int64_t work_of_chain_ns(const struct repeat_query *query, const struct works_of_stream *stream,
+static int64_t work_of_chain_ns(const struct repeat_query *query, const struct operations_of_stream *stream,
                                 uint32_t place, uint32_t length)
 {
     if (!query->are_long)
         return (uint32_t)(query->work_ns[place + length] - query->work_ns[place]);
     int64_t work_ns = 0;
     for (uint32_t i = place; i < place + length; i++)
-        work_ns += work_dur_ns(query->works, &query->works->at[stream->first + i]);
+        work_ns += work_dur_ns(query->operations, &query->operations->at[stream->first + i]);
     return work_ns;
 }
 
 /* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
-static void count_occurrence(const struct repeat_query *query, const struct works_of_stream *stream,
+static void count_occurrence(const struct repeat_query *query, const struct operations_of_stream *stream,
                              uint32_t *next, struct chain *chain, uint32_t place, uint32_t length)
 {
     next[place] = NO_CHAIN;
@@ -162,8 +162,8 @@ static void count_occurrence(const struct repeat_query *query, const struct work
 }
 
 /* Number the chains of LENGTH operations from those that are shorter by one, and count them. */
-static void lengthen(struct repeat_query *query, const struct works_of_stream *stream, struct level *level,
-                     uint32_t length)
+static void lengthen(struct repeat_query *query, const struct operations_of_stream *stream,
+                     struct level *level, uint32_t length)
 {
     size_t likely = 2 * level->shorter_count;
     pairs_clear(&level->pairs, likely < stream->count ? likely : stream->count);
@@ -182,7 +182,7 @@ static void lengthen(struct repeat_query *query, const struct works_of_stream *s
 }
 
 /* Chains that occur once go; the shorter ones in those that occur as often are hidden. */
-static void compare_levels(const struct works_of_stream *stream, struct level *level)
+static void compare_levels(const struct operations_of_stream *stream, struct level *level)
 {
     for (uint32_t place = 0; place < stream->count; place++) {
         uint32_t number = level->longer[place];
@@ -203,7 +203,7 @@ static void keep_chains(struct repeat_query *query, uint32_t stream, const struc
                         uint32_t length)
 {
     const struct chain *chains = level->of_shorter;
-    uint32_t first = (uint32_t)query->works->streams.at[stream].first;
+    uint32_t first = (uint32_t)query->operations->streams.at[stream].first;
     for (size_t i = 0; i < level->shorter_count; i++) {
         if (chains[i].count < SEQUENCE_LEAST || chains[i].hidden)
             continue;
@@ -235,29 +235,29 @@ static void swap_levels(struct level *level)
 }
 
 /* Time of the operations, and of the gaps before them, up to each place: a pause is in no chain, so it counts as none. */
-static void add_up(struct repeat_query *query, const struct works_of_stream *stream)
+static void add_up(struct repeat_query *query, const struct operations_of_stream *stream)
 {
     query->work_ns[0] = query->gaps_ns[0] = 0;
     query->are_long = false;
     for (size_t i = 0; i < stream->count; i++) {
-        const struct stream_work *work = &query->works->at[stream->first + i];
-        int64_t work_ns = work_dur_ns(query->works, work);
+        const struct stream_work *work = &query->operations->at[stream->first + i];
+        int64_t work_ns = work_dur_ns(query->operations, work);
         query->are_long = query->are_long || work_ns > LONG_NS - 1;
         query->work_ns[i + 1] = query->work_ns[i] + (uint32_t)work_ns;
         query->gaps_ns[i + 1] =
-            query->gaps_ns[i] + (uint32_t)(work->paused ? 0 : work_gap_ns(query->works, work));
+            query->gaps_ns[i] + (uint32_t)(work->paused ? 0 : work_gap_ns(query->operations, work));
     }
 }
 
 static void find_chains(struct repeat_query *query, uint32_t number, struct level *level)
 {
-    const struct works_of_stream *stream = &query->works->streams.at[number];
+    const struct operations_of_stream *stream = &query->operations->streams.at[number];
     add_up(query, stream);
     for (size_t i = stream->count; i-- > 0;) {
-        bool goes_on = i + 1 < stream->count && !query->works->at[stream->first + i + 1].paused;
+        bool goes_on = i + 1 < stream->count && !query->operations->at[stream->first + i + 1].paused;
         uint8_t behind = goes_on ? level->reach[i + 1] : 0;
         level->reach[i] = (uint8_t)(behind < SEQUENCE_MOST ? behind + 1 : SEQUENCE_MOST);
-        level->shorter[i] = name_at(query->works, stream->first + i);
+        level->shorter[i] = name_at(query->operations, stream->first + i);
     }
     level->longer_count = 0;
     lengthen(query, stream, level, SEQUENCE_LEAST);
@@ -278,9 +278,9 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
 static void find_all(struct repeat_query *query)
 {
     size_t most = 0, table = 16;
-    for (size_t s = 0; s < query->works->streams.count; s++)
-        if (query->works->streams.at[s].count > most)
-            most = query->works->streams.at[s].count;
+    for (size_t s = 0; s < query->operations->streams.count; s++)
+        if (query->operations->streams.at[s].count > most)
+            most = query->operations->streams.at[s].count;
     while (table < 4 * most) /* see pairs_grow */
         table *= 2;
     struct level level = { .shorter = mem_alloc(mem_times(most + 1, sizeof *level.shorter)),
@@ -293,7 +293,7 @@ static void find_all(struct repeat_query *query)
                            .pairs = { .at = mem_alloc(mem_times(table, sizeof *level.pairs.at)) } };
     query->work_ns = mem_alloc(mem_times(most + 1, sizeof *query->work_ns));
     query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
-    for (uint32_t s = 0; s < query->works->streams.count; s++)
+    for (uint32_t s = 0; s < query->operations->streams.count; s++)
         find_chains(query, s, &level);
     free(level.shorter);
     free(level.longer);
@@ -319,15 +319,15 @@ static int compare_named(const void *left, const void *right)
     return strcmp(((const struct named *)left)->text, ((const struct named *)right)->text);
 }
 
-/* By name_id: the place of each name of WORKS in alphabetical order. New; free with free(). */
-static uint32_t *order_names(const struct stream_works *works)
+/* By name_id: the place of each name of OPERATIONS in alphabetical order. New; free with free(). */
+static uint32_t *order_names(const struct stream_operations *operations)
 {
-    const struct trace *trace = works->trace;
+    const struct trace *trace = operations->trace;
     size_t all = names_count(trace->names);
     uint32_t *order = mem_zalloc(all + 1, sizeof *order);
     VEC_OF(struct named) used = { 0 };
-    for (size_t i = 0; i < works->count; i++) {
-        name_id name = name_at(works, i);
+    for (size_t i = 0; i < operations->count; i++) {
+        name_id name = name_at(operations, i);
         if (order[name]++ == 0)
             *VEC_PUSH(&used) = (struct named){ names_text(trace->names, name), name };
     }
@@ -350,8 +350,8 @@ static bool is_behind(const void *context, const void *left, const void *right)
     if (a->length != b->length)
         return a->length < b->length;
     for (uint32_t i = 0; i < a->length; i++) {
-        uint32_t of_a = query->order[name_at(query->works, a->first + i)],
-                 of_b = query->order[name_at(query->works, b->first + i)];
+        uint32_t of_a = query->order[name_at(query->operations, a->first + i)],
+                 of_b = query->order[name_at(query->operations, b->first + i)];
         if (of_a != of_b)
             return of_a > of_b;
     }
@@ -391,18 +391,18 @@ static void claim(const struct repeat_query *query, const struct repeat *repeat,
                 owner[i] = repeat->group;
 }
 
-static void take_names(const struct stream_works *works, const struct repeat *repeat,
+static void take_names(const struct stream_operations *operations, const struct repeat *repeat,
                        name_id names[SEQUENCE_MOST])
 {
     for (uint32_t i = 0; i < repeat->length; i++)
-        names[i] = name_at(works, repeat->first + i);
+        names[i] = name_at(operations, repeat->first + i);
 }
 
 /* The operations after which the names of REPEAT come again: its length where they do not, and at least 2. */
 static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
 {
     name_id names[SEQUENCE_MOST];
-    take_names(query->works, repeat, names);
+    take_names(query->operations, repeat, names);
     for (uint32_t period = 1; 2 * period <= repeat->length; period++)
         if (memcmp(names, names + period, (repeat->length - period) * sizeof *names) == 0)
             return period < SEQUENCE_LEAST ? SEQUENCE_LEAST : period;
@@ -412,7 +412,7 @@ static uint32_t period_of(const struct repeat_query *query, const struct repeat 
 /* Does its first occurrence begin where nothing goes before: after a pause, or in a new step? */
 static bool begins_period(const struct repeat_query *query, const struct repeat *repeat)
 {
-    return query->works->at[repeat->first].paused;
+    return query->operations->at[repeat->first].paused;
 }
 
 struct repeat_group {
@@ -437,8 +437,8 @@ static struct repeat_group *group_rows(struct repeat_query *query)
 {
     VEC_OF(struct repeat_group) groups = { 0 };
     VEC_RESERVE(&groups, 1);
-    uint32_t *owner = mem_alloc(mem_times(query->works->count + 1, sizeof *owner));
-    memset(owner, 0xff, query->works->count * sizeof *owner);
+    uint32_t *owner = mem_alloc(mem_times(query->operations->count + 1, sizeof *owner));
+    memset(owner, 0xff, query->operations->count * sizeof *owner);
     for (uint32_t i = 0; i < query->found.count; i++) {
         struct repeat *repeat = &query->found.at[i];
         repeat->group = majority(query, repeat, owner);
@@ -464,29 +464,29 @@ static struct repeat_group *group_rows(struct repeat_query *query)
 static struct repeat_row row_of(const struct repeat_query *query, struct work_words *words,
                                 const struct repeat *repeat, const struct repeat_group *groups)
 {
-    const struct stream_works *works = query->works;
-    const struct works_of_stream *stream = &works->streams.at[repeat->stream];
+    const struct stream_operations *operations = query->operations;
+    const struct operations_of_stream *stream = &operations->streams.at[repeat->stream];
     struct repeat_row row = { .count = repeat->count,
                               .length = repeat->length,
                               .every = repeat->every,
                               .work_ns = repeat->work_ns,
                               .gaps_ns = repeat->gaps_ns,
                               .alike = groups ? groups[repeat->group].members - 1 : TABLE_INT_MISSING };
-    stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
-    row.start_ns = work_start_ns(works, &works->at[repeat->first]) -
-                   trace_file_span(works->trace, works->trace->tracks[stream->track].file).start_ns;
+    stream_operations_place(operations, stream, &row.rank, &row.device, &row.stream);
+    row.start_ns = work_start_ns(operations, &operations->at[repeat->first]) -
+                   trace_file_span(operations->trace, operations->trace->tracks[stream->track].file).start_ns;
     name_id names[SEQUENCE_MOST];
-    take_names(works, repeat, names);
-    row.works = works_in_few_words(words, names, repeat->length);
-    row.names = works_in_full(words, names, repeat->length);
+    take_names(operations, repeat, names);
+    row.operations = operations_in_few_words(words, names, repeat->length);
+    row.names = operations_in_full(words, names, repeat->length);
     return row;
 }
 
-void sequences_add_repeats(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_repeats(struct sequences *sequences, const struct stream_operations *operations,
                            struct work_words *words, bool all)
 {
-    struct repeat_query query = { .works = works };
-    uint32_t *order = order_names(works);
+    struct repeat_query query = { .operations = operations };
+    uint32_t *order = order_names(operations);
     query.order = order;
     find_all(&query);
     runs_sort(query.found.at, query.found.count, sizeof *query.found.at, is_behind, &query);

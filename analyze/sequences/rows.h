@@ -21,23 +21,23 @@ struct repeat_row {
     int64_t every; /* least number of operations from the start of an occurrence to that of the next */
     int64_t work_ns,
         gaps_ns; /* of all occurrences: durations; from the end of an operation to the start of the next */
-    int64_t start_ns;         /* of the first occurrence, from the origin of the file */
-    int64_t alike;            /* chains left out, which lie shifted over this one; missing with ALL */
-    struct text works, names; /* in few words; whole, with " | " between */
+    int64_t start_ns;              /* of the first occurrence, from the origin of the file */
+    int64_t alike;                 /* chains left out, which lie shifted over this one; missing with ALL */
+    struct text operations, names; /* in few words; whole, with " | " between */
 };
 
 /* What short operations in a row come to in a group. Idle time before an operation is of the group of that work. */
 struct short_row {
     struct group_key key;
-    int64_t runs;                    /* with at least one operation of the group */
-    int64_t works, work_ns, idle_ns; /* idle time of the device between them */
+    int64_t runs;                         /* with at least one operation of the group */
+    int64_t operations, work_ns, idle_ns; /* idle time of the device between them */
     int64_t host_ns, device_ns,
         late_ns; /* of it: the launch was late, the work was queued, the launch is unknown */
 };
 
 /* A run of short operations. */
 struct run_row {
-    int64_t rank, device, stream, start_ns, works, work_ns, idle_ns, host_ns, device_ns, late_ns;
+    int64_t rank, device, stream, start_ns, operations, work_ns, idle_ns, host_ns, device_ns, late_ns;
     int64_t not_queued;      /* operations that were launched after the stream had run empty */
     int64_t gain_ns;         /* of a CUDA graph, at most; missing where fewer than half were not queued */
     struct text first, last; /* operators; without one the work */
@@ -50,14 +50,14 @@ struct fusion_row {
     int64_t host_ns, device_ns; /* of the gaps: the launch was late; all others */
     int64_t bytes;   /* tensors that one wrote and the next read; missing where no sizes were recorded */
     int64_t gain_ns; /* at most */
-    struct text works, names;
+    struct text operations, names;
 };
 
 /* What the outermost calls of the operator requested launched. */
 struct pattern_row {
     struct text op;
     int64_t count, length, device_ns, host_ns;
-    struct text works, names;
+    struct text operations, names;
 };
 
 /* An operation that could be part of the one before it, of a chain that the fusions add up. */

@@ -40,7 +40,7 @@ static struct short_row *row_of_group(struct short_rows *rows, uint32_t id)
 
 static void add_to_row(struct short_row *row, int64_t work_ns, int64_t idle_ns, uint8_t because)
 {
-    row->works++;
+    row->operations++;
     row->work_ns += work_ns;
     sum_add(&row->idle_ns, idle_ns);
     sum_add(because == LATE_HOST     ? &row->host_ns
@@ -55,18 +55,18 @@ static struct text name_text(const struct trace *trace, event_id e)
 }
 
 /* What WORK is called where there is little room: by its operator. */
-static struct text short_name(const struct stream_works *works, const struct stream_work *work)
+static struct text short_name(const struct stream_operations *operations, const struct stream_work *work)
 {
-    event_id op = work_op(works, work);
-    return name_text(works->trace, op != EVENT_NONE ? op : work_event(works, work));
+    event_id op = work_op(operations, work);
+    return name_text(operations->trace, op != EVENT_NONE ? op : work_event(operations, work));
 }
 
 /* The gain of a graph: the idle time except what a graph leaves before each operation. */
 static void judge(struct sequences *sequences, struct run_row *row)
 {
-    int64_t left_ns = row->works * GRAPH_WORK_NS;
+    int64_t left_ns = row->operations * GRAPH_WORK_NS;
     row->gain_ns = TABLE_INT_MISSING;
-    if (2 * row->not_queued < row->works)
+    if (2 * row->not_queued < row->operations)
         return;
     row->gain_ns = row->idle_ns > left_ns ? row->idle_ns - left_ns : 0;
     sequences->graphs++;
@@ -74,22 +74,23 @@ static void judge(struct sequences *sequences, struct run_row *row)
 }
 
 /* The run of COUNT operations from FIRST on, of STREAM. */
-static void add_run(struct short_rows *rows, const struct stream_works *works,
-                    const struct works_of_stream *stream, const struct stream_work *first, size_t count)
+static void add_run(struct short_rows *rows, const struct stream_operations *operations,
+                    const struct operations_of_stream *stream, const struct stream_work *first, size_t count)
 {
     struct sequences *sequences = rows->sequences;
-    const struct trace *trace = works->trace;
-    struct run_row row = { .first = short_name(works, first), .last = short_name(works, &first[count - 1]) };
-    int64_t end_ns = work_start_ns(works, first);
+    const struct trace *trace = operations->trace;
+    struct run_row row = { .first = short_name(operations, first),
+                           .last = short_name(operations, &first[count - 1]) };
+    int64_t end_ns = work_start_ns(operations, first);
     struct short_row whole = { 0 };
-    stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
+    stream_operations_place(operations, stream, &row.rank, &row.device, &row.stream);
     row.start_ns = end_ns - trace_file_span(trace, trace->tracks[stream->track].file).start_ns;
     rows->run++;
     for (const struct stream_work *work = first; work < first + count; work++) {
-        int64_t start_ns = work_start_ns(works, work), work_ns = work_dur_ns(works, work);
+        int64_t start_ns = work_start_ns(operations, work), work_ns = work_dur_ns(operations, work);
         int64_t idle_ns = busy_times_idle_ns(rows->busy, stream->device, end_ns, start_ns);
-        uint32_t group =
-            group_of(sequences->group, work_event(works, work), work_call(works, work), work_op(works, work));
+        uint32_t group = group_of(sequences->group, work_event(operations, work), work_call(operations, work),
+                                  work_op(operations, work));
         struct short_row *of_group = row_of_group(rows, group);
         assert(rows->last_run);
         of_group->runs += rows->last_run[group] != rows->run;
@@ -101,7 +102,7 @@ static void add_run(struct short_rows *rows, const struct stream_works *works,
         end_ns = start_ns + work_ns > end_ns ? start_ns + work_ns : end_ns;
     }
     sequences->total.runs++;
-    row.works = whole.works;
+    row.operations = whole.operations;
     row.work_ns = whole.work_ns;
     row.idle_ns = whole.idle_ns;
     row.host_ns = whole.host_ns;
@@ -111,16 +112,16 @@ static void add_run(struct short_rows *rows, const struct stream_works *works,
     *VEC_PUSH(&sequences->runs) = row;
 }
 
-static void add_runs_of(struct short_rows *rows, const struct stream_works *works,
-                        const struct works_of_stream *stream, const struct sequence_options *options)
+static void add_runs_of(struct short_rows *rows, const struct stream_operations *operations,
+                        const struct operations_of_stream *stream, const struct sequence_options *options)
 {
-    const struct stream_work *at = &works->at[stream->first];
+    const struct stream_work *at = &operations->at[stream->first];
     for (size_t first = 0, end; first < stream->count; first = end) {
-        for (end = first; end < stream->count && work_dur_ns(works, &at[end]) < options->short_ns &&
+        for (end = first; end < stream->count && work_dur_ns(operations, &at[end]) < options->short_ns &&
                           (end == first || !at[end].alone);)
             end++;
         if (end - first >= (size_t)options->least)
-            add_run(rows, works, stream, &at[first], end - first);
+            add_run(rows, operations, stream, &at[first], end - first);
         end += end == first;
     }
 }
@@ -138,14 +139,14 @@ static bool has_less_idle(const void *context, const void *left, const void *rig
     return ((const struct short_row *)left)->idle_ns < ((const struct short_row *)right)->idle_ns;
 }
 
-void sequences_add_runs(struct sequences *sequences, const struct stream_works *works,
+void sequences_add_runs(struct sequences *sequences, const struct stream_operations *operations,
                         const struct sequence_options *options)
 {
-    struct short_rows rows = { .sequences = sequences, .busy = busy_times_open(works) };
-    for (size_t s = 0; s < works->streams.count; s++)
-        add_runs_of(&rows, works, &works->streams.at[s], options);
+    struct short_rows rows = { .sequences = sequences, .busy = busy_times_open(operations) };
+    for (size_t s = 0; s < operations->streams.count; s++)
+        add_runs_of(&rows, operations, &operations->streams.at[s], options);
     free(rows.last_run);
-    busy_times_free(rows.busy, works);
+    busy_times_free(rows.busy, operations);
     for (uint32_t id = 0; id < sequences->shorts.count; id++)
         sequences->shorts.at[id].key = group_key(sequences->group, id);
     runs_sort(sequences->shorts.at, sequences->shorts.count, sizeof *sequences->shorts.at, has_less_idle,

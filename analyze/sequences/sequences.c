@@ -20,7 +20,7 @@ const struct trace_wants sequences_wants = {
 static const struct table_column short_columns[] = {
     GROUP_COLUMNS(struct short_row, key),
     COLUMN(struct short_row, runs, "runs", "Runs", TABLE_TALLY, "runs of short operations with at least one of the row"),
-    COLUMN(struct short_row, works, "works", "Operations", TABLE_TALLY, "operations of these"),
+    COLUMN(struct short_row, operations, "works", "Operations", TABLE_TALLY, "operations of these", .aliases = "operations"),
     COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
     COLUMN(struct short_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
@@ -33,7 +33,7 @@ static const struct table_column run_columns[] = {
     COLUMN(struct run_row, start_ns, "start", "Start", TABLE_MOMENT, "when the first work began, from the origin of the file"),
     COLUMN(struct run_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct run_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
-    COLUMN(struct run_row, works, "works", "Operations", TABLE_TALLY, "operations in the run"),
+    COLUMN(struct run_row, operations, "works", "Operations", TABLE_TALLY, "operations in the run", .aliases = "operations"),
     COLUMN(struct run_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct run_row, idle_ns, "idle", "Idle", TABLE_NS, "time between them in which the device had no work"),
     COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
@@ -47,7 +47,7 @@ static const struct table_column run_columns[] = {
 
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
-    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST),
+    COLUMN(struct fusion_row, operations, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST, .aliases = "operations"),
     COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
     COLUMN(struct fusion_row, length, "length", "Operations", TABLE_TALLY, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
@@ -70,7 +70,7 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose operations are of this row; --all shows them", .flags = TABLE_OPTIONAL),
-    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST),
+    COLUMN(struct repeat_row, operations, "works", "Kernels", TABLE_TEXT, "the operations in few words", .flags = TABLE_LIST, .aliases = "operations"),
     COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
@@ -80,7 +80,7 @@ static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, length, "length", "Operations", TABLE_TALLY, "operations that each launched"),
     COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
-    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the operations in few words, by start", .flags = TABLE_LIST),
+    COLUMN(struct pattern_row, operations, "works", "Kernels", TABLE_TEXT, "the operations in few words, by start", .flags = TABLE_LIST, .aliases = "operations"),
     COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
@@ -93,24 +93,24 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
                                     const struct sequence_options *options, struct tpa_error *err)
 {
     struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
-    struct stream_works works =
-        stream_works_open(trace, selection, selection->by_steps || (by & BY(STEP)) != 0);
+    struct stream_operations operations =
+        stream_operations_open(trace, selection, selection->by_steps || (by & BY(STEP)) != 0);
     struct work_words *words = work_words_open(trace, &sequences->texts);
     bool good = true;
     sequences->by = by;
     sequences->group = group_open(trace, by);
-    for (size_t i = 0; i < works.count; i++)
-        sequences->unlinked += work_call(&works, &works.at[i]) == EVENT_NONE;
+    for (size_t i = 0; i < operations.count; i++)
+        sequences->unlinked += work_call(&operations, &operations.at[i]) == EVENT_NONE;
     if (options->op) {
-        good = sequences_add_patterns(sequences, &works, words, options->op, err);
+        good = sequences_add_patterns(sequences, &operations, words, options->op, err);
     } else {
-        sequences_add_runs(sequences, &works, options);
-        sequences_add_fusions(sequences, &works, words);
-        sequences_add_repeats(sequences, &works, words, options->all);
+        sequences_add_runs(sequences, &operations, options);
+        sequences_add_fusions(sequences, &operations, words);
+        sequences_add_repeats(sequences, &operations, words, options->all);
     }
     sequences->nameless = words->left_out;
     work_words_free(words);
-    stream_works_release(&works);
+    stream_operations_release(&operations);
     if (good)
         return sequences;
     sequences_free(sequences);
@@ -156,7 +156,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
         quantity_show_time(&text, own->short_ns);
         buffer_printf(&text, " come %" PRId64 " and more in a row", own->least);
     } else {
-        buffer_printf(&text, "%" PRId64 " operations shorter than ", total->works);
+        buffer_printf(&text, "%" PRId64 " operations shorter than ", total->operations);
         quantity_show_time(&text, own->short_ns);
         buffer_printf(&text, " lie in %" PRId64 " %s of %" PRId64 " and more; they take ", total->runs,
                       total->runs == 1 ? "run" : "runs", own->least);
@@ -187,7 +187,7 @@ static struct table *shorts_table(const struct sequences *sequences, const char 
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
     table_drop_hidden(table);
     table_add_footer(table, "runs", "Runs", TABLE_TALLY, table_int(total->runs));
-    table_add_footer(table, "works", "Operations", TABLE_TALLY, table_int(total->works));
+    table_add_footer(table, "works", "Operations", TABLE_TALLY, table_int(total->operations));
     table_add_footer(table, "work", "Time of these", TABLE_NS, table_int(total->work_ns));
     table_add_footer(table, "idle", "Idle between", TABLE_NS, table_int(total->idle_ns));
     table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));

@@ -122,7 +122,7 @@ static struct text word_of(struct work_words *words, name_id name)
 
 /* ---- a chain ---- */
 
-struct text works_in_few_words(struct work_words *words, const name_id *names, size_t count)
+struct text operations_in_few_words(struct work_words *words, const name_id *names, size_t count)
 {
     struct buffer text = { 0 };
     for (size_t first = 0, end; first < count; first = end) {
@@ -141,7 +141,7 @@ struct text works_in_few_words(struct work_words *words, const name_id *names, s
     return keep(words, &text);
 }
 
-struct text works_in_full(struct work_words *words, const name_id *names, size_t count)
+struct text operations_in_full(struct work_words *words, const name_id *names, size_t count)
 {
     struct buffer text = { 0 };
     if (words->bytes > MOST_BYTES) {

@@ -30,6 +30,7 @@ void top_calls_make_rows(struct top_calls *calls);
 /* Of COUNT nodes the rows are set: hold these and all others in 32 bits. */
 void top_calls_widen_rows(struct top_calls *calls, node_id count);
 
+/* Node N counts in ROW, or in none: ROW_NONE. For nodes in order, after top_calls_make_rows. */
 static inline void top_calls_set_row(struct top_calls *calls, node_id n, uint32_t row)
 {
     if (!calls->wide_row_of_node && row != ROW_NONE && row >= ROW_NONE_NARROW)
@@ -48,6 +49,7 @@ static inline uint32_t top_row_of_node(const struct top_calls *calls, node_id n)
     return calls->row_of_node[n] == ROW_NONE_NARROW ? ROW_NONE : calls->row_of_node[n];
 }
 
+/* Free what CALLS owns. */
 void top_calls_release(struct top_calls *calls);
 
 /*

@@ -90,6 +90,8 @@ struct top_memory {
     size_t row_count;
 };
 
+/* Find the bytes of the calls of each of ROW_COUNT rows. CALLS and EVENTS must outlive MEMORY; release with
+ * top_memory_release. */
 void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
                      const struct top_events *events, size_t row_count);
 void top_memory_release(struct top_memory *memory);

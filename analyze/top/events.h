@@ -50,6 +50,7 @@ void top_events_release(struct top_events *events);
 /* Does the selection of OPTIONS choose among events, and not just names? Then it asks what launched them. */
 bool top_chooses_events(const struct top_options *options);
 
+/* The role of E in the rows. */
 static inline enum top_role top_role(const struct top_events *events, event_id e)
 {
     return (enum top_role)events->role[e];
@@ -61,16 +62,19 @@ static inline bool top_is_selected(const struct top_events *events, event_id e)
     return !events->selected || events->selected[e / 64] >> (e % 64) & 1;
 }
 
+/* The file of E. */
 static inline uint32_t top_file_of(const struct top_events *events, event_id e)
 {
     return events->trace->file_count == 1 ? 0 : events->trace->tracks[events->trace->track[e]].file;
 }
 
+/* Does the file of E follow torch's rules of counting? */
 static inline bool top_is_torch(const struct top_events *events, event_id e)
 {
     return events->files[top_file_of(events, e)].is_torch;
 }
 
+/* The row key of the name of E: an id of events->names.keys. */
 static inline uint32_t top_key_of(const struct top_events *events, event_id e)
 {
     name_id name = events->trace->name[e];

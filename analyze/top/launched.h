@@ -54,6 +54,7 @@ void top_launched_find(struct top_launched *launched, size_t part);
 /* All parts are found. */
 void top_launched_join(struct top_launched *launched);
 
+/* Free what LAUNCHED owns. */
 void top_launched_release(struct top_launched *launched);
 
 #endif

@@ -27,6 +27,7 @@ struct top_names {
     bool *wanted; /* by key: do --filter and --exclude keep it? NULL: all are kept */
 };
 
+/* Compute the keys of all names of TRACE. Release with top_names_release. */
 void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options);
 void top_names_release(struct top_names *names);
 

@@ -21,6 +21,7 @@ struct top_nodes {
     size_t words, count;
 };
 
+/* No event of TRACE is wanted yet. Release with top_nodes_release. */
 void top_nodes_open(struct top_nodes *nodes, const struct trace *trace);
 void top_nodes_release(struct top_nodes *nodes);
 
@@ -34,6 +35,7 @@ static inline void top_nodes_want(struct top_nodes *nodes, event_id e)
 /* Find them all, in one pass over TREE. */
 void top_nodes_find(struct top_nodes *nodes, const struct calltree *tree);
 
+/* Is the node of E wanted? */
 static inline bool top_nodes_wants(const struct top_nodes *nodes, event_id e)
 {
     return nodes->wanted[e / 64] >> (e % 64) & 1;

@@ -22,10 +22,10 @@ static unsigned top_group_dimensions(unsigned by)
         { TOP_DEVICE, BY(DEVICE) },     { TOP_STEP, BY(STEP) },     { TOP_RANK, BY(RANK) },
         { TOP_MODULE, BY(MODULE) },
     };
-    unsigned asked = 0;
+    unsigned wanted = 0;
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-        asked |= by & dimensions[i].of_top ? dimensions[i].of_group : 0;
-    return asked;
+        wanted |= by & dimensions[i].of_top ? dimensions[i].of_group : 0;
+    return wanted;
 }
 
 static struct group *open_group(const struct top_events *events)

@@ -31,7 +31,7 @@ static const struct table_column columns[] = {
     COLUMN(ROW, self_device_ns, "self_device_time_total", "Self CUDA", TABLE_NS, "time on the device: of a kernel its own, of an operator that of the kernels it launched itself", .aliases = DEVICE_ALIASES("self_", "_time_total") " self_cuda"),
     COLUMN(ROW, device_ns, "device_time_total", "CUDA total", TABLE_NS, "time on the device of all it launched, through what it called too", .aliases = DEVICE_ALIASES("", "_time_total") " cuda_total"),
     COLUMN(ROW, count, "count", "# of Calls", TABLE_TALLY, "how often it ran", .aliases = "calls"),
-    COLUMN(ROW, captured, "graph_works", "Graph operations", TABLE_TALLY, "operations of CUDA and HIP graphs that were captured from it (--capture)"),
+    COLUMN(ROW, captured, "graph_works", "Graph operations", TABLE_TALLY, "operations of CUDA and HIP graphs that were captured from it (--capture)", .aliases = "graph_operations"),
     COLUMN(ROW, self_cpu_share, "self_cpu_percent", "Self CPU %", TABLE_SHARE, "part of the self CPU time of all rows"),
     COLUMN(ROW, self_device_share, "self_device_percent", "Self CUDA %", TABLE_SHARE, "part of the time of all device rows that are not annotations", .aliases = "self_cuda_percent"),
     COLUMN(ROW, cpu_average_ns, "cpu_time", "CPU time avg", TABLE_NS, "CPU total of one call"),
@@ -172,8 +172,9 @@ struct table *top_table(const struct top *top)
         column->title = title_for(top, table, column->title);
         bool is_place = column->offset >= offsetof(ROW, key) &&
                         column->offset < offsetof(ROW, key) + sizeof(struct group_key);
-        bool is_asked = top->per_call || (column->offset == offsetof(ROW, key.rank) && top->by & TOP_RANK);
-        if (is_place && !is_asked)
+        bool is_requested =
+            top->per_call || (column->offset == offsetof(ROW, key.rank) && top->by & TOP_RANK);
+        if (is_place && !is_requested)
             column->flags |= TABLE_OPTIONAL; /* the name tells */
     }
     if (top->has_host || !top->has_device_time)

@@ -45,7 +45,7 @@ static const struct trace_property *find_property(const struct trace_file *file,
 }
 
 /* `"key":"text",`, as put_property. */
-static void put_told(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
+static void put_known(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
 {
     if (text && !find_property(file, key))
         put_property(out, &(struct trace_property){ key, text, true });
@@ -86,12 +86,12 @@ static void put_process(struct buffer *out, const struct trace_file *file)
         }
         PUT(out, "},\n");
     }
-    bool is_told = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
-                   file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
-    put_told(out, file, "recorded by", is_told ? trace_producer_name(file->producer) : NULL);
-    put_told(out, file, "host_name", file->host_name);
-    put_told(out, file, "trace_id", file->trace_id);
-    put_told(out, file, "traceName", file->trace_name);
+    bool is_known = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
+                    file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
+    put_known(out, file, "recorded by", is_known ? trace_producer_name(file->producer) : NULL);
+    put_known(out, file, "host_name", file->host_name);
+    put_known(out, file, "trace_id", file->trace_id);
+    put_known(out, file, "traceName", file->trace_name);
     if (file->has_base && !find_property(file, "baseTimeNanoseconds"))
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
@@ -207,7 +207,7 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
             int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
             base_ns = here < base_ns ? here : base_ns;
         }
-        put_told(out, first, "recorded by", all_tpa ? "tpa capture" : NULL);
+        put_known(out, first, "recorded by", all_tpa ? "tpa capture" : NULL);
         if (has_base)
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }

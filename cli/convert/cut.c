@@ -157,7 +157,7 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
     free(flows);
     free(samples);
     if (!kept)
-        return tpa_fail(err, TPA_NOWHERE, "no event is what was asked for, so there is nothing to write");
-    buffer_printf(summary, "%zu of %zu events are what was asked for\n", kept, before);
+        return tpa_fail(err, TPA_NOWHERE, "no event is selected, so there is nothing to write");
+    buffer_printf(summary, "%zu of %zu events are selected\n", kept, before);
     return true;
 }

@@ -51,7 +51,7 @@ static int64_t magnitude(int64_t value)
 }
 
 /* Is its offset larger than its error? */
-static bool is_told(const struct rank_clock *clock)
+static bool is_known(const struct rank_clock *clock)
 {
     return clock->sure || magnitude(clock->applied_ns) > clock->error_ns;
 }
@@ -72,7 +72,7 @@ static struct convert_way way_of(const struct trace *trace, uint32_t file, const
     struct convert_way way = { clock->ahead_ns != CLOCK_UNKNOWN && clock->root != file, *clock,
                                own->has_base ? own->base_ns : 0, root->has_base,
                                root->has_base ? root->base_ns : 0 };
-    if (!is_told(clock) || is_same(trace, file, clock))
+    if (!is_known(clock) || is_same(trace, file, clock))
         way.clock = (struct rank_clock){ .ahead_ns = CLOCK_UNKNOWN };
     return way;
 }
@@ -112,7 +112,7 @@ static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t f
     if (clock->drift)
         buffer_printf(out, "; it gains %.3f us per second", (double)clock->drift / 1e6);
     buffer_puts(out, clock->sure ? "" : "; unsure");
-    buffer_puts(out, !is_told(clock)                                  ? ", and left as recorded\n"
+    buffer_puts(out, !is_known(clock)                                 ? ", and left as recorded\n"
                      : is_same(trace, file, clock) && clock->ahead_ns ? "; one host, so treated as the same\n"
                                                                       : "\n");
 }
@@ -140,7 +140,7 @@ static void tell_clocks(struct buffer *out, const struct trace *trace, const str
     buffer_printf(out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- ", sure,
                   trace->file_count);
     quantity_show_rounded_time(out, (double)most_ns);
-    buffer_printf(out, " and less%s\n", odd > shown ? "; more are unsure than were told" : "");
+    buffer_printf(out, " and less%s\n", odd > shown ? "; further unsure ones are not listed" : "");
 }
 
 /* ---- arrows ---- */

@@ -283,7 +283,7 @@ static void put_thread(const struct perfetto_output *output, struct buffer *out,
 }
 
 /* A name in a description after pid and tid: ` process="/device:GPU:0"`. */
-static void add_told_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
+static void add_recorded_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
 {
     if (name != NAME_NONE)
         buffer_printf(out, "%s=\"%s\"", word, names_text(trace->texts, name));
@@ -305,8 +305,8 @@ static void put_stream(const struct perfetto_output *output, struct buffer *out,
     put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
                        (track->stream < 1000 ? track->stream : 999));
     struct buffer names = { 0 };
-    add_told_name(&names, output->all, " process", track->process_name);
-    add_told_name(&names, output->all, " thread", track->thread_name);
+    add_recorded_name(&names, output->all, " process", track->process_name);
+    add_recorded_name(&names, output->all, " thread", track->thread_name);
     put_description(output, out, id, names.at ? names.at : "");
     buffer_release(&names);
     buffer_release(&name);

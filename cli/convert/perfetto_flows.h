@@ -42,6 +42,7 @@ void perfetto_flows_between(struct perfetto_flows *flows, const struct collectiv
 /* Index of the first end at E; if E has none, that of a later event. */
 size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e);
 
+/* Free what FLOWS owns. */
 void perfetto_flows_release(struct perfetto_flows *flows);
 
 #endif

@@ -51,7 +51,7 @@ static uint64_t size_of(struct sizes *sizes, event_id e)
 }
 
 /* Texts that the input itself repeats for each event: not more than its size. */
-static uint64_t told_bytes(const struct trace *trace)
+static uint64_t recorded_bytes(const struct trace *trace)
 {
     uint64_t bytes = 0;
     for (size_t f = 0; f < trace->file_count; f++)
@@ -79,16 +79,16 @@ bool convert_check_size(const struct trace *trace, const struct convert_args *ar
     struct sizes sizes = { .trace = trace };
     find_args(&sizes);
     find_places(&sizes);
-    uint64_t bytes = 0, told = told_bytes(trace);
+    uint64_t bytes = 0, recorded = recorded_bytes(trace);
     bool good = true;
     for (event_id e = 0; e < trace->event_count && good;) {
         uint64_t before = bytes;
         size_t end = e + EVENTS_AT_ONCE < trace->event_count ? e + EVENTS_AT_ONCE : trace->event_count;
         for (; e < end; e++)
             bytes += size_of(&sizes, e);
-        good =
-            bytes <= told || (bytes - before <= BYTES_AT_ONCE &&
-                              (bytes <= BYTES_ALWAYS_FINE || bytes / BYTES_AN_EVENT <= trace->event_count));
+        good = bytes <= recorded ||
+               (bytes - before <= BYTES_AT_ONCE &&
+                (bytes <= BYTES_ALWAYS_FINE || bytes / BYTES_AN_EVENT <= trace->event_count));
     }
     free(sizes.of_track);
     return good || refuse(bytes, trace->event_count, err);

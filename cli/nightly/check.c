@@ -145,24 +145,24 @@ static bool is_measured(const struct checker *checker, size_t at)
 static void check_sort(struct checker *checker, const char *key, size_t first)
 {
     const struct nightly *nightly = checker->nightly;
-    size_t asked = 0, told = 0;
+    size_t measured = 0, failed = 0;
     checker->number++;
     for (size_t i = first; i < nightly->series.count; i++) {
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_measured(checker, i))
             continue;
-        asked++;
+        measured++;
         const struct history_finding *now = finding_of(checker, i);
         const char *outcome = outcome_of(checker, now->verdict);
         if (strcmp(outcome, CASE_WITHIN) == 0)
             continue;
-        told++;
+        failed++;
         add_series(checker, key, i, growth(now), NAN, outcome);
     }
-    if (told > 0)
+    if (failed > 0)
         return;
     struct buffer message = { 0 };
     size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN, false);
-    buffer_printf(&message, "%s: none of %zu is NEW", key, asked);
+    buffer_printf(&message, "%s: none of %zu is NEW", key, measured);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
     buffer_release(&message);
 }
@@ -272,14 +272,14 @@ static void tell_accepted(const struct nightly *nightly, int64_t run, struct res
     for (size_t i = 0; i < nightly->acceptances.count; i++) {
         const struct nightly_acceptance *first = &nightly->acceptances.at[i];
         int64_t alike = 0;
-        bool told = false;
+        bool reported = false;
         for (size_t k = 0; k < nightly->acceptances.count; k++) {
             const struct nightly_acceptance *other = &nightly->acceptances.at[k];
             bool same = other->run == run && strcmp(other->reason, first->reason) == 0;
-            told |= same && k < i;
+            reported |= same && k < i;
             alike += same;
         }
-        if (first->run == run && !told)
+        if (first->run == run && !reported)
             result_add_notice(result, "accepted", alike, NULL, TPA_NOWHERE,
                               "%s accepted from this run on: %s",
                               first->name ? "levels are" : "all levels are", first->reason);
@@ -289,8 +289,8 @@ static void tell_accepted(const struct nightly *nightly, int64_t run, struct res
 void nightly_tell(const struct nightly *nightly, struct result *result)
 {
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
-    enum { MOST_TOLD = 3 };
-    size_t told = 0;
+    enum { MOST_SHOWN = 3 };
+    size_t count = 0;
     if (nightly->judged == 0)
         result_add_notice(result, "first_run", 1, NULL, TPA_NOWHERE,
                           "this is the first run of %s (%s): there is nothing to compare it with yet",
@@ -303,17 +303,18 @@ void nightly_tell(const struct nightly *nightly, struct result *result)
     for (size_t i = 0; i < nightly->series.count; i++) {
         if (nightly->history.series.at[i].now.verdict != HISTORY_NEW)
             continue;
-        if (told++ >= MOST_TOLD)
+        if (count++ >= MOST_SHOWN)
             continue;
         buffer_clear(&message);
         add_message(&message, nightly, i);
         result_add_notice(result, "new", 1, NULL, TPA_NOWHERE, "%s", message.at);
     }
     buffer_release(&message);
-    if (told > MOST_TOLD)
-        result_add_notice(result, "more_new", (int64_t)(told - MOST_TOLD), NULL, TPA_NOWHERE,
-                          "%zu further row%s NEW", told - MOST_TOLD, told - MOST_TOLD == 1 ? " is" : "s are");
-    if (told > 0)
+    if (count > MOST_SHOWN)
+        result_add_notice(result, "more_new", (int64_t)(count - MOST_SHOWN), NULL, TPA_NOWHERE,
+                          "%zu further row%s NEW", count - MOST_SHOWN,
+                          count - MOST_SHOWN == 1 ? " is" : "s are");
+    if (count > 0)
         result_add_notice(result, "accept", 0, NULL, TPA_NOWHERE,
                           "if that is wanted: tpa nightly accept --store STORE --label %s --reason WHY",
                           run->label);

@@ -24,14 +24,14 @@ enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
-    struct chart_question question = {
+    struct chart_request request = {
         .trace = trace, .selection = selection, .bars = BARS, .columns = COLUMNS
     };
     for (size_t i = 0; chart_types[i]; i++) {
         struct tpa_error ignored = { 0 };
         if (strlen(chart_types[i]->name) == len && memcmp(chart_types[i]->name, type, len) == 0 &&
             (chart_types[i]->needs & ~trace_features(trace)) == 0)
-            chart_types[i]->draw(&question, picture, &ignored);
+            chart_types[i]->draw(&request, picture, &ignored);
     }
 }
 
@@ -113,10 +113,10 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
                           struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    struct chart_question question = { .trace = trace, .selection = selection };
+    struct chart_request request = { .trace = trace, .selection = selection };
     struct launches *launches = launches_analyze(trace, selection, LAUNCHES_BY_DEFAULT);
     launches_add_result(launches, trace, LAUNCHES_BY_DEFAULT, content->result);
-    chart_queues(content->picture, &question, launches);
+    chart_queues(content->picture, &request, launches);
     launches_free(launches);
     return true;
 }

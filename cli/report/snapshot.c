@@ -13,10 +13,10 @@
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report)
 {
-    struct snapshot_question question = { .devices = *devices };
+    struct snapshot_query query = { .devices = *devices };
     *report = (struct report_snapshot){ .result = result_open("tpa.report/1"),
                                         .picture = picture_open("memory", "Memory over time") };
-    snapshot_answer(snapshots, &question, &report->answers);
+    snapshot_answer(snapshots, &query, &report->answers);
     snapshot_say(&report->answers, NULL, report->result);
     snapshot_fill_first_screen(&report->answers, report->result);
     snapshot_add_tables(&report->answers, &(struct snapshot_tables_options){ .segments = true }, false,
@@ -61,10 +61,10 @@ void report_snapshot_fill(const struct report_snapshot *report, struct page *pag
     static const struct {
         const char *key, *title, *intro, *more;
     } sections[] = {
-        { "ooms", "Out of memory", "What was asked for, what was in use just before, and why it did not fit.",
+        { "ooms", "Out of memory", "What was requested, what was in use just before, and why it did not fit.",
           "tpa memory --at oom" },
         { "devices", "Devices",
-          "The peak is in bytes that were asked for; what is allocated, active and reserved when the snapshot is taken is "
+          "The peak is in requested bytes; what is allocated, active and reserved when the snapshot is taken is "
           "in the allocator's rounded bytes.",
           "tpa memory" },
         { "alive_at_peak", "In use at the peak",

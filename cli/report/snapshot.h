@@ -15,6 +15,7 @@ struct report_snapshot {
     VEC_OF(struct flame *) flames;
 };
 
+/* Analyse DEVICES of SNAPSHOTS, which REPORT borrows. Release it with report_snapshot_release. */
 void report_snapshot_make(const struct snapshots *snapshots, const struct ranges *devices,
                           struct report_snapshot *report);
 void report_snapshot_release(struct report_snapshot *report);

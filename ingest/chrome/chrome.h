@@ -147,6 +147,8 @@ struct chrome_reader {
     VEC_OF(struct chrome_property) properties;
 };
 
+/* READER keeps TABLE, which is borrowed, and a chunk of BUILDER; release with chrome_reader_release. A table is
+ * initialised for the arguments in WANTS and owns nothing. */
 void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
                         const struct trace_builder *builder, const struct ingest_options *options);
 void chrome_reader_release(struct chrome_reader *reader);

@@ -198,14 +198,14 @@ static void tell_diagnostics(struct nsys *nsys)
     enum { SEVERITY, TEXT, COLUMNS, WARNING = 2, MOST = 8 };
     static const char *const columns[COLUMNS] = { "severity", "text" };
     struct table_scan scan;
-    uint64_t told = 0, more = 0;
+    uint64_t reported = 0, more = 0;
     if (table_scan_begin(nsys->db, &scan, "DIAGNOSTIC_EVENT", columns, COLUMNS))
         while (table_scan_next(&scan)) {
             size_t len;
             const char *text = table_scan_text(&scan, TEXT, &len);
             if (!text || table_scan_int_or(&scan, SEVERITY, 0) < WARNING)
                 continue;
-            if (told++ >= MOST) {
+            if (reported++ >= MOST) {
                 more++;
                 continue;
             }

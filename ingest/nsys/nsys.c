@@ -256,6 +256,7 @@ static void release(struct nsys *nsys)
         recorder_free(nsys->processes.at[i].recorder);
         VEC_FREE(&nsys->processes.at[i].names);
         VEC_FREE(&nsys->processes.at[i].calls);
+        VEC_FREE(&nsys->processes.at[i].contexts);
     }
     VEC_FREE(&nsys->processes);
     VEC_FREE(&nsys->devices);

@@ -31,6 +31,11 @@ struct nsys_string {
     bool about_memory; /* the name of a call that allocates or frees */
 };
 
+/* A CUDA context of a process, and the number of the device that its work ran on. */
+struct nsys_context {
+    int64_t context, ordinal;
+};
+
 /* A process with recorded CUDA activity. */
 struct nsys_process {
     int64_t global; /* globalPid */
@@ -38,6 +43,7 @@ struct nsys_process {
     VEC_OF(name_id) names; /* of strings, by index; NAME_NONE: not requested yet */
     /* Names of copies by kind and both sides' memory, of sets by memory; NAME_NONE: not requested yet. */
     name_id copies[16][9][9], sets[9];
+    VEC_OF(struct nsys_context) contexts;
     VEC_OF(name_id) calls; /* the same without the version of a call's name: cudaLaunchKernel_v7000 */
 };
 
@@ -102,6 +108,7 @@ name_id nsys_name(struct nsys *nsys, struct nsys_process *process, int64_t id, b
 /* Pass on waiting events if there are many, which is possible for the first process. */
 bool nsys_flush(struct nsys *nsys, struct tpa_error *err);
 
+/* The process and the thread in a global id: the next two functions. */
 static inline int64_t nsys_pid(int64_t global)
 {
     return global >> 24 & 0xFFFFFF;

@@ -27,6 +27,7 @@ struct pf_text {
     size_t len;
 };
 
+/* The text of FIELD, of type WIRE_BYTES; borrowed from the file. */
 static inline struct pf_text pf_text_of(const struct wire_field *field)
 {
     return (struct pf_text){ (const char *)field->bytes, (size_t)field->value };
@@ -155,6 +156,9 @@ struct pf_sequences {
     uint32_t last; /* the place requested last */
 };
 
+/* The sequence of ID, which is added if it is new; valid until the next one is added. Then: forget its state;
+ * intern the entries of the InternedData IN; take the TracePacketDefaults IN; find what was interned, NULL if
+ * nothing was; free all. */
 struct pf_sequence *pf_sequence_of(struct pf_sequences *sequences, uint32_t id);
 void pf_sequence_clear(struct pf_sequence *sequence);
 void pf_sequence_intern(struct pf_sequence *sequence, struct wire in);
@@ -258,6 +262,8 @@ void pf_text_arg(struct pf_reader *reader, struct pf_text name, struct pf_text t
 /* Does BODY say that its region was not finished? */
 bool pf_says_unfinished(const struct pf_sequence *sequence, struct wire body);
 
+/* Add the GpuRenderStageEvent IN at TS_NS, and the values of the GpuCounterEvent IN, to the chunk: these two
+ * functions. */
 void pf_render_stage(struct pf_reader *reader, const struct pf_sequence *sequence, struct wire in,
                      int64_t ts_ns);
 void pf_gpu_counters(struct pf_reader *reader, const struct pf_sequence *sequence, struct wire in,
@@ -266,6 +272,7 @@ void pf_gpu_counters(struct pf_reader *reader, const struct pf_sequence *sequenc
 /* The number that ends TEXT, as in "[007] stream 7"; MISSING when there is none. */
 int64_t pf_last_number(struct pf_text text, int64_t missing);
 
+/* Is TEXT equal to WORD, does it begin with PREFIX, or end with ENDING? These three functions. */
 static inline bool pf_text_is(struct pf_text text, const char *word)
 {
     return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;

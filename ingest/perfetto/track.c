@@ -252,7 +252,7 @@ static const char *read_half(const char *at, const char *end, const char *word, 
 }
 
 /* A name that a description tells behind pid and tid, from *AT on: WORD="name". */
-static struct pf_text read_told_name(const char **at, const char *end, const char *word)
+static struct pf_text read_recorded_name(const char **at, const char *end, const char *word)
 {
     struct pf_text name = { NULL, 0 };
     size_t len = strlen(word);
@@ -277,8 +277,8 @@ static bool read_description(struct pf_text text, struct track_key *key, struct 
     at = at ? read_half(at, end, " tid=", &key->tid, &key->tid_text, &key->tid_len) : NULL;
     if (!at)
         return false;
-    *process = read_told_name(&at, end, " process=\"");
-    *thread = read_told_name(&at, end, " thread=\"");
+    *process = read_recorded_name(&at, end, " process=\"");
+    *thread = read_recorded_name(&at, end, " thread=\"");
     return true;
 }
 
@@ -369,8 +369,8 @@ static void tell_facts(struct pf_reader *reader, uint32_t place, const struct pf
         if (process->process_order)
             trace_chunk_fact(reader->chunk, id, FACT_PROCESS_SORT_INDEX, process->process_order, NAME_NONE);
     }
-    bool is_told = track->process_name.len && !track->has_process; /* by a description of ours */
-    if (is_told) {
+    bool is_named = track->process_name.len && !track->has_process; /* by a description of ours */
+    if (is_named) {
         tell_fact(reader, id, FACT_PROCESS_NAME, track->process_name);
         tell_fact(reader, id, FACT_THREAD_NAME, track->thread_name);
     } else if (owner && owner->has_thread) {

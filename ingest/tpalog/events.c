@@ -543,9 +543,9 @@ void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
     const struct rows *rows = &reader->trace->notices;
     for (size_t i = 0; i < rows->count; i++) {
         const int64_t *row = row_at(rows, i);
-        tpalog_sums_told_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
-                                (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
-                                known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+        tpalog_sums_recorded_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
+                                    (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+                                    known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
     }
 }
 
@@ -617,7 +617,7 @@ static track_id lost_track(struct tpalog_reader *reader, track_id number)
 }
 
 /* The trace's track for the number in a record, which may be invalid. */
-static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
+static track_id find_recorded_track(struct tpalog_reader *reader, int64_t number)
 {
     const struct tpalog_trace *trace = reader->trace;
     track_id row = number == TPAFILE_NONE ? TRACK_NONE : (track_id)number;
@@ -671,7 +671,7 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
 }
 
 /* The text of NUMBER; an empty one if the file has none, for columns where every text must exist. */
-static name_id told_text(struct tpalog_reader *reader, int64_t number)
+static name_id recorded_text(struct tpalog_reader *reader, int64_t number)
 {
     name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
     return id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
@@ -697,7 +697,7 @@ static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part
             continue;
         column->narrow = NULL;
         for (size_t i = 0; i < column->count; i++)
-            values[i] = told_text(reader, values[i]);
+            values[i] = recorded_text(reader, values[i]);
     }
 }
 
@@ -745,9 +745,9 @@ bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, 
     return trace_builder_add_columns(reader->builder, &part->columns, err);
 }
 
-static name_id told_flow_text(struct tpalog_reader *reader, name_id number)
+static name_id recorded_flow_text(struct tpalog_reader *reader, name_id number)
 {
-    return told_text(reader, number == NAME_NONE ? TPAFILE_NONE : (int64_t)number);
+    return recorded_text(reader, number == NAME_NONE ? TPAFILE_NONE : (int64_t)number);
 }
 
 static void finish_flows(struct tpalog_reader *reader)
@@ -755,10 +755,10 @@ static void finish_flows(struct tpalog_reader *reader)
     struct tpalog_trace *trace = reader->trace;
     for (size_t i = 0; i < trace->flows.count; i++) {
         struct trace_flow *flow = &trace->flows.at[i];
-        flow->category = told_flow_text(reader, flow->category);
-        flow->name = told_flow_text(reader, flow->name);
+        flow->category = recorded_flow_text(reader, flow->category);
+        flow->name = recorded_flow_text(reader, flow->name);
         flow->track =
-            find_told_track(reader, flow->track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow->track);
+            find_recorded_track(reader, flow->track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow->track);
     }
     trace_builder_take_flows(reader->builder, trace->flows.at, trace->flows.count);
     memset(&trace->flows, 0, sizeof trace->flows);
@@ -775,8 +775,8 @@ static void add_samples(struct tpalog_reader *reader)
         const int64_t *row = row_at(&trace->samples, i);
         struct trace_sample sample = {
             .ts_ns = trace_moment_or_zero(row[TPAFILE_SAMPLE_TIME]),
-            .counter = told_text(reader, row[TPAFILE_SAMPLE_COUNTER]),
-            .track = find_told_track(reader, row[TPAFILE_SAMPLE_TRACK]),
+            .counter = recorded_text(reader, row[TPAFILE_SAMPLE_COUNTER]),
+            .track = find_recorded_track(reader, row[TPAFILE_SAMPLE_TRACK]),
         };
         memcpy(&sample.value, &row[TPAFILE_SAMPLE_VALUE], sizeof sample.value);
         trace_builder_add_sample(reader->builder, &sample);

@@ -78,6 +78,7 @@ struct tpalog_log {
     struct log_memory *memory; /* NULL: none yet */
 };
 
+/* The id of CATEGORY in the trace, added when first requested. */
 uint16_t tpalog_category(struct tpalog_reader *reader, enum log_category category);
 
 /* Store facts. False if the part holds none. */
@@ -87,6 +88,7 @@ bool tpalog_join_fact(struct tpalog_reader *reader, const struct tpalog_part *pa
 track_id tpalog_thread_track(struct tpalog_reader *reader, int64_t thread);
 track_id tpalog_stream_track(struct tpalog_reader *reader, int64_t device, int64_t stream);
 
+/* The number of the device of a CUDA context; 0 if the log does not name it. */
 int64_t tpalog_device_of_context(const struct log_facts *facts, int64_t context);
 
 /* NULL if the log does not name it. */
@@ -128,6 +130,8 @@ bool tpalog_columns_end(struct tpalog_reader *reader, const struct log_columns *
 
 /* ---- ranges.c ---- */
 
+/* Add the records of PART, in order of the file: NVTX ranges, markers, windows of recording, steps. False and ERR as
+ * trace_builder_append. */
 bool tpalog_join_ranges(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 bool tpalog_join_markers(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 void tpalog_keep_windows(struct tpalog_reader *reader, const struct tpalog_part *part); /* of recording */
@@ -139,6 +143,7 @@ void tpalog_ranges_release(struct tpalog_log *log);
 
 /* ---- memory.c ---- */
 
+/* Keep the records of PART until tpalog_memory_finish, which adds them. False and ERR as trace_builder_append. */
 void tpalog_join_memory(struct tpalog_reader *reader, const struct tpalog_part *part);
 
 /* Record a call, because memory records refer to their call, but not to a thread. */

@@ -372,8 +372,8 @@ static void join_notes(struct tpalog_reader *reader, const struct tpalog_part *p
         size_t number;
         int64_t word_number = tpalog_field(part, TPAFILE_NOTE_WORD, i);
         int64_t text_number = tpalog_field(part, TPAFILE_NOTE_TEXT, i);
-        int64_t told = tpalog_field(part, TPAFILE_NOTE_COUNT, i);
-        uint64_t count = told > 0 ? (uint64_t)told : 1;
+        int64_t recorded = tpalog_field(part, TPAFILE_NOTE_COUNT, i);
+        uint64_t count = recorded > 0 ? (uint64_t)recorded : 1;
         if (!tpalog_takes_notice(reader, word_number, text_number, count, &number))
             continue;
         const char *word = tpalog_copy_text(reader, word_number);

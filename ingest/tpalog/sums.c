@@ -37,7 +37,7 @@ struct tpalog_sums {
     VEC_OF(struct listed) listed;
     VEC_OF(struct caller) callers;
     struct profile_cost total; /* as recorded */
-    int64_t functions_told, listed_told, callers_told, actions_told;
+    int64_t recorded_functions, recorded_listed, recorded_callers, recorded_actions;
     uint64_t lost;    /* functions, callers or actions */
     const char *path; /* of the source, in the arena; NULL until requested */
 };
@@ -45,7 +45,8 @@ struct tpalog_sums {
 struct tpalog_sums *tpalog_sums_open(void)
 {
     struct tpalog_sums *sums = mem_zalloc(1, sizeof *sums);
-    sums->functions_told = sums->listed_told = sums->callers_told = sums->actions_told = TPAFILE_NONE;
+    sums->recorded_functions = sums->recorded_listed = sums->recorded_callers = sums->recorded_actions =
+        TPAFILE_NONE;
     return sums;
 }
 
@@ -100,9 +101,9 @@ static void join_facts(struct tpalog_reader *reader, const struct tpalog_part *p
 {
     struct tpalog_sums *sums = reader->sums;
     struct profile *profile = sums->profile;
-    sums->functions_told = tpalog_field(part, TPAFILE_PROFILE_FUNCTIONS, 0);
-    sums->listed_told = tpalog_field(part, TPAFILE_PROFILE_LISTED, 0);
-    sums->callers_told = tpalog_field(part, TPAFILE_PROFILE_CALLERS, 0);
+    sums->recorded_functions = tpalog_field(part, TPAFILE_PROFILE_FUNCTIONS, 0);
+    sums->recorded_listed = tpalog_field(part, TPAFILE_PROFILE_LISTED, 0);
+    sums->recorded_callers = tpalog_field(part, TPAFILE_PROFILE_CALLERS, 0);
     sums->total.calls = known(tpalog_field(part, TPAFILE_PROFILE_CALLS, 0), 0);
     sums->total.primitive_calls = known(tpalog_field(part, TPAFILE_PROFILE_PRIMITIVE, 0), 0);
     sums->total.total_s = tpafile_double_of(known(tpalog_field(part, TPAFILE_PROFILE_SELF, 0), 0));
@@ -240,19 +241,19 @@ static uint32_t *order_callers(struct tpalog_sums *sums, uint32_t *first)
     return order;
 }
 
-/* The number of lost records: COUNT are present, the file claims TOLD. */
-static uint64_t lost_of(int64_t told, size_t count)
+/* The number of lost records: COUNT are present, the file claims RECORDED. */
+static uint64_t lost_of(int64_t recorded, size_t count)
 {
-    return told > 0 && (uint64_t)told > count ? (uint64_t)told - count : 0;
+    return recorded > 0 && (uint64_t)recorded > count ? (uint64_t)recorded - count : 0;
 }
 
 static void finish_profile(struct tpalog_reader *reader)
 {
     struct tpalog_sums *sums = reader->sums;
     struct profile *profile = sums->profile;
-    bool whole = sums->listed_told == (int64_t)sums->listed.count;
-    sums->lost += lost_of(sums->functions_told, sums->functions.count) +
-                  lost_of(sums->callers_told, sums->callers.count);
+    bool whole = sums->recorded_listed == (int64_t)sums->listed.count;
+    sums->lost += lost_of(sums->recorded_functions, sums->functions.count) +
+                  lost_of(sums->recorded_callers, sums->callers.count);
     uint32_t *first = mem_zalloc(profile->function_count + 1, sizeof *first);
     uint32_t *order = order_callers(sums, first);
     if (sums->listed.count)
@@ -287,7 +288,7 @@ static void join_report(struct tpalog_reader *reader, const struct tpalog_part *
 {
     size_t len;
     struct action_report *report = reader->sums->report;
-    reader->sums->actions_told = tpalog_field(part, TPAFILE_REPORT_ACTIONS, 0);
+    reader->sums->recorded_actions = tpalog_field(part, TPAFILE_REPORT_ACTIONS, 0);
     report->stage = keep_text(reader, tpalog_field(part, TPAFILE_REPORT_STAGE, 0), &len);
     report->total_calls = known(tpalog_field(part, TPAFILE_REPORT_CALLS, 0), -1);
     report->total_ns = known(tpalog_field(part, TPAFILE_REPORT_TOTAL, 0), -1);
@@ -374,8 +375,8 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
                count, offset);
 }
 
-void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
-                             int64_t offset)
+void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                                 int64_t offset)
 {
     size_t number, len;
     if (kind <= 0 || !tpalog_takes_notice(reader, kind, text, count, &number))
@@ -397,7 +398,7 @@ void tpalog_sums_finish(struct tpalog_reader *reader)
     if (sums->profile)
         finish_profile(reader);
     else
-        sums->lost += lost_of(sums->actions_told, sums->report->actions.count);
+        sums->lost += lost_of(sums->recorded_actions, sums->report->actions.count);
     if (sums->lost == 0)
         return;
     const char *text = arena_printf(arena_of(sums), "%" PRIu64 " %s in blocks that are lost", sums->lost,

@@ -43,6 +43,7 @@ struct tpalog_blocks {
     bool header_damaged;
 };
 
+/* Begin at the start of SOURCE, which is borrowed. Release with tpalog_blocks_release. */
 void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
 void tpalog_blocks_release(struct tpalog_blocks *blocks);
 
@@ -145,6 +146,7 @@ struct tpalog_texts {
     uint64_t lost_count;
 };
 
+/* No texts yet. Release with tpalog_texts_release. */
 void tpalog_texts_init(struct tpalog_texts *texts);
 void tpalog_texts_release(struct tpalog_texts *texts);
 
@@ -233,8 +235,8 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
                         int64_t offset);
 
 /* The same for a notice in the file, by the numbers of its texts; repeated ones are counted together. */
-void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
-                             int64_t offset);
+void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                                 int64_t offset);
 
 /* Pass ownership of the aggregates, and of the description of their container, to the caller. */
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);

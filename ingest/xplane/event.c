@@ -280,9 +280,8 @@ static void add_flows(struct xplane_reader *reader, const struct xplane_stats *s
 
 void xplane_step_add(struct xplane_reader *reader, track_id track, const struct xplane_step *step)
 {
-    static const char device[] = "device";
     buffer_clear(&reader->text);
-    step_name_add(&reader->text, device, sizeof device - 1, step->number);
+    step_name_add(&reader->text, STEP_OF_DEVICES, sizeof STEP_OF_DEVICES - 1, step->number);
     trace_chunk_event(reader->chunk,
                       &(struct chunk_event){
                           .phase = 'X',
@@ -579,10 +578,10 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
 static void add_stats_of_name(const struct xplane_plane *plane, const struct xplane_event_name *name,
                               struct xplane_stats *stats)
 {
-    uint32_t told = stats->present;
+    uint32_t present = stats->present;
     for (uint32_t i = 0; i < name->stat_count; i++) {
         const struct xplane_name_stat *known = &plane->name_stats.at[name->first_stat + i];
-        if (told >> known->stat & 1)
+        if (present >> known->stat & 1)
             continue;
         stats->at[known->stat] = known->value;
         stats->present |= UINT32_C(1) << known->stat;

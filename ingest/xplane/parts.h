@@ -22,11 +22,13 @@ struct xplane_text {
     size_t len;
 };
 
+/* The text of FIELD, of type WIRE_BYTES; borrowed from the file. */
 static inline struct xplane_text xplane_text_of(const struct wire_field *field)
 {
     return (struct xplane_text){ (const char *)field->bytes, (size_t)field->value };
 }
 
+/* Is TEXT equal to WORD, or does it begin with PREFIX? These two functions. */
 bool xplane_text_is(struct xplane_text text, const char *word);
 bool xplane_text_begins(struct xplane_text text, const char *prefix);
 
@@ -84,6 +86,7 @@ struct xplane_stats {
 };
 _Static_assert(STAT_COUNT <= 32, "xplane_stats.present is one bit per stat");
 
+/* Does the event have STAT? */
 static inline bool xplane_has(const struct xplane_stats *stats, enum xplane_stat stat)
 {
     return stats->present >> stat & 1;
@@ -281,6 +284,7 @@ void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane);
  */
 bool xplane_work_operator(struct xplane_reader *reader, const struct xplane_stats *stats, name_id *name);
 
+/* Free the operators that were kept. */
 void xplane_work_release(struct xplane_reader *reader);
 
 /* Add a step as a span of its own on TRACK. */

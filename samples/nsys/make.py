@@ -129,7 +129,8 @@ def train():
             insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", start=t + 556_000, end=t + 606_000, demangledName=text("backward(float*)"), shortName=text("backward"),
                    registersPerThread=32, gridX=50, gridY=2, gridZ=1, blockX=128, blockY=1, blockZ=1, staticSharedMemory=0, dynamicSharedMemory=0, **row)
             row = call("cudaStreamSynchronize_v3020", t + 700_000, t + 750_000)
-            insert(db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", start=t + 701_000, end=t + 749_000, syncType=3, **row)
+            insert(db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", start=t + 701_000, end=t + 749_000, syncType=3,
+                   **dict(row, deviceId=5 * rank))  # the device is that of the context, whatever a wait says
             insert(db, "OSRT_API", start=t + 800_000, end=t + 850_000, eventClass=27, globalTid=main, nameId=text("read"))
         row = call("cudaFree_v3020", 4_000_000, 4_002_000, result=rank)
         insert(db, "CUDA_GPU_MEMORY_USAGE_EVENTS", start=4_001_000, globalPid=process, deviceId=0, address=address, bytes=1 << 20,

@@ -5,7 +5,7 @@
  * half, so that two sides differ. What must hold of the output is in program.h.
  */
 #include "tests/fuzz/program.h"
-#include "tests/fuzz/questions.h"
+#include "tests/fuzz/command_lines.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return 0;
-    const char *question = questions[data[size - 1] % QUESTION_COUNT];
-    const char *format = choose_format(question, data[size - 2]);
+    const char *command = command_lines[data[size - 1] % COMMAND_LINE_COUNT];
+    const char *format = choose_format(command, data[size - 2]);
     size -= 2;
     struct program_files files = { { program_file(0, data, size), program_file(1, data, size / 2) } };
 
     char line[256];
     char *words[24];
     int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", question, *format ? " --format " : "", format);
+    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     program_run(count, words, &files);

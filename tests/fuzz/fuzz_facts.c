@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const questions[] = {
+static const char *const command_lines[] = {
     "fleet t",
     "fleet --columns all --limit 0 t u",
     "diff t u",
@@ -29,7 +29,10 @@ static const char *const questions[] = {
 
 static const char *const formats[] = { "", "csv", "json", "md", "arrow", "html", "svg", "junit" };
 
-enum { FORMATS = sizeof formats / sizeof *formats, QUESTION_COUNT = sizeof questions / sizeof *questions };
+enum {
+    FORMATS = sizeof formats / sizeof *formats,
+    COMMAND_LINE_COUNT = sizeof command_lines / sizeof *command_lines
+};
 
 /* Take the collectives of FACTS, which are finished, out and add them again. */
 static void put_apart(struct facts *facts, struct slicing *slicing)
@@ -101,10 +104,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return 0;
-    const char *question = questions[data[size - 1] % QUESTION_COUNT];
-    const char *format = strchr("fd", *question) && strncmp(question, "facts", 5) != 0
-                             ? formats[data[size - 2] % FORMATS]
-                             : "";
+    const char *command = command_lines[data[size - 1] % COMMAND_LINE_COUNT];
+    const char *format =
+        strchr("fd", *command) && strncmp(command, "facts", 5) != 0 ? formats[data[size - 2] % FORMATS] : "";
     size -= 2;
     struct buffer bytes[2] = { 0 };
     make_facts(data, size, &bytes[0]);
@@ -118,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char line[160];
     char *words[24];
     int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", question, *format ? " --format " : "", format);
+    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     program_run(count, words, &files);

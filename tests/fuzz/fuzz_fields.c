@@ -2,12 +2,12 @@
  * fuzz_fields.c - well-formed .tpa files whose fields may hold anything (make_tpa.h), asked by one of the commands.
  *
  * The last two bytes choose the question and the format, as in fuzz_commands.c; what comes before them chooses the
- * file. A second file is made of the first half of that, so that two sides differ. Beyond the questions of questions.h
+ * file. A second file is made of the first half of that, so that two sides differ. Beyond the questions of command_lines.h
  * the file is added to an empty store, which is then asked.
  */
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
-#include "tests/fuzz/questions.h"
+#include "tests/fuzz/command_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +33,12 @@ static void set_up(void)
     atexit(remove_files);
 }
 
-static void ask(const char *question, const char *format, const struct program_files *files)
+static void run_command(const char *command, const char *format, const struct program_files *files)
 {
     char line[160];
     char *words[24];
     int count = 0;
-    snprintf(line, sizeof line, "%s%s%s", question, *format ? " --format " : "", format);
+    snprintf(line, sizeof line, "%s%s%s", command, *format ? " --format " : "", format);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     program_run(count, words, files);
@@ -51,11 +51,11 @@ static void ask_store(const struct program_files *traces, const char *format)
     char add[96];
     for (int i = 0; i < 2; i++) {
         snprintf(add, sizeof add, "nightly --label a %s", files.paths[i]);
-        ask(add, format, &files);
+        run_command(add, format, &files);
     }
-    ask("nightly show --all", format, &files);
-    ask("nightly list", format, &files);
-    ask("chart --type trend", "", &files);
+    run_command("nightly show --all", format, &files);
+    run_command("nightly list", format, &files);
+    run_command("chart --type trend", "", &files);
     unlink(store);
 }
 
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         set_up();
     if (size < 2)
         return 0;
-    size_t choice = data[size - 1] % (QUESTION_COUNT + 1);
+    size_t choice = data[size - 1] % (COMMAND_LINE_COUNT + 1);
     uint8_t format = data[size - 2];
     size -= 2;
     struct buffer bytes[2] = { 0 };
@@ -76,10 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        program_file(0, (const uint8_t *)bytes[0].at, bytes[0].count),
                                        program_file(1, (const uint8_t *)bytes[1].at, bytes[1].count),
                                    } };
-    if (choice == QUESTION_COUNT)
+    if (choice == COMMAND_LINE_COUNT)
         ask_store(&files, formats_of_stores[format % 4]);
     else
-        ask(questions[choice], choose_format(questions[choice], format), &files);
+        run_command(command_lines[choice], choose_format(command_lines[choice], format), &files);
     buffer_release(&bytes[0]);
     buffer_release(&bytes[1]);
     return 0;

@@ -13,13 +13,13 @@ static void ask(const struct snapshots *snapshots, size_t size)
 {
     static const char *const moments[] = { "peak", "end", "oom", "3", "-1", "10us" };
     struct tpa_error err = { 0 };
-    struct snapshot_question question = { .by = (enum alive_by)(size % ALIVE_BY_COUNT) };
-    snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &question.at, &err);
+    struct snapshot_query query = { .by = (enum alive_by)(size % ALIVE_BY_COUNT) };
+    snapshot_moment_parse(moments[size % (sizeof moments / sizeof *moments)], &query.at, &err);
     struct snapshot_answers answers;
-    snapshot_answer(snapshots, &question, &answers);
+    snapshot_answer(snapshots, &query, &answers);
     struct result *result = result_open("fuzz");
-    snapshot_add_tables(&answers, &(struct snapshot_tables_options){ .by = question.by, .segments = true },
-                        true, result);
+    snapshot_add_tables(&answers, &(struct snapshot_tables_options){ .by = query.by, .segments = true }, true,
+                        result);
     snapshot_add_notices(snapshots, &answers, result);
     snapshot_add_info(snapshots, result);
     for (size_t i = 0; i < answers.replays.count; i++) {

@@ -2,7 +2,7 @@
  * fuzz_store.c - any bytes as what a store of nights holds, asked by the commands that look into one.
  *
  * The first byte chooses. Even: the rest is rows for the tables of a store, with values of any type and size in any
- * column, which SQLite keeps without a word. Odd: the rest is the file. The second byte chooses the question.
+ * column, which SQLite keeps without a word. Odd: the rest is the file. The second byte chooses the command.
  *
  *     row      table, then a value a column
  *     value    tag: NULL, a small number, 8 bytes as integer or double, or a text or blob with its length before it
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const questions[] = {
+static const char *const command_lines[] = {
     "nightly show --label a --gpu g --all",
     "nightly show --format json",
     "nightly show --format html",
@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char line[128];
     char *words[16];
     int count = 0;
-    snprintf(line, sizeof line, "%s", questions[data[1] % LENGTH(questions)]);
+    snprintf(line, sizeof line, "%s", command_lines[data[1] % LENGTH(command_lines)]);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     program_run(count, words, &(struct program_files){ .paths = { path, path }, .store = path });

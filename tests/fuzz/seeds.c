@@ -11,7 +11,7 @@
  */
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/mutate.h"
-#include "tests/fuzz/questions.h"
+#include "tests/fuzz/command_lines.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #pragma weak LLVMFuzzerCustomMutator
 #pragma weak make_tpa
 
-#ifndef QUESTIONS
-#define QUESTIONS (QUESTION_COUNT + 1) /* the last: what a store is asked */
+#ifndef COMMAND_LINES
+#define COMMAND_LINES (COMMAND_LINE_COUNT + 1) /* the last: what a store is asked */
 #endif
 
 static char now[64];
@@ -101,12 +101,12 @@ static void write_input(const char *folder, unsigned long seed, const uint8_t *d
 
 static void ask_all(unsigned long seed, unsigned long every, uint8_t *data, size_t size)
 {
-    for (unsigned long question = 0; question < QUESTIONS; question++) {
-        if ((seed + question) % every != 0)
+    for (unsigned long command = 0; command < COMMAND_LINES; command++) {
+        if ((seed + command) % every != 0)
             continue;
-        data[size] = (uint8_t)(seed * 37 + question * 101); /* every format now and then */
-        data[size + 1] = (uint8_t)question;
-        now_len = snprintf(now, sizeof now, "seed %lu, question %lu\n", seed, question);
+        data[size] = (uint8_t)(seed * 37 + command * 101); /* every format now and then */
+        data[size + 1] = (uint8_t)command;
+        now_len = snprintf(now, sizeof now, "seed %lu, question %lu\n", seed, command);
         LLVMFuzzerTestOneInput(data, size + CHOICES);
     }
 }

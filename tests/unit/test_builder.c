@@ -200,7 +200,7 @@ static void sparse_arguments_are_found_by_event(void **state)
 }
 
 /* 7 and "07", and 2^40 and its low 32 bits, are tracks of their own; 7 and "7" are one. A stream shows by its events. */
-static void tracks_are_told_apart_by_their_numbers(void **state)
+static void tracks_are_distinguished_by_their_numbers(void **state)
 {
     (void)state;
     struct scene scene = open_scene();
@@ -275,7 +275,7 @@ int main(void)
         cmocka_unit_test(args_of_an_end_join_those_of_its_begin),
         cmocka_unit_test(sparse_arguments_are_found_by_event),
         cmocka_unit_test(durations_that_no_sum_could_hold_are_not_known),
-        cmocka_unit_test(tracks_are_told_apart_by_their_numbers),
+        cmocka_unit_test(tracks_are_distinguished_by_their_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

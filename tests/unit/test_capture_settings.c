@@ -271,7 +271,7 @@ static void a_ring_has_a_least_size(void **state)
     refuses("TPA_CAPTURE_HARDWARE_TIMES", "yes");
 }
 
-static void options_that_do_not_go_together_are_told(void **state)
+static void options_that_do_not_go_together_are_rejected(void **state)
 {
     (void)state;
     struct capture_settings settings;
@@ -333,7 +333,7 @@ int main(void)
         cmocka_unit_test_setup(each_rank_of_a_job_has_a_name_of_its_own, clear),
         cmocka_unit_test_setup(what_is_left_out_has_a_share_and_a_period, clear),
         cmocka_unit_test_setup(a_ring_has_a_least_size, clear),
-        cmocka_unit_test_setup(options_that_do_not_go_together_are_told, clear),
+        cmocka_unit_test_setup(options_that_do_not_go_together_are_rejected, clear),
         cmocka_unit_test(a_host_can_not_lead_out_of_its_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

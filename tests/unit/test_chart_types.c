@@ -28,10 +28,10 @@ static bool draw(const struct chart_type *type, struct selection_query query, si
     struct selection *selection = selection_open(trace, &query, &error);
     assert_non_null(selection);
     picture = picture_open(type->name, type->title);
-    struct chart_question question = {
+    struct chart_request request = {
         .trace = trace, .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
     };
-    bool drawn = type->draw(&question, picture, &error);
+    bool drawn = type->draw(&request, picture, &error);
     selection_free(selection);
     return drawn;
 }
@@ -99,7 +99,7 @@ static void utilization_is_shares_of_each_part(void **state)
 }
 
 /* What was launched (or without a call began) in 10..50: nccl at 10..30 and b at 40..50. */
-static void utilization_of_a_time_asked_for(void **state)
+static void utilization_of_a_requested_time(void **state)
 {
     (void)state;
     draw_streams();
@@ -616,7 +616,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(utilization_is_shares_of_each_part),
-        cmocka_unit_test(utilization_of_a_time_asked_for),
+        cmocka_unit_test(utilization_of_a_requested_time),
         cmocka_unit_test(overlap_is_alone_and_both),
         cmocka_unit_test(nothing_communicates),
         cmocka_unit_test(a_short_span_has_few_parts),

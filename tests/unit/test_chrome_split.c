@@ -168,11 +168,11 @@ static void a_cut_file_gives_every_event_before_the_cut(void **state)
             expected++;
         if (trace->event_count != expected)
             fail_msg("cut at %zu: %zu events, expected %zu", cut, trace->event_count, expected);
-        bool told = false;
+        bool reported = false;
         for (size_t i = 0; i < trace->notice_count; i++)
-            told |= strcmp(trace->notices[i].kind, "not_closed") == 0 ||
-                    strcmp(trace->notices[i].kind, "cut_short") == 0;
-        if (!told)
+            reported |= strcmp(trace->notices[i].kind, "not_closed") == 0 ||
+                        strcmp(trace->notices[i].kind, "cut_short") == 0;
+        if (!reported)
             fail_msg("cut at %zu: not told", cut);
         trace_free(trace);
         struct buffer whole = dump_of(text, cut, 1, 0);

@@ -347,8 +347,8 @@ static void regions_around_a_launch_are_looked_at_so_far(void **state)
         answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) });
         assert_int_equal(collectives->row_count, 1);
         assert_string_equal(text_called(collectives, 0, "operator"), "c10d::outermost");
-        bool told = !table_is_missing(collectives, 0, (size_t)table_find_column(collectives, "dtype", 5));
-        assert_int_equal(told, depth == 16);
+        bool known = !table_is_missing(collectives, 0, (size_t)table_find_column(collectives, "dtype", 5));
+        assert_int_equal(known, depth == 16);
         release();
     }
 }
@@ -417,7 +417,7 @@ static void issued_collectives_without_a_device_have_no_time(void **state)
     release();
 }
 
-static void calls_without_a_kernel_are_told(void **state)
+static void calls_without_a_kernel_are_reported(void **state)
 {
     (void)state;
     draw_begin(&comm_wants);
@@ -843,7 +843,7 @@ int main(void)
         cmocka_unit_test(an_all_gather_tells_its_ranks),
         cmocka_unit_test(regions_of_gloo_are_collectives),
         cmocka_unit_test(issued_collectives_without_a_device_have_no_time),
-        cmocka_unit_test(calls_without_a_kernel_are_told),
+        cmocka_unit_test(calls_without_a_kernel_are_reported),
         cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),
         cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
         cmocka_unit_test(the_last_to_arrive_tells_the_transfer),

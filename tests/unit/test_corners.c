@@ -140,7 +140,7 @@ static void devices_share_no_stream(void **state)
  * Stream 0 of device 0: 10..60, busy 30, idle 30..50. Stream 7 of device 0: 20..2126, busy 30 + 0 + 1004; idle 50..60,
  * 60..120, and 501 times 2. Stream 7 of device 1 has no gap.
  */
-static void streams_are_told_apart_by_device(void **state)
+static void streams_are_distinguished_by_device(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
@@ -401,7 +401,7 @@ static void modules_have_the_work_of_their_calls(void **state)
     struct tpa_error err = { 0 };
     static const struct {
         const char *name;
-        int64_t calls, cpu, device, works;
+        int64_t calls, cpu, device, operations;
     } rows[] = { { "A_0", 1, 50, 10 + 1004, 503 },
                  { "B_0", 1, 0, 0, 0 },
                  { "C_0", 1, 30, 10, 1 },
@@ -430,7 +430,7 @@ static void modules_have_the_work_of_their_calls(void **state)
         assert_int_equal(int_called(modules, row, "count"), rows[i].calls);
         assert_int_equal(int_called(modules, row, "cpu_total"), rows[i].cpu);
         assert_int_equal(int_called(modules, row, "device_total"), rows[i].device);
-        assert_int_equal(int_called(modules, row, "works"), rows[i].works);
+        assert_int_equal(int_called(modules, row, "works"), rows[i].operations);
     }
     assert_int_equal(modules->footers.at[0].value.i, 80);
     assert_int_equal(modules->footers.at[1].value.i, 1014 + 10 + 5);
@@ -522,7 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_share_no_stream),
-        cmocka_unit_test(streams_are_told_apart_by_device),
+        cmocka_unit_test(streams_are_distinguished_by_device),
         cmocka_unit_test(gaps_are_split_by_what_the_host_did),
         cmocka_unit_test(a_range_may_end_before_the_work_that_was_launched),
         cmocka_unit_test(kernels_count_whatever_their_length_and_place),

@@ -68,7 +68,7 @@ static void threads_wait_for_the_one_that_derives(void **state)
     assert_int_equal(released, 1);
 }
 
-static void what_cannot_be_worked_out_is_asked_for_again(void **state)
+static void what_cannot_be_computed_is_requested_again(void **state)
 {
     (void)state;
     struct trace *trace = empty_trace();
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_wait_for_the_one_that_derives),
-        cmocka_unit_test(what_cannot_be_worked_out_is_asked_for_again),
+        cmocka_unit_test(what_cannot_be_computed_is_requested_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,28 @@ static void all_come_back(void **state)
     }
 }
 
+/* A block that was filled in order with one factor takes no room, until one of it changes. */
+static void blocks_of_one_factor_take_no_room(void **state)
+{
+    (void)state;
+    struct factors factors;
+    factors_init(&factors, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        factors_set(&factors, i, i < FACTORS_OF_BLOCK ? 0.25F : 0);
+    assert_int_equal(factors.places.count, 1); /* of the last, which is not full */
+    factors_set(&factors, 3, 0.25F);
+    assert_int_equal(factors.places.count, 1);
+    factors_set(&factors, 3, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(factors_get(&factors, i) == (i == 3 ? 1 : i < FACTORS_OF_BLOCK ? 0.25F : 0));
+    assert_int_equal(factors.places.count, 2);
+    for (size_t i = 0; i < 2 * FACTORS_OF_TABLE; i++) /* the table is full: floats */
+        factors_set(&factors, FACTORS_OF_BLOCK + 1, (float)(i + 2));
+    assert_true(factors_get(&factors, FACTORS_OF_BLOCK) == 0);
+    assert_true(factors_get(&factors, FACTORS_OF_BLOCK + 1) == 2 * FACTORS_OF_TABLE + 1);
+    factors_release(&factors);
+}
+
 static void laying_over_is_scaling(void **state)
 {
     (void)state;
@@ -69,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_come_back),
+        cmocka_unit_test(blocks_of_one_factor_take_no_room),
         cmocka_unit_test(laying_over_is_scaling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void draw_host_wait(bool wrong, int64_t us, int64_t n)
  *
  * Without the first work the second begins at 20: a step takes 700 us. Fine: the first takes 3 us.
  */
-static void draw_two_works(bool wrong, const char *category, const char *first, int64_t us, int64_t n)
+static void draw_two_operations(bool wrong, const char *category, const char *first, int64_t us, int64_t n)
 {
     int64_t first_us = wrong ? 300 : 3;
     draw_call_us(strcmp(category, "kernel") == 0 ? "cudaLaunchKernel" : "cudaMemcpyAsync", us, 10, 3 * n + 1);
@@ -63,17 +63,17 @@ static void draw_two_works(bool wrong, const char *category, const char *first, 
 
 static void draw_device_copies(bool wrong, int64_t us, int64_t n)
 {
-    draw_two_works(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
+    draw_two_operations(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
 }
 
 static void draw_pinned_copies(bool wrong, int64_t us, int64_t n)
 {
-    draw_two_works(wrong, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", us, n);
+    draw_two_operations(wrong, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", us, n);
 }
 
 static void draw_communication(bool wrong, int64_t us, int64_t n)
 {
-    draw_two_works(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
+    draw_two_operations(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
 }
 
 /* Ten launches 50 us apart, from 0 to 460, of kernels of 10 us. As one graph they take no time of the host: 540 us. Fine: the
@@ -81,7 +81,7 @@ static void draw_communication(bool wrong, int64_t us, int64_t n)
 static void draw_launches(bool wrong, int64_t us, int64_t n)
 {
     if (!wrong) {
-        draw_two_works(false, "kernel", "elementwise", us, n);
+        draw_two_operations(false, "kernel", "elementwise", us, n);
         return;
     }
     for (int64_t i = 0; i < 10; i++) {
@@ -484,10 +484,10 @@ static void the_wait_that_ends_the_recording_saves_nothing(void **state)
     trace = draw_end();
     answer();
     assert_true(row_of("host_wait") == SIZE_MAX);
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < result->notices.count; i++)
-        told += strcmp(result->notices.at[i].kind, "end_of_recording") == 0;
-    assert_int_equal(told, 1);
+        reported += strcmp(result->notices.at[i].kind, "end_of_recording") == 0;
+    assert_int_equal(reported, 1);
     release();
 }
 

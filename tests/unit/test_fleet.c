@@ -135,7 +135,7 @@ static void the_last_is_blamed_for_all_waiting(void **state)
 
 /* Before number 2 rank 1 computed 200 us, rank 2, in the middle, 110 us: 90 us of the 100 us; the rest is rank 0's
  * being early. */
-static void what_grew_is_told(void **state)
+static void what_grew_is_reported(void **state)
 {
     (void)state;
     struct facts *facts = make_job();
@@ -191,7 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_are_set_by_ends),
         cmocka_unit_test(the_last_is_blamed_for_all_waiting),
-        cmocka_unit_test(what_grew_is_told),
+        cmocka_unit_test(what_grew_is_reported),
         cmocka_unit_test(what_is_not_of_the_job_is_left_out),
         cmocka_unit_test(one_rank_alone_tells_nothing_of_waiting),
     };

@@ -42,8 +42,8 @@ static void many_values_are_within_a_hundredth(void **state)
     assert_true(sketch.in_buckets);
     for (uint64_t percent = 0; percent <= 100; percent++) {
         int64_t exact = ((int64_t)(99999 * percent / 100) + 1) * 1000,
-                told = sketch_quantile(&sketch, percent, 100);
-        assert_true(llabs(told - exact) * 125 <= exact); /* 0.8 % */
+                estimated = sketch_quantile(&sketch, percent, 100);
+        assert_true(llabs(estimated - exact) * 125 <= exact); /* 0.8 % */
     }
     sketch_add(&sketch, INT64_MAX);
     assert_true(sketch_quantile(&sketch, 1, 1) > INT64_MAX / 100 * 99);

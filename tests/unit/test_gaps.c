@@ -206,7 +206,7 @@ static void what_the_host_did_meanwhile(void **state)
 }
 
 /* With stacks: the innermost of outer 15..45 and inner 24..36, which took 12 of the 20 before the call. */
-static void with_stacks_the_line_is_told(void **state)
+static void with_stacks_the_line_is_shown(void **state)
 {
     (void)state;
     draw_gap(40);
@@ -563,7 +563,7 @@ int main(void)
         cmocka_unit_test(queued_behind_a_wait_for_an_event),
         cmocka_unit_test(first_use),
         cmocka_unit_test(what_the_host_did_meanwhile),
-        cmocka_unit_test(with_stacks_the_line_is_told),
+        cmocka_unit_test(with_stacks_the_line_is_shown),
         cmocka_unit_test(queued_work_is_latency_if_short),
         cmocka_unit_test(a_synchronization_takes_what_it_took),
         cmocka_unit_test(a_blocking_copy_synchronizes),

@@ -51,7 +51,7 @@ static void release(void)
  * copies        20..40, 50..75: exposed 30..40, 60..75        45, 25
  * idle          75..80, 80..90                                15
  */
-static void draw_works(void)
+static void draw_operations(void)
 {
     draw_work("kernel", "gemm", 0, 7, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 40, 20, DRAW_NO_CALL);
@@ -67,7 +67,7 @@ static void draw_works(void)
 static void draw_streams(void)
 {
     draw_begin(&gpu_wants);
-    draw_works();
+    draw_operations();
     trace = draw_end();
 }
 
@@ -311,7 +311,7 @@ static void an_open_operator_ends_with_the_recording(void **state)
 }
 
 /* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
-static void communication_is_told_by_operator_and_arguments(void **state)
+static void communication_is_recognised_by_operator_and_arguments(void **state)
 {
     (void)state;
     draw_begin(&gpu_wants);
@@ -397,7 +397,7 @@ static void a_row_of_a_step_is_the_work_it_launched(void **state)
     draw_begin(&gpu_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 15, 30);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 45);
-    draw_works();
+    draw_operations();
     trace = draw_end();
     analyze_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(devices->row_count, 3);
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(of_steps_that_overlap_the_first_is_the_window),
         cmocka_unit_test(steps_that_took_no_time_are_no_window),
         cmocka_unit_test(an_open_operator_ends_with_the_recording),
-        cmocka_unit_test(communication_is_told_by_operator_and_arguments),
+        cmocka_unit_test(communication_is_recognised_by_operator_and_arguments),
         cmocka_unit_test(a_row_of_a_step_is_the_work_it_launched),
         cmocka_unit_test(the_window_of_operators_reaches_to_the_end_of_their_work),
         cmocka_unit_test(no_work_gives_empty_tables),

@@ -60,7 +60,7 @@ static const char *operators_of(const struct trace *trace)
         if (!graph_link_is_work(links, e))
             continue;
         strcat(text, *text ? " " : "");
-        strcat(text, graph_link_name(links, e));
+        strcat(text, graph_link_text(links, graph_link_name_id(links, e)));
     }
     return text;
 }
@@ -74,7 +74,7 @@ static struct trace *replayed(const char *const *names, const int64_t *streams, 
     return small_end(&small);
 }
 
-static void works_get_the_operators_in_order(void **state)
+static void operations_get_the_operators_in_order(void **state)
 {
     (void)state;
     const char *const names[] = { "gemm", "add_k", "gemm" };
@@ -83,7 +83,7 @@ static void works_get_the_operators_in_order(void **state)
     graph_links_attach(trace, captured(three, 3));
     const struct graph_links *links = graph_links_of(trace);
     assert_string_equal(operators_of(trace), "mm add linear");
-    assert_int_equal(links->works, 3);
+    assert_int_equal(links->operations, 3);
     assert_int_equal(links->matched, 3);
     assert_int_equal(links->by_place, 0);
     assert_int_equal(links->matched_ns, 12);
@@ -160,7 +160,7 @@ static void numbered_nodes_are_matched_exactly(void **state)
 }
 
 /* A recording numbers some launches only: the others are matched by sequence, within the launches that are left. */
-static void works_without_a_node_are_matched_by_sequence(void **state)
+static void operations_without_a_node_are_matched_by_sequence(void **state)
 {
     (void)state;
     static const int64_t ran[] = { 13, -1, -1 }, captured_as[] = { -1, -1, 13 };
@@ -306,10 +306,10 @@ static void common_subsequences_are_the_longest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(works_get_the_operators_in_order),
+        cmocka_unit_test(operations_get_the_operators_in_order),
         cmocka_unit_test(what_was_not_captured_shifts_nothing),
         cmocka_unit_test(numbered_nodes_are_matched_exactly),
-        cmocka_unit_test(works_without_a_node_are_matched_by_sequence),
+        cmocka_unit_test(operations_without_a_node_are_matched_by_sequence),
         cmocka_unit_test(a_node_of_another_name_is_none),
         cmocka_unit_test(less_than_half_is_refused_with_the_reason),
         cmocka_unit_test(without_names_the_place_tells),

@@ -179,7 +179,7 @@ static void a_better_night_is_the_last_good_one(void **state)
 }
 
 /* Three nights in a row are slower, but by too little to count: the row is about this night. */
-static void what_is_the_same_is_told_of_this_night_alone(void **state)
+static void what_is_the_same_is_reported_of_this_night_alone(void **state)
 {
     (void)state;
     struct case_of nights = { .count = 0, .min_change = 5 };
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(an_accepted_level_is_the_reference),
         cmocka_unit_test(one_odd_night_hides_no_step),
         cmocka_unit_test(a_better_night_is_the_last_good_one),
-        cmocka_unit_test(what_is_the_same_is_told_of_this_night_alone),
+        cmocka_unit_test(what_is_the_same_is_reported_of_this_night_alone),
         cmocka_unit_test(better_becomes_the_reference_when_it_stays),
         cmocka_unit_test(too_few_runs_are_unsure),
         cmocka_unit_test(a_small_step_is_found_later_and_placed_where_it_began),

@@ -80,7 +80,7 @@ static void files_tell_rank_span_and_steps(void **state)
     trace_free(trace);
 }
 
-static void what_files_say_alike_is_told_once(void **state)
+static void what_files_say_alike_is_shown_once(void **state)
 {
     (void)state;
     struct trace *trace;
@@ -246,7 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_tell_rank_span_and_steps),
-        cmocka_unit_test(what_files_say_alike_is_told_once),
+        cmocka_unit_test(what_files_say_alike_is_shown_once),
         cmocka_unit_test(devices_tell_their_streams_and_events),
         cmocka_unit_test(categories_and_tracks_count_every_event_once),
         cmocka_unit_test(a_region_open_at_the_end_makes_neither_file_nor_track_longer),

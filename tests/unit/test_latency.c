@@ -97,7 +97,7 @@ static void names_that_differ_in_numbers_are_one_row(void **state)
     release();
 }
 
-static void operators_are_asked_for_by_name(void **state)
+static void operators_are_selected_by_name(void **state)
 {
     (void)state;
     draw_begin(&latency_wants);
@@ -142,7 +142,7 @@ static void parts_add_up_to_the_range(void **state)
     assert_int_equal(row->part_ns[LATENCY_COMPUTATION], 30);
     assert_int_equal(row->part_ns[LATENCY_WAITING], 8);
     assert_int_equal(row->part_ns[LATENCY_HOST], 62);
-    assert_int_equal(row->works, 1);
+    assert_int_equal(row->operations, 1);
     assert_int_equal(row->work_ns, 20);
     release();
 }
@@ -297,7 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_durations_that_occurred),
         cmocka_unit_test(names_that_differ_in_numbers_are_one_row),
-        cmocka_unit_test(operators_are_asked_for_by_name),
+        cmocka_unit_test(operators_are_selected_by_name),
         cmocka_unit_test(parts_add_up_to_the_range),
         cmocka_unit_test(outlier_tells_what_grew),
         cmocka_unit_test(a_tenth_longer_is_no_outlier),

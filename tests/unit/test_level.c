@@ -66,7 +66,7 @@ static void few_values_are_never_odd(void **state)
 }
 
 /* The median is 5, the distances 0 0 1 1 1 1 2 2 2 2 and 100: their median 1; odd is what is beyond 6 * 1.4826. */
-static void what_is_odd_can_be_told_to_be_larger(void **state)
+static void what_is_odd_can_be_set_to_be_larger(void **state)
 {
     (void)state;
     const double sorted[] = { 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 105 };
@@ -107,7 +107,7 @@ int main(void)
         cmocka_unit_test(one_odd_value_of_ten_is_set_aside),
         cmocka_unit_test(a_second_odd_value_counts),
         cmocka_unit_test(few_values_are_never_odd),
-        cmocka_unit_test(what_is_odd_can_be_told_to_be_larger),
+        cmocka_unit_test(what_is_odd_can_be_set_to_be_larger),
         cmocka_unit_test(student_matches_its_closed_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,7 +272,7 @@ static void skipping_passes_over_all_that_is_inside(void **state)
                "s\0\0\0\0s\0\0\0\0");
 }
 
-static void damage_is_told_with_its_place(void **state)
+static void damage_is_reported_with_its_place(void **state)
 {
     (void)state;
     CHECK_FAILURE("", 0, "an object needs 1 bytes but only 0 follow");
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(a_reference_gives_back_the_note),
         cmocka_unit_test(a_loop_has_no_note),
         cmocka_unit_test(skipping_passes_over_all_that_is_inside),
-        cmocka_unit_test(damage_is_told_with_its_place),
+        cmocka_unit_test(damage_is_reported_with_its_place),
         cmocka_unit_test(depth_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

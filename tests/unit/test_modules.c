@@ -375,7 +375,7 @@ static void a_node_of_another_thread_is_another_node(void **state)
  * Two threads number their nodes from 1, thread 1 up to 3, thread 2 up to 2. torch calls thread 2 its number 5: the
  * node 3 of number 4 is found on thread 1 alone; node 2 of number 5 is on both, and number 5 is known by node 7.
  */
-static void equal_numbers_of_two_threads_are_told_apart(void **state)
+static void equal_numbers_of_two_threads_are_distinguished(void **state)
 {
     (void)state;
     draw_begin(&wants);
@@ -616,7 +616,7 @@ int main(void)
         cmocka_unit_test(recursion_counts_once_in_totals),
         cmocka_unit_test(the_last_forward_operator_made_the_node),
         cmocka_unit_test(a_node_of_another_thread_is_another_node),
-        cmocka_unit_test(equal_numbers_of_two_threads_are_told_apart),
+        cmocka_unit_test(equal_numbers_of_two_threads_are_distinguished),
         cmocka_unit_test(code_that_runs_again_is_backward_within_its_module),
         cmocka_unit_test(stacks_of_operators_tell_modules_too),
         cmocka_unit_test(module_hierarchies_are_paths),

@@ -40,7 +40,7 @@ static struct result *make_result(void)
     return result;
 }
 
-static void columns_are_chosen_in_the_order_asked_for(void **state)
+static void columns_are_chosen_in_the_requested_order(void **state)
 {
     (void)state;
     struct result *result = make_result();
@@ -289,7 +289,7 @@ int main(void)
 {
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, open_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_chosen_in_the_order_asked_for),
+        cmocka_unit_test(columns_are_chosen_in_the_requested_order),
         cmocka_unit_test(tables_without_the_columns_are_left_out),
         cmocka_unit_test(all_shows_optional_columns),
         cmocka_unit_test(unknown_columns_get_a_suggestion),

@@ -46,7 +46,7 @@ static void parts_share_out_all_items(void **state)
     parallel_worth = worth;
 }
 
-static void asked_workers_are_taken_at_their_word(void **state)
+static void a_requested_number_of_workers_is_used(void **state)
 {
     (void)state;
     assert_int_equal(parallel_workers(5), 5);
@@ -58,7 +58,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_done_once),
         cmocka_unit_test(parts_share_out_all_items),
-        cmocka_unit_test(asked_workers_are_taken_at_their_word),
+        cmocka_unit_test(a_requested_number_of_workers_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,7 +272,7 @@ static void narrow_terminals_keep_a_verdict(void **state)
           "  all, --columns picks)\n");
 }
 
-static void colour_is_only_put_in_when_asked_for(void **state)
+static void colour_is_only_put_in_when_requested(void **state)
 {
     (void)state;
     struct result *result = result_open("tpa.test/1");
@@ -507,7 +507,7 @@ static void a_page_has_tables_notices_and_the_picture(void **state)
     static const struct table_column dots[] = {
         { "run", "Run", TABLE_COUNT, "", 0, NULL },
         { "level", "Level", TABLE_NS, "", 0, NULL },
-        { "told", "Told", TABLE_TEXT, "", 0, NULL },
+        { "label", "Label", TABLE_TEXT, "", 0, NULL },
     };
     struct result *result = small_result();
     struct table *found = table_open("verdicts", "Verdicts", columns, COLUMNS);
@@ -585,7 +585,7 @@ int main(void)
         cmocka_unit_test(markdown_is_a_github_table),
         cmocka_unit_test(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one),
         cmocka_unit_test(narrow_terminals_keep_a_verdict),
-        cmocka_unit_test(colour_is_only_put_in_when_asked_for),
+        cmocka_unit_test(colour_is_only_put_in_when_requested),
         cmocka_unit_test(a_table_without_rows_is_a_sentence),
         cmocka_unit_test(notes_are_no_more_than_five),
         cmocka_unit_test(figures_have_units_that_fit),

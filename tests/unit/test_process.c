@@ -59,7 +59,7 @@ static void input_may_stay_unread(void **state)
     free(input);
 }
 
-static void a_signal_is_told_as_shells_do(void **state)
+static void a_signal_is_reported_as_shells_do(void **state)
 {
     (void)state;
     assert_true(run("kill -9 $$", "", 0, 10));
@@ -99,7 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_writes_is_taken),        cmocka_unit_test(much_goes_both_ways),
-        cmocka_unit_test(input_may_stay_unread),          cmocka_unit_test(a_signal_is_told_as_shells_do),
+        cmocka_unit_test(input_may_stay_unread),          cmocka_unit_test(a_signal_is_reported_as_shells_do),
         cmocka_unit_test(what_takes_too_long_is_stopped), cmocka_unit_test(a_program_that_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

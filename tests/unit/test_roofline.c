@@ -119,14 +119,14 @@ static void work_that_tells_its_cost_is_a_call(void **state)
     static const struct {
         const char *category, *name;
         int64_t start_ns, dur_ns;
-    } works[] = {
+    } operations[] = {
         { "kernel", "while", 0, 50 },         { "kernel", "dot.1", 5, 10 },
         { "kernel", "dot.1", 20, 10 },        { "kernel", "all-reduce", 60, 5 },
         { "gpu_memcpy", "copy-done", 70, 5 }, { "kernel", "dot.1", 80, 10 },
     };
-    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
-        draw_work(works[i].category, works[i].name, 0, 3, works[i].start_ns, works[i].dur_ns,
-                  100 + (int64_t)i);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        draw_work(operations[i].category, operations[i].name, 0, 3, operations[i].start_ns,
+                  operations[i].dur_ns, 100 + (int64_t)i);
         draw_arg(ARG_FLOPS, 1024);
         draw_arg(ARG_BYTES_ACCESSED, 384);
     }

@@ -74,7 +74,7 @@ static void occurrences_do_not_overlap(void **state)
 }
 
 /* The time of five kernels of 1 s each has more than 32 bits. */
-static void long_works_add_up(void **state)
+static void long_operations_add_up(void **state)
 {
     (void)state;
     const int64_t long_ns = 1000000000;
@@ -169,7 +169,7 @@ static void streams_have_chains_of_their_own(void **state)
 }
 
 /* More than 16 operations are cut into chains of 16, of which those that begin at a, b, ... repeat. */
-static void chains_have_no_more_than_16_works(void **state)
+static void chains_have_no_more_than_16_operations(void **state)
 {
     (void)state;
     draw_letters("abcdefghijklmnopq abcdefghijklmnopq");
@@ -201,7 +201,7 @@ static void idle_time_is_that_of_the_device(void **state)
     trace = draw_end();
     answer(false);
     assert_int_equal(sequences->total.runs, 1);
-    assert_int_equal(sequences->total.works, 3);
+    assert_int_equal(sequences->total.operations, 3);
     assert_int_equal(sequences->total.work_ns, 15);
     assert_int_equal(sequences->total.idle_ns, 10);
     assert_int_equal(sequences->total.late_ns, 10); /* no call is in the file */
@@ -268,7 +268,7 @@ static void rows_add_up_to_the_runs(void **state)
                 (struct sequence_options){ .short_ns = 10, .least = 3 });
     assert_int_equal(sequences->shorts.count, 2);
     assert_string_equal(sequences->shorts.at[0].key.kernel.at, "a");
-    assert_int_equal(sequences->shorts.at[0].works, 2);
+    assert_int_equal(sequences->shorts.at[0].operations, 2);
     assert_int_equal(sequences->shorts.at[0].idle_ns, 10);
     assert_int_equal(sequences->shorts.at[1].idle_ns, 5);
     assert_int_equal(sequences->shorts.at[0].runs, 1);
@@ -289,7 +289,7 @@ static void steps_cut_what_is_in_a_row(void **state)
     }
     trace = draw_end();
     answer(true);
-    assert_int_equal(sequences->total.works, 4);
+    assert_int_equal(sequences->total.operations, 4);
     assert_int_equal(sequences->repeats.count, 1);
     sequences_free(sequences);
     struct ranges both = { .at = { { 1, 2 } }, .count = 1 };
@@ -303,7 +303,7 @@ static void steps_cut_what_is_in_a_row(void **state)
 }
 
 /* What was not selected parts its neighbours. */
-static void works_left_out_part_their_neighbours(void **state)
+static void operations_left_out_part_their_neighbours(void **state)
 {
     (void)state;
     draw_letters("abxabxab");
@@ -384,7 +384,7 @@ static void neighbours_that_share_a_tensor_could_be_one(void **state)
  *   host  [f 0-50                 )  [f 60-80)  [g 90-110 [f 95-105) )
  *           [f 5-20) [1) [2)            [3)                 [4)
  */
-static void outermost_calls_of_an_operator_have_the_works(void **state)
+static void outermost_calls_of_an_operator_have_the_operations(void **state)
 {
     (void)state;
     draw_begin(&sequences_wants);
@@ -430,23 +430,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(occurrences_do_not_overlap),
-        cmocka_unit_test(long_works_add_up),
+        cmocka_unit_test(long_operations_add_up),
         cmocka_unit_test(chain_within_one_as_frequent_is_left_out),
         cmocka_unit_test(chain_more_frequent_than_the_longer_stays),
         cmocka_unit_test(no_chain_goes_over_a_pause),
         cmocka_unit_test(pause_of_a_millisecond_is_none),
         cmocka_unit_test(loop_is_one_row_that_begins_where_it_does),
         cmocka_unit_test(streams_have_chains_of_their_own),
-        cmocka_unit_test(chains_have_no_more_than_16_works),
+        cmocka_unit_test(chains_have_no_more_than_16_operations),
         cmocka_unit_test(idle_time_is_that_of_the_device),
         cmocka_unit_test(gap_is_by_who_was_late),
         cmocka_unit_test(gaps_within_a_graph_are_the_devices),
         cmocka_unit_test(rows_add_up_to_the_runs),
         cmocka_unit_test(steps_cut_what_is_in_a_row),
-        cmocka_unit_test(works_left_out_part_their_neighbours),
+        cmocka_unit_test(operations_left_out_part_their_neighbours),
         cmocka_unit_test(neighbours_below_one_operator_could_be_one),
         cmocka_unit_test(neighbours_that_share_a_tensor_could_be_one),
-        cmocka_unit_test(outermost_calls_of_an_operator_have_the_works),
+        cmocka_unit_test(outermost_calls_of_an_operator_have_the_operations),
         cmocka_unit_test(unknown_operator_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,10 +26,36 @@ static void alike_ones_take_no_room(void **state)
 static void others_come_back(void **state)
 {
     (void)state;
-    /* Around what 32 bits hold, the values that stand for something else, and where a difference does not fit 64 bits. */
+    /* Around what 16, 24 and 32 bits hold, the values that stand for something else, and where a difference does not fit 64 bits. */
     static const int64_t edge_ns[] = {
-        0, -1, 1,         INT32_MAX, (int64_t)INT32_MAX + 1, INT32_MIN,     (int64_t)INT32_MIN - 1, INT64_MAX,
-        0, 0,  INT64_MIN, INT64_MAX, INT64_MAX - 1,          INT64_MIN + 1,
+        0,
+        -1,
+        1,
+        INT32_MAX,
+        (int64_t)INT32_MAX + 1,
+        INT32_MIN,
+        (int64_t)INT32_MIN - 1,
+        INT64_MAX,
+        0,
+        0,
+        INT64_MIN,
+        INT64_MAX,
+        INT64_MAX - 1,
+        INT64_MIN + 1,
+        0,
+        INT16_MAX,
+        INT16_MIN,
+        0,
+        INT16_MAX + 1,
+        0,
+        INT16_MIN - 1,
+        0,
+        0x7fffff,
+        -0x800000,
+        0,
+        0x800000,
+        0,
+        -0x800001,
     };
     enum { EDGES = sizeof edge_ns / sizeof *edge_ns };
     for (unsigned first = 0; first < EDGES; first++) {
@@ -45,11 +71,49 @@ static void others_come_back(void **state)
     }
 }
 
+static void numbers_are_as_wide_as_they_must(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t apart_ns;
+        unsigned bytes;
+    } cases[] = {
+        { 1, 2 },
+        { INT16_MAX, 2 },
+        { INT16_MIN, 2 },
+        { INT16_MAX + 1, 3 },
+        { INT16_MIN - 1, 3 },
+        { 0x7fffff, 3 },
+        { -0x800000, 3 },
+        { 0x800000, 4 },
+        { -0x800001, 4 },
+        { INT32_MAX, 4 },
+        { INT32_MIN, 4 },
+        { INT32_MAX + (int64_t)1, 8 },
+        { INT32_MIN - (int64_t)1, 8 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct shifts shifts;
+        shifts_init(&shifts, SHIFTS_OF_BLOCK);
+        assert_false(shifts_are_known(&shifts, 0));
+        for (moment_id m = 0; m < SHIFTS_OF_BLOCK; m++)
+            shifts_set(&shifts, m, m == 40 ? 1000 + cases[i].apart_ns : 1000);
+        assert_true(shifts_are_known(&shifts, 0));
+        assert_int_equal(shifts.blocks[0].apart->bytes, cases[i].bytes);
+        for (moment_id m = 0; m < SHIFTS_OF_BLOCK; m++)
+            assert_true(shifts_get(&shifts, m) == (m == 40 ? 1000 + cases[i].apart_ns : 1000));
+        shifts_forget(&shifts, 0);
+        assert_false(shifts_are_known(&shifts, 0));
+        shifts_release(&shifts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alike_ones_take_no_room),
         cmocka_unit_test(others_come_back),
+        cmocka_unit_test(numbers_are_as_wide_as_they_must),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

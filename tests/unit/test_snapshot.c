@@ -106,7 +106,7 @@ static void an_oom_is_judged_by_what_was_free_just_before(void **state)
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = snapshot;
     struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_question){ 0 }, &answers);
+    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
     assert_int_equal(answers.ooms.rows.count, 1);
     const struct oom_row *oom = &answers.ooms.rows.at[0];
     assert_int_equal(oom->entry, 6);
@@ -175,7 +175,7 @@ static void a_leak_grows_in_every_step_behind_the_second(void **state)
     struct snapshots all = { 0 };
     *VEC_PUSH(&all.of) = read_text(text.at);
     struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_question){ 0 }, &answers);
+    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
     assert_int_equal(answers.leaks.rows.count, 1);
     assert_string_equal(answers.leaks.rows.at[0].line.at, "/u/log.py:3:log");
     assert_int_equal(answers.leaks.rows.at[0].slope, 100);
@@ -204,7 +204,7 @@ static void lifetimes_of_hours_keep_their_microseconds(void **state)
                                                                "22") "," ACTION("free_requested", "2",
                                                                                 "7200000013") "]]}");
     struct snapshot_answers answers;
-    snapshot_answer(&all, &(struct snapshot_question){ 0 }, &answers);
+    snapshot_answer(&all, &(struct snapshot_query){ 0 }, &answers);
     assert_int_equal(answers.churn.rows.count, 1);
     assert_int_equal(answers.churn.rows.at[0].lifetime_median_ns, 2000);
     assert_int_equal(answers.churn.rows.at[0].lifetime_longest_ns, INT64_C(7200000003000));

@@ -78,8 +78,8 @@ static void add_zstd(struct bytes *out, const unsigned char *data, size_t size)
     ZSTD_freeCCtx(context);
 }
 
-/* All that SOURCE gives, read in pieces of PIECE bytes. Frees SOURCE. Its damage goes to TOLD. */
-static struct bytes drain(struct source *source, size_t piece, char told[512])
+/* All that SOURCE gives, read in pieces of PIECE bytes. Frees SOURCE. Its damage goes to MESSAGE. */
+static struct bytes drain(struct source *source, size_t piece, char message[512])
 {
     struct tpa_error err = { 0 };
     struct bytes all = { 0 };
@@ -95,7 +95,7 @@ static struct bytes drain(struct source *source, size_t piece, char told[512])
     }
     char more;
     assert_int_equal(source_read(source, &more, 1, &err), 0);
-    snprintf(told, 512, "%s", source_damage(source) ? source_damage(source) : "");
+    snprintf(message, 512, "%s", source_damage(source) ? source_damage(source) : "");
     source_free(source);
     return all;
 }
@@ -104,13 +104,13 @@ static struct bytes drain(struct source *source, size_t piece, char told[512])
 static void expect_in_pieces(const struct bytes *packed, const unsigned char *text, size_t count,
                              const char *damage, size_t piece)
 {
-    char told[512];
-    struct bytes all = drain(source_open_memory(packed->at, packed->count, "test", NULL), piece, told);
+    char message[512];
+    struct bytes all = drain(source_open_memory(packed->at, packed->count, "test", NULL), piece, message);
     assert_int_equal(all.count, count);
     if (count)
         assert_memory_equal(all.at, text, count);
-    if (damage[0] ? strstr(told, damage) == NULL : told[0] != '\0')
-        fail_msg("told \"%s\", expected \"%s\"", told, damage);
+    if (damage[0] ? strstr(message, damage) == NULL : message[0] != '\0')
+        fail_msg("told \"%s\", expected \"%s\"", message, damage);
     VEC_FREE(&all);
 }
 
@@ -272,8 +272,8 @@ static void peeking_consumes_nothing(void **state)
             if (count)
                 assert_memory_equal(first, text.at, count);
             assert_int_equal(source_peek(source, &first, NULL), count);
-            char told[512];
-            struct bytes all = drain(source, piece, told);
+            char message[512];
+            struct bytes all = drain(source, piece, message);
             assert_int_equal(all.count, text.count);
             if (all.count)
                 assert_memory_equal(all.at, text.at, text.count);
@@ -318,10 +318,10 @@ static void a_cut_gzip_gives_every_byte_before_the_cut(void **state)
     for (size_t cut = 2; cut < packed.count; cut++) {
         struct bytes part = { packed.at, cut, 0 };
         size_t count = bytes_zlib_gives(&packed, cut, out, sizeof out);
-        char told[64];
-        snprintf(told, sizeof told, "byte %zu", cut == first_end + 1 ? first_end : cut);
+        char message[64];
+        snprintf(message, sizeof message, "byte %zu", cut == first_end + 1 ? first_end : cut);
         for (size_t piece = 1; piece < 3000; piece = piece * 3 + 1)
-            expect_in_pieces(&part, text.at, count, cut == first_end ? "" : told, piece);
+            expect_in_pieces(&part, text.at, count, cut == first_end ? "" : message, piece);
     }
     VEC_FREE(&packed);
     VEC_FREE(&text);
@@ -337,8 +337,8 @@ static void a_large_cut_gzip_gives_every_byte_before_the_cut(void **state)
         struct bytes part = { packed.at, cut, 0 };
         size_t count = bytes_zlib_gives(&packed, cut, out, text.count);
         /* ISA-L decodes up to three literals at once, and needs the bits of all of them. */
-        char told[512];
-        struct bytes whole = drain(source_open_memory(packed.at, cut, "test", NULL), 1 << 20, told);
+        char message[512];
+        struct bytes whole = drain(source_open_memory(packed.at, cut, "test", NULL), 1 << 20, message);
         assert_in_range(whole.count, count - 2, count);
         for (size_t piece = 100; piece <= 1000000; piece *= 10)
             expect_in_pieces(&part, text.at, whole.count, "the gzip data breaks off at byte", piece);
@@ -359,9 +359,10 @@ static void a_cut_zstd_gives_the_blocks_before_the_cut(void **state)
     for (size_t cut = 4; cut < packed.count; cut += cut < 100 || cut + 100 > packed.count ? 1 : 997) {
         if (cut == first_end)
             continue;
-        char told[512];
-        struct bytes all = drain(source_open_memory(packed.at, cut, "test", NULL), 10000, told);
-        assert_non_null(strstr(told, cut > first_end && cut < first_end + 4 ? "are not zstd" : "breaks off"));
+        char message[512];
+        struct bytes all = drain(source_open_memory(packed.at, cut, "test", NULL), 10000, message);
+        assert_non_null(
+            strstr(message, cut > first_end && cut < first_end + 4 ? "are not zstd" : "breaks off"));
         /* A block holds at most 128 KiB, and is given whole or not at all. */
         size_t least = cut > first_end ? 400000 : cut > first_end * 3 / 4 ? 131072 : 0;
         assert_in_range(all.count, least, text.count);
@@ -373,7 +374,7 @@ static void a_cut_zstd_gives_the_blocks_before_the_cut(void **state)
     VEC_FREE(&text);
 }
 
-static void a_wrong_checksum_is_told_after_the_bytes(void **state)
+static void a_wrong_checksum_is_reported_after_the_bytes(void **state)
 {
     (void)state;
     struct bytes text = make_text(100000), gzip = { 0 }, zstd = { 0 };
@@ -383,9 +384,9 @@ static void a_wrong_checksum_is_told_after_the_bytes(void **state)
     expect(&gzip, &text, "the gzip data that began at byte 0 of the file does not match its checksum");
     add_zstd(&zstd, text.at, text.count);
     zstd.at[zstd.count - 1] ^= 1;
-    char told[512];
-    struct bytes all = drain(source_open_memory(zstd.at, zstd.count, "test", NULL), 4096, told);
-    assert_non_null(strstr(told, "does not match the zstd data"));
+    char message[512];
+    struct bytes all = drain(source_open_memory(zstd.at, zstd.count, "test", NULL), 4096, message);
+    assert_non_null(strstr(message, "does not match the zstd data"));
     VEC_FREE(&all);
     VEC_FREE(&gzip);
     VEC_FREE(&zstd);
@@ -402,15 +403,16 @@ static void a_flipped_bit_costs_nothing_before_it(void **state)
     for (size_t at = 10; at < packed.count; at += at < 40 ? 1 : 1999) {
         size_t sure = bytes_zlib_gives(&packed, at, out, text.count);
         packed.at[at] ^= 0x20;
-        char told[512], told_again[512];
-        struct bytes whole = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 20, told);
+        char message[512], message_again[512];
+        struct bytes whole =
+            drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 20, message);
         struct bytes pieces =
-            drain(source_open_memory(packed.at, packed.count, "test", NULL), 777, told_again);
+            drain(source_open_memory(packed.at, packed.count, "test", NULL), 777, message_again);
         assert_true(whole.count >= sure);
         if (sure)
             assert_memory_equal(whole.at, text.at, sure);
-        assert_true(told[0] != '\0');
-        assert_string_equal(told, told_again);
+        assert_true(message[0] != '\0');
+        assert_string_equal(message, message_again);
         assert_int_equal(whole.count, pieces.count);
         if (whole.count)
             assert_memory_equal(whole.at, pieces.at, whole.count);
@@ -423,28 +425,28 @@ static void a_flipped_bit_costs_nothing_before_it(void **state)
     VEC_FREE(&text);
 }
 
-static void garbage_after_the_last_member_is_told(void **state)
+static void garbage_after_the_last_member_is_reported(void **state)
 {
     (void)state;
     struct bytes text = make_text(5000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     add_zstd(&zstd, text.at, text.count);
-    char gzip_told[128], zstd_told[128];
-    snprintf(gzip_told, sizeof gzip_told, "the last 7 bytes, from byte %zu of the file on, are not gzip",
-             gzip.count);
-    snprintf(zstd_told, sizeof zstd_told, "the last 7 bytes, from byte %zu of the file on, are not zstd",
-             zstd.count);
+    char gzip_message[128], zstd_message[128];
+    snprintf(gzip_message, sizeof gzip_message,
+             "the last 7 bytes, from byte %zu of the file on, are not gzip", gzip.count);
+    snprintf(zstd_message, sizeof zstd_message,
+             "the last 7 bytes, from byte %zu of the file on, are not zstd", zstd.count);
     add(&gzip, "garbage", 7);
     add(&zstd, "garbage", 7);
-    expect(&gzip, &text, gzip_told);
-    expect(&zstd, &text, zstd_told);
+    expect(&gzip, &text, gzip_message);
+    expect(&zstd, &text, zstd_message);
     VEC_FREE(&gzip);
     VEC_FREE(&zstd);
     VEC_FREE(&text);
 }
 
-/* An offset beyond the window, met where ISA-L counts the bytes left below 0: what is told is a place in the file. */
-static void an_offset_beyond_the_window_is_told_with_its_place(void **state)
+/* An offset beyond the window, met where ISA-L counts the bytes left below 0: the message gives a place in the file. */
+static void an_offset_beyond_the_window_is_reported_with_its_place(void **state)
 {
     (void)state;
     static const unsigned char head[] = { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff,
@@ -452,13 +454,13 @@ static void an_offset_beyond_the_window_is_told_with_its_place(void **state)
     static const unsigned char tail[] = { 0xf2, 0x60, 0xe2, 0xe2, 0x72, 0x60, 0x85, 0xb1, 0x01,
                                           0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00 };
     struct bytes packed = { 0 };
-    char told[512];
+    char message[512];
     add(&packed, head, sizeof head);
     for (int i = 0; i < 77; i++)
         add(&packed, "\xff", 1);
     add(&packed, tail, sizeof tail);
-    struct bytes text = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 14, told);
-    const char *place = strstr(told, "the gzip data is damaged near byte ");
+    struct bytes text = drain(source_open_memory(packed.at, packed.count, "test", NULL), 1 << 14, message);
+    const char *place = strstr(message, "the gzip data is damaged near byte ");
     assert_non_null(place);
     long offset = strtol(strstr(place, "byte ") + strlen("byte "), NULL, 10);
     assert_in_range(offset, 0, packed.count);
@@ -473,7 +475,7 @@ static void a_gzip_header_alone_is_damage(void **state)
     const struct {
         const char *bytes;
         size_t count;
-        const char *told;
+        const char *message;
     } rows[] = {
         { "\x1f\x8b", 2, "breaks off at byte 2" },
         { "\x1f\x8b\x08\0\0\0\0\0\0\3", 10, "breaks off at byte 10" },
@@ -482,7 +484,7 @@ static void a_gzip_header_alone_is_damage(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bytes packed = { 0 };
         add(&packed, rows[i].bytes, rows[i].count);
-        expect(&packed, &none, rows[i].told);
+        expect(&packed, &none, rows[i].message);
         VEC_FREE(&packed);
     }
 }
@@ -530,9 +532,9 @@ static void files_are_read_whole(void **state)
         write_file(in_folder("t"), rows[i]->at, rows[i]->count);
         static const size_t pieces[] = { 1000, 65536, 1000000, 4000000 };
         for (size_t j = 0; j < 4; j++) {
-            char told[512];
-            struct bytes all = drain(source_open(path, NULL, NULL), pieces[j], told);
-            assert_string_equal(told, "");
+            char message[512];
+            struct bytes all = drain(source_open(path, NULL, NULL), pieces[j], message);
+            assert_string_equal(message, "");
             assert_int_equal(all.count, text.count);
             assert_memory_equal(all.at, text.at, text.count);
             VEC_FREE(&all);
@@ -591,10 +593,10 @@ static void a_trickling_pipe_is_read_whole(void **state)
                 assert_non_null(source);
                 assert_string_equal(source_name(source), way ? "standard input" : "/dev/stdin");
                 assert_int_equal(source_packed_size(source), -1);
-                char told[512];
-                struct bytes all = drain(source, 4096, told);
+                char message[512];
+                struct bytes all = drain(source, 4096, message);
                 pthread_join(thread, NULL);
-                assert_string_equal(told, "");
+                assert_string_equal(message, "");
                 assert_int_equal(all.count, text.count);
                 assert_memory_equal(all.at, text.at, text.count);
                 VEC_FREE(&all);
@@ -623,8 +625,8 @@ static void a_named_pipe_is_read_whole(void **state)
     struct writer writer = { -1, &text, 5000 };
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, open_and_write, &writer), 0);
-    char told[512];
-    struct bytes all = drain(source_open(path, NULL, NULL), 10000, told);
+    char message[512];
+    struct bytes all = drain(source_open(path, NULL, NULL), 10000, message);
     pthread_join(thread, NULL);
     assert_int_equal(all.count, text.count);
     assert_memory_equal(all.at, text.at, text.count);
@@ -667,8 +669,8 @@ static void signals_do_not_end_reading(void **state)
     struct disturber disturber = { pthread_self(), { ends[1], &text, 100 } };
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, disturb_and_write, &disturber), 0);
-    char told[512];
-    struct bytes all = drain(source_open(name, NULL, NULL), 4096, told);
+    char message[512];
+    struct bytes all = drain(source_open(name, NULL, NULL), 4096, message);
     pthread_join(thread, NULL);
     assert_int_equal(all.count, text.count);
     assert_memory_equal(all.at, text.at, text.count);
@@ -677,7 +679,7 @@ static void signals_do_not_end_reading(void **state)
     VEC_FREE(&text);
 }
 
-static void a_file_that_shrinks_or_grows_is_told(void **state)
+static void a_file_that_shrinks_or_grows_is_reported(void **state)
 {
     (void)state;
     struct bytes text = make_text(2000000);
@@ -707,7 +709,7 @@ static void a_file_that_shrinks_or_grows_is_told(void **state)
     VEC_FREE(&text);
 }
 
-static void what_can_not_be_opened_is_told(void **state)
+static void what_can_not_be_opened_is_reported(void **state)
 {
     (void)state;
     struct tpa_error err = { 0 };
@@ -865,17 +867,17 @@ int main(void)
         cmocka_unit_test(a_cut_gzip_gives_every_byte_before_the_cut),
         cmocka_unit_test(a_large_cut_gzip_gives_every_byte_before_the_cut),
         cmocka_unit_test(a_cut_zstd_gives_the_blocks_before_the_cut),
-        cmocka_unit_test(a_wrong_checksum_is_told_after_the_bytes),
+        cmocka_unit_test(a_wrong_checksum_is_reported_after_the_bytes),
         cmocka_unit_test(a_flipped_bit_costs_nothing_before_it),
-        cmocka_unit_test(garbage_after_the_last_member_is_told),
-        cmocka_unit_test(an_offset_beyond_the_window_is_told_with_its_place),
+        cmocka_unit_test(garbage_after_the_last_member_is_reported),
+        cmocka_unit_test(an_offset_beyond_the_window_is_reported_with_its_place),
         cmocka_unit_test(a_gzip_header_alone_is_damage),
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(a_trickling_pipe_is_read_whole),
         cmocka_unit_test(a_named_pipe_is_read_whole),
         cmocka_unit_test(signals_do_not_end_reading),
-        cmocka_unit_test(a_file_that_shrinks_or_grows_is_told),
-        cmocka_unit_test(what_can_not_be_opened_is_told),
+        cmocka_unit_test(a_file_that_shrinks_or_grows_is_reported),
+        cmocka_unit_test(what_can_not_be_opened_is_reported),
         cmocka_unit_test(a_bomb_is_refused_unless_the_limit_is_lifted),
         cmocka_unit_test(what_holds_nothing_buys_no_ratio),
         cmocka_unit_test(a_zstd_window_beyond_reason_is_refused),

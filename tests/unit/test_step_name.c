@@ -41,6 +41,15 @@ static void a_step_has_a_number_and_a_name_for_all(void **state)
     }
 }
 
+static void steps_of_devices_are_known_by_name(void **state)
+{
+    (void)state;
+    assert_true(step_name_is_of_devices(STEP_OF_DEVICES " [step 7]"));
+    assert_false(step_name_is_of_devices("devices [step 7]"));
+    assert_false(step_name_is_of_devices("device [step *]"));
+    assert_false(step_name_is_of_devices("train [step 7]"));
+}
+
 static void a_number_is_not_said_twice(void **state)
 {
     (void)state;
@@ -60,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_has_a_number_and_a_name_for_all),
+        cmocka_unit_test(steps_of_devices_are_known_by_name),
         cmocka_unit_test(a_number_is_not_said_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,30 @@ static void a_step_lasts_as_long_as_its_work(void **state)
     release();
 }
 
+/*
+ * Only the devices mark the step, 20..75, whose first kernel was launched before it. The copy before the first kernel is of the
+ * step, and the kernel after it, launched within it, is not.
+ */
+static void a_step_of_the_devices_is_their_range(void **state)
+{
+    (void)state;
+    draw_begin(&steps_wants);
+    draw_host("user_annotation", "device [step 3]", 9, 20, 55);
+    draw_call("cudaLaunchKernel", 1, 10, 2, 1);
+    draw_call("cudaLaunchKernel", 1, 50, 2, 3);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 20, 4, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 0, 7, 26, 14, 1);
+    draw_work("kernel", "gemm", 0, 7, 80, 10, 3);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 1);
+    assert_int_equal(int_called(steps, 0, "start"), 10); /* since the first event */
+    assert_int_equal(int_called(steps, 0, "duration"), 55);
+    assert_int_equal(int_called(steps, 0, "kernel"), 14);
+    assert_int_equal(int_called(steps, 0, "memcpy"), 4);
+    release();
+}
+
 /* Steps of 50 and 25: mean and median 37.5; step 1 is over the median most in data loading, by 12 - 6. */
 static void the_slowest_step_is_explained(void **state)
 {
@@ -427,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_moment_counts_for_what_has_precedence),
         cmocka_unit_test(a_step_lasts_as_long_as_its_work),
+        cmocka_unit_test(a_step_of_the_devices_is_their_range),
         cmocka_unit_test(the_slowest_step_is_explained),
         cmocka_unit_test(steps_are_selected_by_number),
         cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),

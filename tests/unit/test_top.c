@@ -471,7 +471,7 @@ static void gpu_work_without_operator_keeps_its_rows(void **state)
     done(&answer);
 }
 
-static void python_frames_hold_but_have_no_rows_unless_asked_for(void **state)
+static void python_frames_hold_but_have_no_rows_unless_requested(void **state)
 {
     (void)state;
     for (int python = 0; python < 2; python++) {
@@ -584,7 +584,7 @@ static void filters_choose_rows_and_change_no_figure(void **state)
     done(&answer);
 }
 
-static void files_add_up_or_are_told_apart_by_rank(void **state)
+static void files_add_up_or_are_distinguished_by_rank(void **state)
 {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
@@ -714,13 +714,13 @@ int main(void)
         cmocka_unit_test(memory_counts_from_start_to_end_on_any_thread),
         cmocka_unit_test(a_region_and_its_shadow_on_a_stream_are_two_rows),
         cmocka_unit_test(gpu_work_without_operator_keeps_its_rows),
-        cmocka_unit_test(python_frames_hold_but_have_no_rows_unless_asked_for),
+        cmocka_unit_test(python_frames_hold_but_have_no_rows_unless_requested),
         cmocka_unit_test(shapes_tell_calls_apart),
         cmocka_unit_test(a_step_has_its_own_time_and_what_it_launched),
         cmocka_unit_test(steps_of_one_number_are_two_rows),
         cmocka_unit_test(choosing_a_step_takes_what_it_launched),
         cmocka_unit_test(filters_choose_rows_and_change_no_figure),
-        cmocka_unit_test(files_add_up_or_are_told_apart_by_rank),
+        cmocka_unit_test(files_add_up_or_are_distinguished_by_rank),
         cmocka_unit_test(places_count_nested_time_once),
         cmocka_unit_test(torchs_arithmetic_agrees_with_exact_sums),
         cmocka_unit_test(other_producers_get_plain_nesting),

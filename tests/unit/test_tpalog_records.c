@@ -342,7 +342,7 @@ static void memory_records_tell_what_is_in_use(void **state)
     buffer_release(&bytes);
 }
 
-static void what_went_wrong_is_told(void **state)
+static void what_went_wrong_is_reported(void **state)
 {
     (void)state;
     struct buffer bytes = { 0 };
@@ -452,7 +452,7 @@ int main(void)
         cmocka_unit_test(messages_of_emit_nvtx_become_operators),
         cmocka_unit_test(halves_of_ranges_find_each_other),
         cmocka_unit_test(memory_records_tell_what_is_in_use),
-        cmocka_unit_test(what_went_wrong_is_told),
+        cmocka_unit_test(what_went_wrong_is_reported),
         cmocka_unit_test(a_log_can_be_read_while_it_is_written),
         cmocka_unit_test(a_log_can_be_converted),
         cmocka_unit_test(an_unfinished_log_stays_one),

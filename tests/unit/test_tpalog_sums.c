@@ -299,7 +299,7 @@ static void a_flipped_bit_costs_its_block_only(void **state)
 }
 
 /* What was lost once is known by what is made of the rest. */
-static void losses_are_told_by_the_next_file_too(void **state)
+static void losses_are_reported_by_the_next_file_too(void **state)
 {
     (void)state;
     struct profile *profile = random_profile(3, 30);
@@ -410,7 +410,7 @@ static void blocks_of_another_kind_of_file_are_left_out(void **state)
 }
 
 /* A notice that the file tells several times is one, and a text of several is kept once. */
-static void a_notice_told_often_is_one(void **state)
+static void a_repeated_notice_is_one(void **state)
 {
     (void)state;
     struct buffer bytes = { 0 };
@@ -501,10 +501,10 @@ int main(void)
         cmocka_unit_test(a_profile_comes_back_whole),
         cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_blocks),
         cmocka_unit_test(a_flipped_bit_costs_its_block_only),
-        cmocka_unit_test(losses_are_told_by_the_next_file_too),
+        cmocka_unit_test(losses_are_reported_by_the_next_file_too),
         cmocka_unit_test(numbers_that_make_no_sense_are_left_out_and_counted),
         cmocka_unit_test(blocks_of_another_kind_of_file_are_left_out),
-        cmocka_unit_test(a_notice_told_often_is_one),
+        cmocka_unit_test(a_repeated_notice_is_one),
         cmocka_unit_test(a_report_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,7 +201,7 @@ static void a_damaged_argument_costs_the_argument_and_no_event(void **state)
     trace_free(trace);
 }
 
-static void a_block_of_events_with_a_number_that_none_can_have_is_told(void **state)
+static void a_block_of_events_with_a_number_that_none_can_have_is_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -325,7 +325,7 @@ int main(void)
         cmocka_unit_test(values_beyond_their_bounds_are_not_known),
         cmocka_unit_test(an_argument_of_another_type_than_its_key_is_left_out),
         cmocka_unit_test(a_damaged_argument_costs_the_argument_and_no_event),
-        cmocka_unit_test(a_block_of_events_with_a_number_that_none_can_have_is_told),
+        cmocka_unit_test(a_block_of_events_with_a_number_that_none_can_have_is_reported),
         cmocka_unit_test(a_flow_arrow_is_begin_step_or_end),
         cmocka_unit_test(flows_and_samples_without_a_name_have_an_empty_one),
         cmocka_unit_test(a_small_file_is_refused_before_it_is_decoded),

@@ -306,7 +306,7 @@ static void names_of_copies_and_calls(void **state)
  * aten::to copies 40 bytes by aten::copy_ in step 3 on stream 7, and 20 in step 4 on stream 9, where the host waits 6 in the
  * call; a copy whose call was not recorded has 10 bytes.
  */
-static void copies_may_be_told_apart_by_stream_step_and_operator(void **state)
+static void copies_may_be_grouped_by_stream_step_and_operator(void **state)
 {
     (void)state;
     draw_begin(&transfers_wants);
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test(a_wait_without_work_is_empty),
         cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
-        cmocka_unit_test(copies_may_be_told_apart_by_stream_step_and_operator),
+        cmocka_unit_test(copies_may_be_grouped_by_stream_step_and_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

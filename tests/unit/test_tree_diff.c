@@ -88,13 +88,13 @@ static void release(struct compared *compared)
     names_free(compared->names);
 }
 
-static void assert_aligned(const struct compared *compared, int64_t operators, int64_t works)
+static void assert_aligned(const struct compared *compared, int64_t operators, int64_t operations)
 {
     const struct tree_sum *sum = &compared->diff->sums[TREE_ALIGNED];
     assert_int_equal(sum->operators[0], operators);
     assert_int_equal(sum->operators[1], operators);
-    assert_int_equal(sum->works[0], works);
-    assert_int_equal(sum->works[1], works);
+    assert_int_equal(sum->operations[0], operations);
+    assert_int_equal(sum->operations[1], operations);
 }
 
 /* Side by side no node is lost or there twice, and each row is as long as what stands right below it, and its own work. */
@@ -102,12 +102,12 @@ static void assert_twins_add_up(const struct tree_diff *diff)
 {
     struct twin_tree *tree = tree_twins(diff, SIZE_MAX);
     for (int side = 0; side < 2; side++) {
-        int64_t operators = 0, works = 0, ns = 0;
+        int64_t operators = 0, operations = 0, ns = 0;
         for (size_t i = 0; i < tree->rows.count; i++) {
             const struct twin_row *row = &tree->rows.at[i];
             bool is_match = row->label && !row->is_work && i + 1 < tree->rows.count &&
                             (strcmp(row->label, "fused") == 0 || strcmp(row->label, "split") == 0);
-            *(row->is_work ? &works : &operators) += is_match ? 0 : row->sides[side].calls;
+            *(row->is_work ? &operations : &operators) += is_match ? 0 : row->sides[side].calls;
             ns += row->depth ? 0 : row->sides[side].ns;
             int64_t below = 0;
             size_t next = i + 1;
@@ -117,7 +117,7 @@ static void assert_twins_add_up(const struct tree_diff *diff)
                 assert_int_equal(row->sides[side].ns, below);
         }
         assert_int_equal(operators, diff->aligner->trees[side]->operators);
-        assert_int_equal(works, diff->aligner->trees[side]->works);
+        assert_int_equal(operations, diff->aligner->trees[side]->operations);
         if (diff->by_device)
             assert_int_equal(ns, diff->device_ns[side]);
     }
@@ -176,7 +176,7 @@ static void a_node_common_to_both_is_found_where_all_else_differs(void **state)
     struct compared compared = compare("block[p[pk:4] q[qk:4] a[ak:10]]", "block[a[ak:11] r[rk:6] s[sk:6]]");
     assert_aligned(&compared, 2, 1);
     assert_int_equal(compared.diff->sums[TREE_GONE].operators[0], 2);
-    assert_int_equal(compared.diff->sums[TREE_NEW].works[1], 2);
+    assert_int_equal(compared.diff->sums[TREE_NEW].operations[1], 2);
     assert_int_equal(compared.diff->matches.count, 0);
     assert_int_equal(path(&compared, "block > a")->device_change_ns, 1);
     assert_adds_up(compared.diff);
@@ -205,7 +205,7 @@ static void what_is_left_over_is_wrapped_fused_or_renamed(void **state)
     assert_int_equal(diff->sums[TREE_WRAPPED].device_ns[1], 40);
     assert_int_equal(diff->sums[TREE_FUSED].device_ns[0], 16);
     assert_int_equal(diff->sums[TREE_FUSED].device_ns[1], 9);
-    assert_int_equal(diff->sums[TREE_RENAMED].works[0], 1);
+    assert_int_equal(diff->sums[TREE_RENAMED].operations[0], 1);
     assert_int_equal(diff->sums[TREE_GONE].operators[0] + diff->sums[TREE_NEW].operators[1], 0);
     assert_string_equal(diff->matches.at[0].before.at, "mul, add"); /* the largest change first */
     assert_string_equal(diff->matches.at[0].after.at, "triton");
@@ -266,7 +266,7 @@ static void the_odd_one_among_equals_is_found_by_weight(void **state)
     strcat(after, "linear[] ");
     struct compared compared = compare(before, after);
     assert_aligned(&compared, 11 * 2 + 1, 11);
-    assert_int_equal(compared.diff->sums[TREE_GONE].works[0], 1);
+    assert_int_equal(compared.diff->sums[TREE_GONE].operations[0], 1);
     release(&compared);
 }
 
@@ -325,7 +325,7 @@ static void random_trees_are_aligned_as_well_as_can_be(void **state)
         const struct work_tree *const *trees = (const struct work_tree *const *)compared.trees;
         uint32_t roots[2] = { trees[0]->threads.at[0].node, trees[1]->threads.at[0].node };
         const struct tree_sum *sum = &compared.diff->sums[TREE_ALIGNED];
-        assert_int_equal(sum->operators[0] + sum->works[0],
+        assert_int_equal(sum->operators[0] + sum->operations[0],
                          most_of(trees[0], work_children(trees[0], roots[0]),
                                  trees[0]->nodes.at[roots[0]].count, trees[1],
                                  work_children(trees[1], roots[1]), trees[1]->nodes.at[roots[1]].count));
@@ -365,8 +365,8 @@ static void lists_that_are_too_long_are_cut_and_counted(void **state)
         last = a->kind == WORK_OPERATOR ? mate : last;
         found++;
     }
-    assert_true(found <= sum->operators[0] + sum->works[0]);
-    assert_true(found > (sum->operators[0] + sum->works[0]) / 2);
+    assert_true(found <= sum->operators[0] + sum->operations[0]);
+    assert_true(found > (sum->operators[0] + sum->operations[0]) / 2);
     tree_aligner_free(aligner);
     release(&compared);
     free(texts[0]);

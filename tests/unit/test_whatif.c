@@ -304,6 +304,82 @@ static void a_graph_keeps_what_was_queued_for_no_known_reason(void **state)
     }
 }
 
+/* In us, from AT: a step of the devices, 15-80, of two kernels that thread 2 launches 55 apart. */
+static void draw_device_step(const char *name, int64_t at, int correlation)
+{
+    draw_host("user_annotation", name, 9, (at + 15) * 1000, 65000);
+    draw_call("cudaLaunchKernel", 2, (at + 5) * 1000, 5000, correlation);
+    draw_work("kernel", "a", 0, 7, (at + 15) * 1000, 10000, correlation);
+    draw_host("cpu_op", "slow", 2, (at + 10) * 1000, 50000);
+    draw_call("cudaLaunchKernel", 2, (at + 60) * 1000, 5000, correlation + 1);
+    draw_work("kernel", "b", 0, 7, (at + 70) * 1000, 10000, correlation + 1);
+}
+
+/*
+ * Only the devices mark the steps, 15-80 and 115-180, and the first thread of the file does nothing meanwhile. As a graph each is
+ * launched at once: the second kernel begins a microsecond after the first is over, 26-36. So a single step takes 21, and of two,
+ * whose host pauses for 40 between them, the first takes from 15 to 55.
+ */
+static void a_step_of_the_devices_begins_with_its_work(void **state)
+{
+    (void)state;
+    for (int two = 0; two < 2; two++) {
+        draw_begin(&wants);
+        draw_host("cpu_op", "python", 1, 0, 1000);
+        draw_device_step("device [step 0]", 0, 1);
+        if (two)
+            draw_device_step("device [step 1]", 100, 3);
+        draw_host("cpu_op", "python", 1, 900000, 1000);
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, false),
+                         two ? 40000 : 21000);
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, false),
+                         two ? 100000 : 65000);
+        trace_free(trace);
+    }
+}
+
+/*
+ * In us: the last of seven steps, which is the median, waits for a kernel that was launched 470 earlier, in the second. So its path,
+ * from the end: 5 of an operator, 5 until the call returns, and the kernel. Nothing changes, and then it is the same.
+ */
+static void a_path_finds_what_began_long_before_its_step(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = { 130, 70, 120, 80, 110, 90, 100 };
+    enum { STEPS = sizeof lengths / sizeof *lengths, KERNELS = 40, LONG = 9999 };
+    draw_begin(&wants);
+    int64_t at = 0;
+    for (int step = 0; step < STEPS; step++) {
+        char name[24];
+        snprintf(name, sizeof name, "ProfilerStep#%d", step);
+        draw_host("user_annotation", name, 1, at * 1000, lengths[step] * 1000);
+        draw_host("cpu_op", "op", 1, at * 1000, lengths[step] * 1000);
+        if (step == 1) {
+            draw_call("cudaLaunchKernel", 1, 131000, 1000, LONG);
+            draw_work("kernel", "long", 0, 9, 135000, 555000, LONG);
+        }
+        for (int k = 0; k < KERNELS && step < STEPS - 1; k++) {
+            int64_t own_ns = (at + 4 + k) * 1000;
+            draw_call("cudaLaunchKernel", 1, own_ns, 500, step * KERNELS + k + 1);
+            draw_work("kernel", "short", 0, 7, own_ns + 2000, 700, step * KERNELS + k + 1);
+        }
+        at += lengths[step];
+    }
+    draw_call("cudaDeviceSynchronize", 1, 610000, 85000, LONG + 1);
+    draw_host("user_annotation", "ProfilerStep#7", 1, at * 1000, 300000);
+    struct trace *trace = draw_end();
+    struct tpa_error err = { 0 };
+    struct edit nothing = { .kind = EDIT_NO_ALLOC };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &nothing, 1, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->now_parts_ns[PART_KERNEL], 90000);
+    assert_int_equal(whatif->now_parts_ns[PART_OPERATOR], 5000);
+    assert_memory_equal(whatif->then_parts_ns, whatif->now_parts_ns, sizeof whatif->now_parts_ns);
+    whatif_free(whatif);
+    trace_free(trace);
+}
+
 /*
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
@@ -655,7 +731,7 @@ static void what_is_fused_is_not_launched(void **state)
     trace_free(trace);
 }
 
-static void what_is_scaled_is_told_by_kind_and_name(void **state)
+static void what_is_scaled_is_chosen_by_kind_and_name(void **state)
 {
     (void)state;
     draw_begin(&wants);
@@ -684,7 +760,7 @@ static void what_is_scaled_is_told_by_kind_and_name(void **state)
 }
 
 /* forward launches the gemm of each step, 45 ms, which keeps its time whether forward is called by its kind or not; a kernel has none. */
-static void work_that_a_scaled_operator_launched_is_told(void **state)
+static void work_that_a_scaled_operator_launched_is_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -704,12 +780,12 @@ static void work_that_a_scaled_operator_launched_is_told(void **state)
         assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
         struct result *result = result_open("tpa.whatif/1");
         whatif_add_tables(whatif, &edit, result);
-        size_t told = 0, assumed = 0;
+        size_t reported = 0, assumed = 0;
         for (size_t k = 0; k < result->notices.count; k++) {
-            told += strcmp(result->notices.at[k].kind, "kept_work") == 0;
+            reported += strcmp(result->notices.at[k].kind, "kept_work") == 0;
             assumed += strcmp(result->notices.at[k].kind, "assumption") == 0;
         }
-        assert_int_equal(told, cases[i].kept_ns > 0);
+        assert_int_equal(reported, cases[i].kept_ns > 0);
         assert_int_equal(assumed, 1);
         result_free(result);
         whatif_free(whatif);
@@ -808,6 +884,8 @@ int main(void)
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
+        cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
+        cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
@@ -821,8 +899,8 @@ int main(void)
         cmocka_unit_test(a_thread_is_waited_for),
         cmocka_unit_test(neighbours_become_one),
         cmocka_unit_test(what_is_fused_is_not_launched),
-        cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
-        cmocka_unit_test(work_that_a_scaled_operator_launched_is_told),
+        cmocka_unit_test(what_is_scaled_is_chosen_by_kind_and_name),
+        cmocka_unit_test(work_that_a_scaled_operator_launched_is_reported),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),
         cmocka_unit_test(the_first_sentence_is_true),

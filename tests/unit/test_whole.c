@@ -102,7 +102,7 @@ static void what_is_kept_stays_while_others_come_and_go(void **state)
 }
 
 /* What is gone reads as 0, and a notice tells it. */
-static void a_file_that_shrinks_meanwhile_is_told(void **state)
+static void a_file_that_shrinks_meanwhile_is_reported(void **state)
 {
     (void)state;
     struct file file;
@@ -127,7 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_there_once_they_are_needed),
         cmocka_unit_test(what_is_kept_stays_while_others_come_and_go),
-        cmocka_unit_test(a_file_that_shrinks_meanwhile_is_told),
+        cmocka_unit_test(a_file_that_shrinks_meanwhile_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* question.c - see question.h. */
-#include "summary/question.h"
+/* state.c - see state.h. */
+#include "summary/state.h"
 
 #include "base/search.h"
 #include "base/sum.h"

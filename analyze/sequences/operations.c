@@ -1,4 +1,4 @@
-/* works.c - the operations of each stream in a row, and what made the gaps between them. See parts.h. */
+/* operations.c - the operations of each stream in a row, and what made the gaps between them. See parts.h. */
 #include "analyze/sequences/parts.h"
 
 #include "base/runs.h"
@@ -51,18 +51,18 @@ int64_t busy_times_idle_ns(struct busy_time *busy, uint32_t device, int64_t star
                : end_ns - start_ns - (busy_until_ns(busy, end_ns) - busy_until_ns(busy, start_ns));
 }
 
-struct busy_time *busy_times_open(const struct stream_works *works)
+struct busy_time *busy_times_open(const struct stream_operations *operations)
 {
-    const struct gpu_events *gpu = works->gpu;
+    const struct gpu_events *gpu = operations->gpu;
     struct busy_time *busy = mem_alloc(mem_times(gpu->device_count + 1, sizeof *busy));
     for (size_t d = 0; d < gpu->device_count; d++)
-        busy[d] = busy_of(works->trace, gpu, &gpu->devices[d]);
+        busy[d] = busy_of(operations->trace, gpu, &gpu->devices[d]);
     return busy;
 }
 
-void busy_times_free(struct busy_time *busy, const struct stream_works *works)
+void busy_times_free(struct busy_time *busy, const struct stream_operations *operations)
 {
-    for (size_t d = 0; d < works->gpu->device_count; d++) {
+    for (size_t d = 0; d < operations->gpu->device_count; d++) {
         free(busy[d].at);
         free(busy[d].before_ns);
     }
@@ -117,54 +117,56 @@ static struct stream_work work_at(const struct row_query *query, uint32_t positi
     return work;
 }
 
-static void add_stream(struct stream_works *works, const struct row_query *query,
+static void add_stream(struct stream_operations *operations, const struct row_query *query,
                        const struct gpu_streams *streams, const struct gpu_stream *stream)
 {
-    size_t first = works->count;
+    size_t first = operations->count;
     int64_t empty_ns = INT64_MIN;
     bool adjacent = false;
     for (size_t i = stream->first; i < stream->first + stream->count; i++) {
         const uint32_t *position = &streams->position[i];
         struct stream_work work =
             work_at(query, *position, i > stream->first ? position - 1 : NULL, empty_ns, adjacent);
-        adjacent = selection_holds_work(query->selection, work_event(works, &work), work_call(works, &work));
+        adjacent = selection_holds_work(query->selection, work_event(operations, &work),
+                                        work_call(operations, &work));
         if (adjacent)
-            works->at[works->count++] = work;
-        int64_t end_ns = work_end_ns(works, &work);
+            operations->at[operations->count++] = work;
+        int64_t end_ns = work_end_ns(operations, &work);
         empty_ns = end_ns > empty_ns ? end_ns : empty_ns;
     }
-    if (works->count > first)
-        *VEC_PUSH(&works->streams) =
-            (struct works_of_stream){ stream->device, stream->track, first, works->count - first };
+    if (operations->count > first)
+        *VEC_PUSH(&operations->streams) =
+            (struct operations_of_stream){ stream->device, stream->track, first, operations->count - first };
 }
 
-struct stream_works stream_works_open(const struct trace *trace, const struct selection *selection,
-                                      bool by_steps)
+struct stream_operations stream_operations_open(const struct trace *trace, const struct selection *selection,
+                                                bool by_steps)
 {
-    struct stream_works works = { .trace = trace, .gpu = gpu_events_of(trace) };
+    struct stream_operations operations = { .trace = trace, .gpu = gpu_events_of(trace) };
     struct row_query query = { .trace = trace,
                                .selection = selection,
-                               .gpu = works.gpu,
+                               .gpu = operations.gpu,
                                .steps = by_steps ? step_list_of(trace) : NULL };
-    works.at = mem_alloc(mem_times(works.gpu->count + 1, sizeof *works.at));
-    struct gpu_streams *streams = gpu_streams_open(works.gpu);
+    operations.at = mem_alloc(mem_times(operations.gpu->count + 1, sizeof *operations.at));
+    struct gpu_streams *streams = gpu_streams_open(operations.gpu);
     for (size_t s = 0; s < streams->count; s++)
-        add_stream(&works, &query, streams, &streams->at[s]);
+        add_stream(&operations, &query, streams, &streams->at[s]);
     gpu_streams_free(streams);
-    return works;
+    return operations;
 }
 
-void stream_works_release(struct stream_works *works)
+void stream_operations_release(struct stream_operations *operations)
 {
-    free(works->at);
-    VEC_FREE(&works->streams);
+    free(operations->at);
+    VEC_FREE(&operations->streams);
 }
 
-void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
-                        int64_t *device, int64_t *number)
+void stream_operations_place(const struct stream_operations *operations,
+                             const struct operations_of_stream *stream, int64_t *rank, int64_t *device,
+                             int64_t *number)
 {
-    const struct track *track = &works->trace->tracks[stream->track];
-    *rank = selection_rank(works->trace, track->file);
+    const struct track *track = &operations->trace->tracks[stream->track];
+    *rank = selection_rank(operations->trace, track->file);
     *device = track->device;
     *number = track->stream;
 }

@@ -1,17 +1,17 @@
 /*
- * questions.h - for fuzz targets that ask a trace something: every command that reads traces, with every --by.
+ * command_lines.h - for fuzz targets that ask a trace something: every command that reads traces, with every --by.
  *
  * Words t and u stand for the traces, x for a name.
  */
-#ifndef TPA_TESTS_FUZZ_QUESTIONS_H
-#define TPA_TESTS_FUZZ_QUESTIONS_H
+#ifndef TPA_TESTS_FUZZ_COMMAND_LINES_H
+#define TPA_TESTS_FUZZ_COMMAND_LINES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 /* New ones go to the end: the inputs that were kept name them by number. */
-static const char *const questions[] = {
+static const char *const command_lines[] = {
     "info t",
     "summary t",
     "top t",
@@ -145,19 +145,19 @@ static const char *const questions[] = {
 
 static const char *const formats[] = { "", "csv", "json", "md", "arrow" };
 
-/* What --format says after QUESTION; "" when it says nothing. */
-static inline const char *choose_format(const char *question, uint8_t choice)
+/* What --format says after COMMAND; "" when it says nothing. */
+static inline const char *choose_format(const char *command, uint8_t choice)
 {
     static const char *const of_top[] = { "torch", "pstats" }, *const of_diff[] = { "junit", "github" };
-    bool top = strncmp(question, "top", 3) == 0, diff = strncmp(question, "diff", 4) == 0;
-    if (strstr(question, "--format") || strncmp(question, "chart", 5) == 0 ||
-        strncmp(question, "convert", 7) == 0)
+    bool top = strncmp(command, "top", 3) == 0, diff = strncmp(command, "diff", 4) == 0;
+    if (strstr(command, "--format") || strncmp(command, "chart", 5) == 0 ||
+        strncmp(command, "convert", 7) == 0)
         return "";
     if ((top || diff) && choice & 0x80)
         return (top ? of_top : of_diff)[choice & 1];
     return formats[choice % 5];
 }
 
-#define QUESTION_COUNT (sizeof questions / sizeof *questions)
+#define COMMAND_LINE_COUNT (sizeof command_lines / sizeof *command_lines)
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * question.h - what the parts of summary share: the answers of the analyses it asks, its findings, and the ranks.
+ * state.h - what the parts of summary share: the answers of the analyses it asks, its findings, and the ranks.
  *
  *     summary.c     asks, and shows what was found
  *     rules.c       remarks without a price
@@ -7,8 +7,8 @@
  *                   finding_places.c says where, pricing.c replays
  *     figures.c     the figures of one screen
  */
-#ifndef TPA_SUMMARY_QUESTION_H
-#define TPA_SUMMARY_QUESTION_H
+#ifndef TPA_SUMMARY_STATE_H
+#define TPA_SUMMARY_STATE_H
 
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
