@@ -631,7 +631,7 @@ static const struct table_column gap_columns[] = {
     COLUMN(struct gap_row, cause, "cause", "Cause", TABLE_TEXT, "of its largest part"),
     COLUMN(struct gap_row, share, "cause_share", "Of it", TABLE_SHARE, "the part that is due to this cause"),
     COLUMN(struct gap_row, op, "operator", "Operator", TABLE_NAME, "the operator that launched the work after the gap"),
-    COLUMN(struct gap_row, meanwhile, "meanwhile", "Meanwhile", TABLE_NAME, "the innermost call that took most of that part on the launching thread; of a stream wait, the call that asked for it"),
+    COLUMN(struct gap_row, meanwhile, "meanwhile", "Meanwhile", TABLE_NAME, "the innermost call that took most of that part on the launching thread; of a stream wait, the call that requested it"),
     COLUMN(struct gap_row, line, "line", "Line", TABLE_NAME, "line of source that the thread was in", .flags = TABLE_IF_ANY),
     COLUMN(struct gap_row, after, "after", "After", TABLE_NAME, "the work that ended the gap"),
     COLUMN(struct gap_row, before, "before", "Before", TABLE_NAME, "the work that ended last before it"),

@@ -58,14 +58,6 @@ void mem_return_large_blocks(void)
 #endif
 }
 
-void mem_keep_small_blocks(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 16 << 20);
-#endif
-}
-
 static bool keeps_blocks;
 
 void mem_return_free_memory(void)
@@ -73,6 +65,14 @@ void mem_return_free_memory(void)
 #ifdef __GLIBC__
     if (!keeps_blocks)
         malloc_trim(0);
+#endif
+}
+
+void mem_keep_small_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
 #endif
 }
 
@@ -142,7 +142,7 @@ void column_free(void *block, size_t size)
 #else
 
 /* From this size on a column is a mapping of its own. */
-#define MAPPED_FROM ((size_t)1 << 20)
+#define MAPPED_FROM ((size_t)128 << 10)
 
 static size_t mapped_size(size_t size)
 {

@@ -36,12 +36,12 @@ NEVER_NULL char *mem_strndup(const char *text, size_t len);
  */
 void mem_return_large_blocks(void);
 
-/* Less strict, for one that computes much from a trace: blocks below 4 MiB, up to 16 MiB of them, are kept for reuse. */
-void mem_keep_small_blocks(void);
-
 /* Return what is free in all smaller blocks, after many were freed, such as those of reading a trace. No effect after
  * mem_keep_blocks, nor where the C library cannot do it. */
 void mem_return_free_memory(void);
+
+/* Less strict, for one that computes much from a trace: blocks below 4 MiB, up to 16 MiB of them, are kept for reuse. */
+void mem_keep_small_blocks(void);
 
 /* The opposite, for a process that reads one trace after another: up to 64 MiB of freed memory is kept for the next
  * trace. */

@@ -71,6 +71,11 @@ static uint32_t checksum(uint32_t so_far, const struct buffer *text)
     return crc32_gzip_refl(so_far, (const unsigned char *)text->at, text->count);
 }
 
+static uint32_t adler(const struct buffer *text)
+{
+    return isal_adler32(1, (const unsigned char *)text->at, text->count);
+}
+
 #else
 
 struct deflater {
@@ -109,6 +114,11 @@ static void deflate_part(struct deflater *deflater, const struct buffer *text, s
 static uint32_t checksum(uint32_t so_far, const struct buffer *text)
 {
     return (uint32_t)crc32(so_far, (const unsigned char *)text->at, (unsigned)text->count);
+}
+
+static uint32_t adler(const struct buffer *text)
+{
+    return (uint32_t)adler32(1, (const unsigned char *)text->at, (unsigned)text->count);
 }
 
 #endif
@@ -333,4 +343,17 @@ bool packer_write(const struct packer *packer, size_t count, FILE *out, struct t
     struct packer_output output;
     return packer_begin(&output, packer->packing, out, err) && packer_add(&output, packer, count, err) &&
            packer_end(&output, err);
+}
+
+void packer_deflate(const struct buffer *text, struct buffer *out)
+{
+    struct deflater deflater;
+    uint32_t sum = adler(text);
+    deflater_open(&deflater);
+    buffer_add(out, "\x78\x01", 2); /* deflate with a window of 32 KB, quickly */
+    deflate_part(&deflater, text, out);
+    buffer_add(out, "\x03\x00", 2); /* an empty last block */
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buffer_putc(out, (char)(sum >> shift));
+    deflater_release(&deflater);
 }

@@ -48,4 +48,7 @@ bool packer_add(struct packer_output *output, const struct packer *packer, size_
                 struct tpa_error *err);
 bool packer_end(struct packer_output *output, struct tpa_error *err);
 
+/* Append TEXT to OUT in zlib's format (RFC 1950). */
+void packer_deflate(const struct buffer *text, struct buffer *out);
+
 #endif

@@ -87,7 +87,7 @@ static const struct {
 static void tell_refusal(CUptiResult result, const char *what)
 {
     char doing[64], why[512];
-    snprintf(doing, sizeof doing, "CUPTI, asked for %s,", what);
+    snprintf(doing, sizeof doing, "CUPTI's request for %s", what);
     cupti_explain(&guest.cupti, result, doing, why, sizeof why);
     report_trouble("%s; everything else is recorded", why);
 }

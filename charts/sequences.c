@@ -96,7 +96,7 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     struct table *table =
         chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
     bool any[5] = { false };
-    struct buffer start = { 0 }; /* runs that are alike in all else are told apart by it */
+    struct buffer start = { 0 }; /* distinguishes runs that are equal in all else */
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct run_row *row = &sequences->runs.at[i];
         buffer_clear(&start);

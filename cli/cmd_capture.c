@@ -123,7 +123,7 @@ static bool read_signal(const char *name, int *number, struct tpa_error *err)
         *number = (int)value;
         return true;
     }
-    tpa_fail(err, TPA_NOWHERE, "--signal %s: no signal that can be used", name);
+    tpa_fail(err, TPA_NOWHERE, "--signal %s: this signal cannot be used", name);
     return tpa_hint(err, "USR1, USR2 or a real-time signal by number, e.g. %d", SIGRTMIN + 1);
 }
 
@@ -170,7 +170,7 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
                  "percent sign");
     }
     if (args->kinds && !capture_kinds_parse(args->kinds, &kinds, &bad, &bad_len)) {
-        tpa_fail(err, TPA_NOWHERE, "--kinds: '%.*s' is none", (int)bad_len, bad);
+        tpa_fail(err, TPA_NOWHERE, "--kinds does not know '%.*s'", (int)bad_len, bad);
         return tpa_hint(err, "tpa capture --help lists them");
     }
     if (args->steps.count > 1) {
@@ -335,7 +335,7 @@ static bool make_way(const char *pattern, struct tpa_error *err)
             unlink(path);     /* if that fails, the library will fail as well, and report it */
         return true;
     }
-    tpa_fail(err, TPA_NOWHERE, "is there already and is no .tpa file: not overwritten");
+    tpa_fail(err, TPA_NOWHERE, "exists and is not a .tpa file: not overwritten");
     tpa_hint(err, "give another name by -o");
     return tpa_in_file(err, path);
 }

@@ -396,7 +396,7 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     enum { WAIT_MS = 60000 };
     const struct chart_args *args = call->args;
     if (!args->store || call->operand_count) {
-        tpa_fail(err, TPA_NOWHERE, "a trend is drawn of a store, and of nothing else");
+        tpa_fail(err, TPA_NOWHERE, "a trend is drawn from a store alone");
         tpa_hint(err, "tpa chart --type trend --store perf.db");
         return NULL;
     }

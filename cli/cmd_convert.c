@@ -247,9 +247,12 @@ static struct amounts amounts_of(const struct ingested *ingested, const struct t
 {
     struct amounts amounts = { 0 };
     if (ingested->trace) {
-        amounts.events = wants->only_count ? ingested->trace->events_counted : ingested->trace->event_count;
-        amounts.flows = wants->flows ? ingested->trace->flow_count : 0;
-        amounts.samples = wants->counters ? ingested->trace->sample_count : 0;
+        const struct trace *trace = ingested->trace;
+        amounts.events = wants->only_count ? trace->events_counted : trace->event_count;
+        if (wants->flows)
+            amounts.flows = wants->only_count ? trace->flows_counted : trace->flow_count;
+        if (wants->counters)
+            amounts.samples = wants->only_count ? trace->samples_counted : trace->sample_count;
     } else if (ingested->profile) {
         amounts.functions = ingested->profile->function_count;
         amounts.callers = profile_count_callers(ingested->profile);
@@ -286,9 +289,7 @@ static bool same_amounts(const struct amounts *written, const struct amounts *fo
 
 static struct trace_wants wants_of_check(const struct convert_form *form)
 {
-    return (struct trace_wants){ .flows = form->check_all,
-                                 .counters = form->check_all,
-                                 .only_count = !form->check_all };
+    return (struct trace_wants){ .flows = form->check_all, .counters = form->check_all, .only_count = true };
 }
 
 /*
@@ -410,7 +411,7 @@ static bool prepare(const struct convert_form *form, struct ingested *ingested,
         return false;
     if (!ingested->trace)
         return !convert_is_cut(&args->selection) ||
-               tpa_fail(err, TPA_NOWHERE, "only of a trace a part can be converted; this holds no events");
+               tpa_fail(err, TPA_NOWHERE, "only traces can be converted in part; this holds no events");
     if (form->is_timeline && args->merge && ingested->trace->file_count > 1) {
         struct timeline_numbers numbers = { 0 };
         timeline_note_numbers(&numbers, ingested->trace);

@@ -70,7 +70,7 @@ static bool read_text(const char *path, struct buffer *text, struct tpa_error *e
         fclose(file);
     buffer_puts(text, "");
     if (good && strlen(text->at) != text->count)
-        good = tpa_fail(err, TPA_NOWHERE, "the query holds a NUL, which SQL has not");
+        good = tpa_fail(err, TPA_NOWHERE, "the query contains a NUL byte, which SQL does not allow");
     return good || tpa_in_file(err, path ? path : "standard input");
 }
 

@@ -6,6 +6,7 @@
 #include "replay/make_graph.h"
 #include "replay/path_tables.h"
 #include "replay/whatif_tables.h"
+#include "trace/packing.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +127,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
     if (edits->count > 0 || args->sweep)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "nothing is to be changed");
+    tpa_fail(err, TPA_NOWHERE, "no change is given");
     return tpa_hint(
         err,
         "say what, as in --scale 'kernel:gemm=0.5', --no-data-wait or --cuda-graph; tpa help whatif lists all");
@@ -250,17 +251,19 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 {
     const struct replay_graph *graph = replay->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
-    int64_t *start_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *start_ns));
-    int64_t *dur_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *dur_ns));
+    struct packing start = { 0 }, dur = { 0 };
     uint32_t *work_of = mem_alloc(mem_times(moved.event_count + 1, sizeof *work_of));
     memset(work_of, 0xff, (moved.event_count + 1) * sizeof *work_of);
     for (size_t i = 0; i < graph->gpu->count; i++)
         work_of[graph->gpu->event[i]] = (uint32_t)i;
-    for (event_id e = 0; e < moved.event_count; e++)
-        move_event(replay, work_of, e, &start_ns[e], &dur_ns[e]);
-    struct packed_block *plain = packed_plain(moved.event_count);
-    moved.start_ns = (struct packed){ plain, start_ns };
-    moved.dur_ns = (struct packed){ plain, dur_ns };
+    for (event_id e = 0; e < moved.event_count; e++) {
+        int64_t start_ns, dur_ns;
+        move_event(replay, work_of, e, &start_ns, &dur_ns);
+        packing_add(&start, start_ns);
+        packing_add(&dur, dur_ns);
+    }
+    moved.start_ns = packing_finish(&start);
+    moved.dur_ns = packing_finish(&dur);
     moved.flow_count = 0;
 
     struct convert_args convert = { .path = args->output.path, .load = args->load };
@@ -274,9 +277,8 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
         fine = output_file_commit(&file, err);
     }
     buffer_release(&summary);
-    free(plain);
-    free(start_ns);
-    free(dur_ns);
+    packing_release(&start);
+    packing_release(&dur);
     free(work_of);
     return fine;
 }

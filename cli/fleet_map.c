@@ -497,7 +497,7 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
         progress_end(&mapping.progress);
         good = !err->failed;
         struct tpa_error why = { .offset = TPA_NOWHERE };
-        tpa_fail(&why, TPA_NOWHERE, "the process that was to read it was ended");
+        tpa_fail(&why, TPA_NOWHERE, "the process that read it was stopped");
         for (size_t i = 0; i < mapping.traces.count && good; i++)
             if (!mapping.done[i])
                 finish(&mapping, i, &why);

@@ -56,8 +56,8 @@ static bool check_options(const struct measure_options *options, struct tpa_erro
                                                : NULL;
     if (!option)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "facts do not hold what %s asks for", option);
-    return tpa_hint(err, "give the traces themselves, or leave out %s; --by op and --by kernel can be had",
+    tpa_fail(err, TPA_NOWHERE, "facts do not hold what %s needs", option);
+    return tpa_hint(err, "give the traces themselves, or leave out %s; --by op and --by kernel are available",
                     option);
 }
 

@@ -97,7 +97,7 @@ static bool spares(bool is_same, struct tpa_error *err)
 {
     if (!is_same)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "this file is to be read, and the output would take its place");
+    tpa_fail(err, TPA_NOWHERE, "this file is an input, and the output would overwrite it");
     return tpa_hint(err, "nothing was changed; give the output another name");
 }
 

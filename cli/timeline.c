@@ -203,8 +203,8 @@ void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace 
             note_number(numbers, &digits, trace_arg_value(column, k));
     }
     for (size_t i = 0; i < trace->flow_count; i++)
-        if (trace->flows[i].id < INT32_MAX)
-            note_number(numbers, &digits, trace->flows[i].id);
+        if (trace_flow(trace, i).id < INT32_MAX)
+            note_number(numbers, &digits, trace_flow(trace, i).id);
 }
 
 int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files)

@@ -18,7 +18,7 @@ struct called {
 struct callers {
     const struct trace *trace;
     struct calltree *tree;
-    struct called *called; /* by event: those that were asked about */
+    struct called *called; /* by event: those that were requested */
     size_t called_count;
     uint8_t *frame;      /* by name: enum python_frame + 1; 0: not determined yet */
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
@@ -147,7 +147,7 @@ static bool is_after(const void *context, const void *left, const void *right)
     return ((const struct called *)left)->event > ((const struct called *)right)->event;
 }
 
-/* The place of CALL among those that were asked about, or where it would be. */
+/* The place of CALL among those that were requested, or where it would be. */
 static size_t place_of(const struct callers *callers, event_id call)
 {
     size_t i;
@@ -171,7 +171,7 @@ static void find_nodes(struct callers *callers, const event_id *calls, size_t co
     }
 }
 
-/* The caller's node of CALL, which was asked about. */
+/* The caller's node of CALL, which was requested. */
 static node_id caller_of(const struct callers *callers, event_id call)
 {
     size_t i = place_of(callers, call);

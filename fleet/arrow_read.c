@@ -103,7 +103,7 @@ static bool damaged(struct arrow_reader *reader, struct tpa_error *err)
 static bool cut_short(struct arrow_reader *reader, struct tpa_error *err)
 {
     tpa_fail(err, reader->at + (int64_t)reader->message.count,
-             "the file ends in the midst of an Arrow message");
+             "the file ends in the middle of an Arrow message");
     return tpa_hint(err, "it was cut short; make it again");
 }
 

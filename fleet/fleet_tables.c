@@ -279,7 +279,7 @@ static void note_cut(const struct fleet *fleet, struct result *result)
         if (recording->cut == 1)
             result_add_notice(
                 result, "cut", 1, names_text(fleet->job.facts->texts, recording->file), TPA_NOWHERE,
-                "the trace of rank %" PRId64 " is cut short or damaged: what is behind is not counted",
+                "the trace of rank %" PRId64 " is cut short or damaged: what follows is not counted",
                 fleet->job.members.at[m].rank);
     }
 }
@@ -364,7 +364,7 @@ static void note_odd_numbers(const struct facts *facts, struct result *result)
             sum_add(&odd, notices[i].count);
     if (odd)
         result_add_notice(result, FACTS_ODD_NUMBERS, odd, NULL, TPA_NOWHERE,
-                          "numbers of facts cannot be what they should and are taken as not known");
+                          "numbers of facts are out of range and are treated as unknown");
 }
 
 static void note_others(const struct fleet *fleet, struct result *result)

@@ -245,9 +245,8 @@ static const char *what_was_read(const struct reading *reading)
 
 static bool can_not_join(const char *what, const struct reading *reading, struct tpa_error *err)
 {
-    tpa_fail(err, TPA_NOWHERE, "this is %s, which cannot be put together with %s", what,
-             what_was_read(reading));
-    return tpa_hint(err, "give each to a command of its own");
+    tpa_fail(err, TPA_NOWHERE, "this is %s, which cannot be combined with %s", what, what_was_read(reading));
+    return tpa_hint(err, "run one command for each");
 }
 
 /*
@@ -263,7 +262,7 @@ static bool keep_profile(struct reading *reading, const char *name, struct profi
         profile_free(profile);
         tpa_fail(err, TPA_NOWHERE,
                  "this profile is in another unit than the one before, so they do not add up");
-        return tpa_hint(err, "give each to a command of its own");
+        return tpa_hint(err, "run one command for each");
     }
     if (profile->files.count == 0)
         *VEC_PUSH(&profile->files) =
@@ -327,7 +326,7 @@ static bool read_as(struct reading *reading, const struct format *format, struct
                     struct tpa_error *err)
 {
     if (format->read_result && !reading->options->results) {
-        tpa_fail(err, TPA_NOWHERE, "this is a result that tpa saved, and no trace");
+        tpa_fail(err, TPA_NOWHERE, "this is a result that tpa saved, not a trace");
         return tpa_hint(err,
                         "tpa diff compares saved results; the other commands read what they were made of");
     }
@@ -719,8 +718,7 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
         return trace;
     }
     if (ingested->snapshots.of.count) {
-        tpa_fail(err, TPA_NOWHERE,
-                 "this is a snapshot of the memory allocator and no trace, which is needed here");
+        tpa_fail(err, TPA_NOWHERE, "this is a snapshot of the memory allocator, but a trace is needed here");
         tpa_hint(err, "tpa summary, memory, diff, chart, report, convert and info read memory snapshots");
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",

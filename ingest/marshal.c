@@ -478,7 +478,7 @@ static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err
             return true;
         }
     }
-    return tpa_fail(err, offset, "a code object of no known version of Python");
+    return tpa_fail(err, offset, "a code object of an unknown version of Python");
 }
 
 /*
@@ -534,7 +534,7 @@ static bool skip_container(struct marshal *in, const struct marshal_item *item, 
             bool bad;
             complete = container_done(in, &open[depth - 1], &now, &bad);
             if (bad)
-                return tpa_fail(err, now.offset, "the end of a dict where an object must stand");
+                return tpa_fail(err, now.offset, "the end of a dict where an object is expected");
             if (complete)
                 now = (struct marshal_item){ .type = open[--depth].type, .offset = now.offset };
         }

@@ -276,7 +276,7 @@ static bool find_target(struct objects *o, size_t index, enum object_kind kind, 
             *object = found;
     } else if (tag < VALUE_OPEN || tag == VALUE_POOL) {
         if (v != value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST) && v != VALUE_OTHER)
-            return tpa_fail(err, TPA_NOWHERE, "an item is put into something that is no %s",
+            return tpa_fail(err, TPA_NOWHERE, "an item is put into something that is not a %s",
                             kind == OBJECT_LIST ? "list" : "dict");
     }
     if (!*object)
@@ -313,7 +313,7 @@ bool objects_append_marked(struct objects *o, struct tpa_error *err)
     if (!take_mark(o, &height, err))
         return false;
     if (height == 0)
-        return tpa_fail(err, TPA_NOWHERE, "items are appended, and no list is on the stack");
+        return tpa_fail(err, TPA_NOWHERE, "items are appended, but no list is on the stack");
     return append_from(o, height, err);
 }
 
@@ -353,7 +353,7 @@ bool objects_set_items(struct objects *o, struct tpa_error *err)
     if (!take_mark(o, &height, err))
         return false;
     if (height == 0)
-        return tpa_fail(err, TPA_NOWHERE, "keys are set, and no dict is on the stack");
+        return tpa_fail(err, TPA_NOWHERE, "keys are set, but no dict is on the stack");
     return set_from(o, height, true, err);
 }
 
@@ -472,8 +472,7 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
     if (!has_values(o, 1, err))
         return false;
     if (number > (uint64_t)offset || number >= UINT32_MAX)
-        return tpa_fail(err, TPA_NOWHERE,
-                        "object number %llu is remembered, and so many cannot have come yet",
+        return tpa_fail(err, TPA_NOWHERE, "object number %llu is stored, but fewer objects came before",
                         (unsigned long long)number);
     if (number < o->memo.count) { /* it may have replaced a key or a frame */
         memset(o->shape, 0, sizeof o->shape);
@@ -503,7 +502,7 @@ bool objects_put_next(struct objects *o, struct tpa_error *err)
 bool objects_get(struct objects *o, uint64_t number, struct tpa_error *err)
 {
     if (number >= o->memo.count || o->memo.at[number] == MEMO_EMPTY)
-        return tpa_fail(err, TPA_NOWHERE, "object number %llu is referred to, and was not remembered",
+        return tpa_fail(err, TPA_NOWHERE, "object number %llu is referred to, but was not stored",
                         (unsigned long long)number);
     uint32_t memo = o->memo.at[number];
     value v = value_of((enum value_tag)(memo >> MEMO_SHIFT), memo & MEMO_PAYLOAD);

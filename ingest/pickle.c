@@ -267,6 +267,12 @@ static void push_unicode_line(struct pickle *in)
     buffer_release(&text);
 }
 
+/* The character that a backslash and C stand for. */
+static char escaped(char c)
+{
+    return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+}
+
 /* S: the repr of a Python 2 string. */
 static void push_quoted_line(struct pickle *in)
 {
@@ -284,8 +290,7 @@ static void push_quoted_line(struct pickle *in)
             buffer_putc(&text, (char)number);
             at += 2;
         } else {
-            const char *known = strchr("n\nt\tr\r", *at);
-            buffer_putc(&text, known && *at != '\n' && *at != '\t' && *at != '\r' ? known[1] : *at);
+            buffer_putc(&text, escaped(*at));
         }
     }
     objects_push_text(in->o, text.at ? text.at : "", text.count);
@@ -305,7 +310,7 @@ static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error
         good = isdigit((unsigned char)line[i]);
         *number = *number * 10 + (uint64_t)(line[i] - '0');
     }
-    return good || tpa_fail(err, TPA_NOWHERE, "the number of an object in the memo is none");
+    return good || tpa_fail(err, TPA_NOWHERE, "the number of an object in the memo is not valid");
 }
 
 /* ---- refused operations ---- */

@@ -238,7 +238,7 @@ static struct profile *read_samples(struct pprof *reader, struct wire in, struct
             continue;
         tpa_fail(err, TPA_NOWHERE, "the stacks of this profile are far longer than its %zu bytes can hold",
                  bytes);
-        tpa_hint(err, "no profiler writes such; did the file come from a stranger?");
+        tpa_hint(err, "no profiler writes such a file; is it from an untrusted source?");
         return NULL;
     }
     return stack_sums_finish(&reader->sums, figures, err);

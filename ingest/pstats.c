@@ -80,7 +80,7 @@ static bool next_element(struct reader *reader, struct marshal_item *item, struc
     if (!marshal_next(&reader->in, item, err))
         return false;
     if (item->type == MARSHAL_END)
-        return tpa_fail(err, item->offset, "the end of a dict where an object must stand");
+        return tpa_fail(err, item->offset, "the end of a dict where an object is expected");
     return true;
 }
 

@@ -26,14 +26,14 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
 {
     size_t count = database_table_count(db);
     if (count == 0) {
-        tpa_fail(err, TPA_NOWHERE, "this is an SQLite database without any table, and no trace");
+        tpa_fail(err, TPA_NOWHERE, "this is an SQLite database without any table, not a trace");
         tpa_hint(err, "was the export stopped before it had ended?");
     } else if (database_has(db, "StringTable") && has_prefix(db, "CUPTI_ACTIVITY_KIND_")) {
         tpa_fail(err, TPA_NOWHERE, "this is a database of nvprof, which tpa does not read");
         tpa_hint(err,
                  "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
     } else if (database_has(db, "run") && database_has(db, "label")) {
-        tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, and no trace");
+        tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, not a trace");
         tpa_hint(err, "tpa nightly --store FILE reads it");
     } else {
         struct buffer names = { 0 };

@@ -322,8 +322,8 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         [PROFILE_TIME] =
             "a sampled profile: counts are samples, not calls, and times are samples times the interval",
         [PROFILE_COUNT] =
-            "a sampled profile whose weights have no unit: tottime and cumtime are these, and no times",
-        [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, and no times",
+            "a sampled profile whose weights have no unit: tottime and cumtime are weights, not times",
+        [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, not times",
     };
     if (profile->sampled)
         result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",

@@ -1,8 +1,8 @@
 /*
  * arrow_release.c - the ends of what the Python package hands out by Arrow's C data interface.
  *
- * Whoever took a table (pandas, polars, DuckDB, pyarrow) releases it when it likes: on any thread, or while a Python exception
- * is on its way, when no Python code may run. So these functions are C. What a struct points at is held by one Python object,
+ * The consumer of a table (pandas, polars, DuckDB, pyarrow) releases it at any time: on any thread, or while a Python
+ * exception is on its way, when no Python code may run. So these functions are C. What a struct points at is held by one Python object,
  * its private_data, to which it owns a reference.
  *
  * No header of Python is needed: these functions are part of its stable ABI, and are found in the process that loads this.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the type stubs of the package from what the program says of itself: make_stubs.py PROGRAM OUT.pyi"""
+"""Write the type stubs of the package from the description that the program prints: make_stubs.py PROGRAM OUT.pyi"""
 
 import os
 import sys

@@ -116,7 +116,7 @@ struct replay_graph {
         *view_of; /* the graph is a view (view.h) of this replay with these changes, else NULL */
     const struct changes *view_with;
     bool *
-        view_lacks; /* set where a time was asked for that the replay of a view forgot: what came of it is wrong */
+        view_lacks; /* set if a time was requested that the replay of a view forgot: results with it are wrong */
 
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;

@@ -39,7 +39,7 @@ void graph_add_threads(struct graph_maker *maker);
 void graph_add_device(struct graph_maker *maker);
 
 /* Put the edges to the start of work I, none of which leads back in time, into maker->starts: to be called for one after the other.
- * Then give back what told them. */
+ * graph_forget_device then frees what they were found with. */
 void graph_find_starts(struct graph_maker *maker, size_t i);
 void graph_forget_device(struct graph_maker *maker);
 

@@ -22,7 +22,7 @@ struct latest_item {
     uint32_t group, stream; /* numbers that the caller chooses */
 };
 
-/* What is known of WORK: asked again and again, so that it need not be kept. */
+/* What is known of WORK. Called many times for the same WORK, so that nothing is stored. */
 typedef struct latest_item latest_tell(const void *context, uint32_t work);
 
 struct latest;

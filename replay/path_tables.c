@@ -115,7 +115,7 @@ static struct text keep(struct result *result, struct buffer *text)
     return kept;
 }
 
-/* Several windows are distinguished, one need not be. */
+/* If there are several windows, the key names the one of the row. */
 static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
                                 size_t w, struct result *result)
 {
@@ -468,10 +468,10 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
         result_add_notice(
             result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
             graph->unknown_starts == 1
-                ? "of %zu piece of device work neither the launch nor work before it is in the file: what it waited for "
+                ? "%zu piece of device work has neither its launch nor work before it in the file: what it waited for "
                   "is unknown"
-                : "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
-                  "waited for is unknown",
+                : "%zu pieces of device work have neither their launches nor work before them in the file: what "
+                  "they waited for is unknown",
             graph->unknown_starts);
 }
 

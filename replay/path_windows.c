@@ -1,4 +1,4 @@
-/* path_windows.c - the windows that a critical path is asked of: see path.h. */
+/* path_windows.c - the windows that get a critical path: see path.h. */
 #include "base/memory.h"
 #include "facts/step_list.h"
 #include "replay/path.h"

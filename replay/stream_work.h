@@ -18,7 +18,8 @@ struct stream_work {
     size_t count;
     uint32_t *stream_of_track; /* index into AT; of tracks with work */
     uint32_t *launched;        /* work, stream after stream, by launch; what has no call is not there */
-    uint32_t *by_thread; /* the same by the track of the call, then by launch; NULL until it is asked for */
+    uint32_t
+        *by_thread; /* the same by the track of the call, then by launch; NULL until it is first needed */
     size_t launched_count;
     const struct replay_graph *graph;
 };

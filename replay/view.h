@@ -15,8 +15,8 @@
 #include "replay/replay.h"
 
 /*
- * New; free with view_free (NULL is allowed). Borrows REPLAY, its graph, CHANGES, which may be NULL, and LACKS, which is set to true when
- * a time is asked for that REPLAY forgot; NULL for one that forgot nothing.
+ * New; free with view_free (NULL is allowed). Borrows REPLAY, its graph, CHANGES, which may be NULL, and LACKS, which is
+ * set to true if a time is requested that REPLAY forgot; NULL for one that forgot nothing.
  */
 struct replay_graph *view_open(const struct replay *replay, const struct changes *changes, bool *lacks);
 void view_free(struct replay_graph *view);

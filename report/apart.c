@@ -236,7 +236,7 @@ static void add_number(struct apart *apart, struct buffer *shown, name_id id, si
     buffer_release(&cut);
 }
 
-/* How the name ID is told from the others that look the same. */
+/* The name ID as it is shown, distinguished from others that look the same. */
 static struct text tell_apart(struct apart *apart, name_id id)
 {
     const struct readable_name *name = apart->member.at[id].name;

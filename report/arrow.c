@@ -1,7 +1,7 @@
 /*
  * arrow.c - a result as Arrow IPC streams, typed: what data frames and databases take without parsing.
  *
- * Each table is one stream; several follow one another, and whoever read one to its end finds the next behind it. A result
+ * Each table is one stream; several follow one another, each directly after the end of the one before. A result
  * without tables is one stream without columns, so that there always is one to carry the notices. A table of figures only
  * is one row, with a column for each figure.
  *

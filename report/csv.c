@@ -3,8 +3,8 @@
  *
  * The first line holds the columns' keys, as in JSON. Figures are exact and without unit: nanoseconds, bytes, shares from
  * 0 to 1, true and false; a missing cell is empty. Several tables follow one another, each after a line "# key" and
- * with an empty line between; a single table comes bare. Footers are in no row, so they are left to the other formats,
- * and notices to whoever asked (see struct printer).
+ * with an empty line between; a single table comes bare. Footers are in no row, so only other formats have them;
+ * notices are printed by the caller (see rows_only of struct printer).
  */
 #include "report/printer.h"
 

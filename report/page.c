@@ -383,7 +383,7 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     }
     if (good && limited && size > page->budget) {
         tpa_fail(err, TPA_NOWHERE,
-                 "without a timeline's events the page still takes %zu bytes, and %zu are its budget", size,
+                 "without a timeline's events the page still takes %zu bytes, and its budget is %zu", size,
                  page->budget);
         good = tpa_hint(err, "give a larger --budget, or fewer sections with --sections");
     }

@@ -37,7 +37,7 @@ struct printer {
     const char *help; /* one line for --help and docs */
     bool (*print)(const struct result *result, const struct print_options *options, FILE *out,
                   struct tpa_error *err);
-    bool rows_only;    /* shows no notices: whoever prints must tell them on stderr */
+    bool rows_only;    /* shows no notices: the caller must print them on stderr */
     bool for_programs; /* who reads it wants every row and every column, and no figure rounded */
     bool joins_tables; /* several tables become one text, which no reader of that format takes apart */
     bool binary;       /* no text: a terminal is not a place for it */

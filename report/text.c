@@ -61,7 +61,7 @@ static void add_styled(struct page *page, const char *style, const char *s, size
         buffer_puts(&page->text, PLAIN);
 }
 
-/* The signs of a picture, of which there are these and blanks, as ASCII. */
+/* A picture as ASCII: it consists of blanks and the signs below. */
 static void add_drawn(struct buffer *out, const char *s)
 {
     static const char *const signs[][2] = { { "\u2588", "#" }, { "\u2593", "*" }, { "\u2592", "+" },

@@ -231,16 +231,16 @@ static int64_t count_flows(struct sql_source *source)
 
 static void flow_cell(struct sql_source *source, int64_t row, size_t column, sqlite3_context *out)
 {
-    const struct trace_flow *flow = &source->trace->flows[row];
+    const struct trace_flow flow = trace_flow(source->trace, (size_t)row);
     switch (column) {
-    case 0: sqlite3_result_int64(out, flow->id); break;
-    case 1: sql_put_text(out, &flow->phase, 1); break;
+    case 0: sqlite3_result_int64(out, flow.id); break;
+    case 1: sql_put_text(out, flow.phase == 's' ? "s" : flow.phase == 't' ? "t" : "f", 1); break;
     case 2:
-        sqlite3_result_int64(out, flow->ts_ns + source->shift_ns[source->trace->tracks[flow->track].file]);
+        sqlite3_result_int64(out, flow.ts_ns + source->shift_ns[source->trace->tracks[flow.track].file]);
         break;
-    case 3: sqlite3_result_int64(out, flow->track); break;
-    case 4: put_texts(source->trace, flow->category, out); break;
-    default: put_texts(source->trace, flow->name, out); break;
+    case 3: sqlite3_result_int64(out, flow.track); break;
+    case 4: put_texts(source->trace, flow.category, out); break;
+    default: put_texts(source->trace, flow.name, out); break;
     }
 }
 

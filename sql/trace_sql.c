@@ -544,7 +544,7 @@ static bool run(struct trace_sql *sql, const char *text, size_t most, struct tab
         return fail(sql, code, err);
     if (sqlite3_bind_parameter_count(statement) > 0) {
         sqlite3_finalize(statement);
-        tpa_fail(err, TPA_NOWHERE, "the query has a parameter, and there is nothing to put in its place");
+        tpa_fail(err, TPA_NOWHERE, "the query has a parameter, which tpa sql cannot set");
         return tpa_hint(err, "write the value itself");
     }
     struct rows rows = { .columns = (size_t)sqlite3_column_count(statement) };

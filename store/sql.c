@@ -68,13 +68,13 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
             tpa_fail(err, TPA_NOWHERE, "cannot open this store: %s", text);
         break;
     case SQLITE_INTERRUPT:
-        tpa_fail(err, TPA_NOWHERE, "this store takes more steps to look into than one of its size should");
-        tpa_hint(err, "nothing was changed; did it come from a stranger?");
+        tpa_fail(err, TPA_NOWHERE, "this store takes more steps to read than its size explains");
+        tpa_hint(err, "nothing was changed; is it from an untrusted source?");
         break;
     case SQLITE_TOOBIG:
         tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, which tpa never writes",
                  LARGEST_VALUE >> 20);
-        tpa_hint(err, "nothing was changed; did it come from a stranger?");
+        tpa_hint(err, "nothing was changed; is it from an untrusted source?");
         break;
     case SQLITE_NOMEM: mem_out_of_memory(0); break;
     default:
@@ -134,8 +134,9 @@ static bool check_journal(const char *path, struct tpa_error *err)
         return true;
     tpa_fail(err, TPA_NOWHERE,
              "this journal names another file that would be deleted with it, which tpa never writes");
-    tpa_hint(err,
-             "nothing was changed; did the store come from a stranger? Without the journal it can be read");
+    tpa_hint(
+        err,
+        "nothing was changed; is the store from an untrusted source? Without the journal it can be read");
     return tpa_in_file(err, path);
 }
 
@@ -152,8 +153,9 @@ static bool check_beside(const char *path, struct tpa_error *err)
         buffer_printf(&name, "%s%s", file ? file : path, endings[i]);
         if (lstat(name.at, &status) == 0 && !S_ISREG(status.st_mode)) {
             tpa_fail(err, TPA_NOWHERE, "lies beside a store and is not an ordinary file");
-            tpa_hint(err,
-                     "nothing was changed; did the store come from a stranger? It can be read without that");
+            tpa_hint(
+                err,
+                "nothing was changed; is the store from an untrusted source? It can be read without that");
             good = tpa_in_file(err, name.at);
         } else if (i == 0) {
             good = check_journal(name.at, err);
@@ -258,7 +260,7 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
     if (code != SQLITE_OK) {
         fail(sql, code, err);
         if (mode != SQL_CREATE && (code & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(sql->db) == ENOENT)
-            tpa_hint(err, "a store comes into being with the first run that is added to it");
+            tpa_hint(err, "a store is created when the first run is added");
         sql_close(sql);
         return NULL;
     }

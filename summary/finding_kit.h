@@ -41,7 +41,7 @@ void finding_offer(struct pricing *pricing, enum finding_rule rule, struct offer
 void finding_add(struct pricing *pricing, enum finding_rule rule, struct priced_finding finding,
                  const char *subject);
 
-/* SUBJECT could not be checked: why, or how to record what it needs. To be told in the order of the offers. */
+/* SUBJECT could not be checked: why, or how to record what it needs. Call in the order of the offers. */
 void finding_add_blind(struct pricing *pricing, const char *subject, const char *because);
 
 /* A regular expression that matches NAME alone; lives as long as the findings. */

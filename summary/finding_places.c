@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whether an event is in the place may depend on its name alone, but names are few: each is asked once. */
+/* Whether an event is in the place may depend on its name alone, and names are few: HOLDS is called once for each. */
 struct place place_find(const struct trace *trace, place_holds *holds)
 {
     enum { NOT_CHECKED, NO, YES };
@@ -217,8 +217,8 @@ void shares_add_ranks(const struct summary *summary, const double *shares, struc
 
 /*
  * By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is
- * said. New; free(). HOLDS requests name and kind alone, so each pair is asked once: for every kernel it was a sixth
- * of `tpa summary`.
+ * said. New; free(). HOLDS depends on name and kind alone, so it is called once for each pair: calls for every
+ * kernel took a sixth of `tpa summary`.
  */
 double *shares_of_ranks(const struct summary *summary, place_holds *holds)
 {

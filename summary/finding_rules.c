@@ -644,7 +644,7 @@ static bool is_of_a_capture(const struct pricing *pricing)
     return capture_ns > all_ns / 2;
 }
 
-/* To be asked last: it hides what the others name. */
+/* The last rule: it hides what the others name. */
 static void look_at_launches(struct pricing *pricing)
 {
     if (is_of_a_capture(pricing))

@@ -99,8 +99,7 @@ void finding_look_at_tensor_cores(struct pricing *pricing)
                                   .factor = 0.5 } },
                     "tensor cores");
     else if (has_operators && times.of_operators_ns == 0)
-        finding_add_blind(pricing, "tensor cores",
-                          "of no kernel the operator is known: record its launch, too");
+        finding_add_blind(pricing, "tensor cores", "no kernel has a known operator: record launches, too");
     else if (has_operators && no_device_is_known(trace))
         finding_add_blind(pricing, "tensor cores", "the trace does not record which device it was");
     else if (has_operators)

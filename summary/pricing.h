@@ -27,7 +27,7 @@ struct offer {
     const char *
         unless; /* where there is no finding: SUBJECT is added unless there is one of this rule; NULL: always */
     const char *because; /* where there is no finding: then SUBJECT could not be checked, and this is why */
-    bool unpriced;       /* if it saves too little, SUBJECT is told as what could not be priced */
+    bool unpriced;       /* if it saves too little, SUBJECT is reported as not priced */
     bool sets_basis;     /* if its price differs by turns, all prices are of the mean step */
     /* To complete what is a finding, once that is known; NULL: it is complete. */
     void (*complete)(struct pricing *pricing, struct priced_finding *finding, const struct offer *offer);
@@ -49,7 +49,7 @@ struct pricing {
     int64_t last_launch_ns; /* when it began; INT64_MIN: none */
     VEC_OF(struct offer) offers;
     struct changes *together; /* the edits of all findings so far, in the order in which they were found */
-    struct step_gain gain;    /* of these; replayed when asked for */
+    struct step_gain gain;    /* of these; replayed when first needed */
     bool is_replayed;
 };
 

@@ -213,7 +213,7 @@ static void gather_one(void *context, size_t input)
         break;
     case INPUT_GPU: summary->gpu = has_gpu ? gpu_analyze(trace, selection, BY(DEVICE)) : NULL; break;
     case INPUT_COMM:
-        if (trace->file_count > 1 && !selection->names) /* who waits for whom is not asked of names */
+        if (trace->file_count > 1 && !selection->names) /* who waits for whom does not depend on names */
             summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
         break;
     case INPUTS: break;

@@ -150,8 +150,8 @@ static void take_event(const struct appending *appending, const uint16_t *catego
     const struct trace *other = appending->other;
     struct trace_storage *storage = appending->storage;
     event_id e = (event_id)storage->count++;
-    storage->start_ns[e] = trace_start_ns(other, from);
-    storage->dur_ns[e] = trace_dur_ns(other, from);
+    packing_add(&storage->start_ns, trace_start_ns(other, from));
+    packing_add(&storage->dur_ns, trace_dur_ns(other, from));
     storage->name[e] = names_add(storage->names, names_text(other->names, other->name[from]),
                                  names_length(other->names, other->name[from]));
     storage->track[e] = appending->first_track + other->track[from];
@@ -189,7 +189,6 @@ void trace_append(struct trace *trace, const struct trace *other, const bool *ke
     struct appending appending = { trace, storage, other, (uint32_t)storage->files.count,
                                    (track_id)storage->tracks.count };
     trace_release_derived(storage);
-    trace_unpack_times(trace);
     for (size_t f = 0; f < other->file_count; f++)
         take_file(&appending, &other->files[f]);
     take_tracks(&appending);

@@ -358,8 +358,6 @@ void builder_reserve_events(struct trace_storage *storage, size_t more)
     size_t old = storage->capacity, next = old ? old : 4096;
     while (next < wanted)
         next += next < GROW_GENTLY ? next : next / 4;
-    storage->start_ns = grow(storage->start_ns, sizeof *storage->start_ns, old, next);
-    storage->dur_ns = grow(storage->dur_ns, sizeof *storage->dur_ns, old, next);
     storage->name = grow(storage->name, sizeof *storage->name, old, next);
     storage->track = grow(storage->track, sizeof *storage->track, old, next);
     storage->category = grow(storage->category, sizeof *storage->category, old, next);
@@ -442,8 +440,8 @@ static void append_events(struct trace_storage *storage, const struct trace_chun
     if (count == 0)
         return;
     builder_reserve_events(storage, count);
-    memcpy(storage->start_ns + base, chunk->start_ns, count * sizeof *chunk->start_ns);
-    memcpy(storage->dur_ns + base, chunk->dur_ns, count * sizeof *chunk->dur_ns);
+    packing_add_all(&storage->start_ns, chunk->start_ns, count);
+    packing_add_all(&storage->dur_ns, chunk->dur_ns, count);
     memcpy(storage->flags + base, chunk->flags, count * sizeof *chunk->flags);
     for (size_t i = 0; i < count; i++) {
         name_id category = chunk->categories.map.at[chunk->category[i]];
@@ -465,12 +463,12 @@ static void append_flows_and_samples(struct trace_builder *builder, struct trace
 {
     struct trace_storage *storage = builder->storage;
     for (size_t i = 0; i < chunk->flows.count; i++) {
-        struct trace_flow flow = chunk->flows.at[i];
-        flow.category = map_text(chunk, flow.category);
-        flow.name = map_text(chunk, flow.name);
-        flow.track = chunk->tracks.map.at[flow.track];
-        *VEC_PUSH(&storage->flows) = flow;
+        struct trace_flow *flow = &chunk->flows.at[i];
+        flow->category = map_text(chunk, flow->category);
+        flow->name = map_text(chunk, flow->name);
+        flow->track = chunk->tracks.map.at[flow->track];
     }
+    flow_columns_add(&storage->flows, chunk->flows.at, chunk->flows.count);
     for (size_t i = 0; i < chunk->samples.count; i++) {
         struct trace_sample sample = chunk->samples.at[i];
         sample.counter = map_text(chunk, sample.counter);
@@ -489,6 +487,8 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     size_t base = storage->count;
     if (builder->trace->wants.only_count) {
         builder->trace->events_counted += chunk->count;
+        builder->trace->flows_counted += chunk->flows.count;
+        builder->trace->samples_counted += chunk->samples.count;
         trace_chunk_clear(chunk);
         return true;
     }
@@ -514,6 +514,38 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
 
 /* ---- finishing ---- */
 
+/* Are all durations together at most MOST_NS? Without a look at each where the blocks tell that none is a COUNT-th of it. */
+static bool durations_add_up_to(struct trace_storage *storage, uint64_t most_ns)
+{
+    const struct packed dur_ns = packing_finish(&storage->dur_ns);
+    size_t short_blocks = 0, blocks = packed_blocks(storage->count);
+    while (short_blocks < blocks &&
+           (uint64_t)packed_most(&dur_ns.blocks[short_blocks]) <= most_ns / storage->count)
+        short_blocks++;
+    if (short_blocks == blocks)
+        return true;
+    uint64_t sum_ns = 0;
+    for (size_t e = 0; e < storage->count && sum_ns <= most_ns; e++)
+        sum_ns += (uint64_t)packed_value(&dur_ns, e);
+    return sum_ns <= most_ns;
+}
+
+struct bound {
+    struct trace_storage *storage;
+    int64_t longest_ns;
+    uint64_t left_out;
+};
+
+static int64_t bounded_duration(void *context, size_t e, int64_t dur_ns)
+{
+    struct bound *bound = context;
+    if (dur_ns <= bound->longest_ns)
+        return dur_ns;
+    bound->storage->flags[e] |= EVENT_NO_DURATION;
+    bound->left_out++;
+    return 0;
+}
+
 /*
  * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
  * or a stranger made some up, and those that could not be repeated by every event count as unknown.
@@ -522,29 +554,21 @@ static void bound_durations(struct trace_builder *builder)
 {
     const uint64_t most_ns = UINT64_C(1) << 61;
     struct trace_storage *storage = builder->storage;
-    uint64_t sum_ns = 0, left_out = 0;
-    for (size_t e = 0; e < storage->count && sum_ns <= most_ns; e++)
-        sum_ns += (uint64_t)storage->dur_ns[e];
-    if (sum_ns <= most_ns)
+    if (durations_add_up_to(storage, most_ns))
         return;
-    int64_t longest_ns = (int64_t)(most_ns / storage->count);
-    for (size_t e = 0; e < storage->count; e++)
-        if (storage->dur_ns[e] > longest_ns) {
-            storage->dur_ns[e] = 0;
-            storage->flags[e] |= EVENT_NO_DURATION;
-            left_out++;
-        }
+    struct bound bound = { storage, (int64_t)(most_ns / storage->count), 0 };
+    packing_change(&storage->dur_ns, bounded_duration, &bound);
     trace_builder_notice(
         builder, "absurd_duration",
         "events last so long that all of them would take more than 73 years; their duration is taken as not known",
-        left_out, TPA_NOWHERE);
+        bound.left_out, TPA_NOWHERE);
 }
 
 static void freeze_args(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
     for (int arg = 0; arg < ARG_COUNT; arg++)
-        if (storage->args[arg].count)
+        if (storage->args[arg].values.count)
             builder->trace->args[arg] = arg_storage_freeze(&storage->args[arg], storage->count);
 }
 
@@ -559,8 +583,8 @@ static void settle_files(struct trace_builder *builder)
             if (storage->kind[e] != EVENT_SPAN)
                 continue;
             file->has_window = true;
-            file->window_start_ns = storage->start_ns[e];
-            file->window_end_ns = storage->start_ns[e] + storage->dur_ns[e];
+            file->window_start_ns = storage_start_ns(storage, e);
+            file->window_end_ns = storage_end_ns(storage, e);
         }
     }
 }
@@ -569,7 +593,8 @@ void storage_lend(struct trace *trace)
 {
     struct trace_storage *storage = trace->storage;
     trace->event_count = storage->count;
-    storage_lend_times(trace);
+    trace->start_ns = packing_finish(&storage->start_ns);
+    trace->dur_ns = packing_finish(&storage->dur_ns);
     trace->name = storage->name;
     trace->track = storage->track;
     trace->category = storage->category;
@@ -586,8 +611,8 @@ void storage_lend(struct trace *trace)
     drop_notices(storage);
     trace->notices = storage->notices.at;
     trace->notice_count = storage->notices.count;
-    trace->flows = storage->flows.at;
-    trace->flow_count = storage->flows.count;
+    flow_columns_finish(&storage->flows);
+    trace->flow_count = flow_columns_count(&storage->flows);
     trace->samples = storage->samples.at;
     trace->sample_count = storage->samples.count;
 }
@@ -623,7 +648,6 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     sort_devices(builder);
     builder_classify(builder);
     freeze_args(builder);
-    storage_pack_times(builder->storage, trace->workers);
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

@@ -111,8 +111,8 @@ bool trace_builder_split(struct trace_builder *builder, const struct trace_parts
                          event_id *first_events);
 
 /*
- * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. A trace that would take more memory than
- * there is thus fails as soon as that is foreseeable.
+ * Say how much of the current file was read: READ of SIZE bytes on disk; -1: unknown. With this, a trace that would
+ * take more memory than there is fails as soon as that can be predicted.
  */
 void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t size);
 
@@ -158,6 +158,8 @@ void trace_chunk_clear(struct trace_chunk *chunk); /* drop the events, keep the 
 
 /* Ids within the chunk; the builder maps them to the trace's. */
 name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len); /* an event's name */
+/* ID, which trace_chunk_name returned before the chunk was emptied, names an event again. */
+void trace_chunk_name_again(struct trace_chunk *chunk, name_id id);
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len); /* any other text */
 track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key);
 uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len);

@@ -13,8 +13,8 @@
  *     calltree_free(tree);
  *
  * Nesting is torch's (EventList._populate_cpu_children): the stack of open calls is popped while the
- * next event starts at or after the end of the top one, or ends after it; what is then on top is its
- * parent. So an event that only partly overlaps a call is not a child of it and closes it for good; an
+ * next event starts at or after the end of the top one, or ends after it; the call that is then on top is
+ * its parent. So an event that only partly overlaps a call is not a child of it and closes it for good; an
  * event may end with its parent but not start at its end; of equal events the first is the parent.
  */
 #ifndef TPA_TRACE_CALLTREE_H

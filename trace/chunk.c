@@ -129,6 +129,11 @@ name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len)
     return add_id(chunk, &chunk->names, s, len);
 }
 
+void trace_chunk_name_again(struct trace_chunk *chunk, name_id id)
+{
+    meet(chunk, &chunk->names, id);
+}
+
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len)
 {
     return add_id(chunk, &chunk->texts, s, len);

@@ -311,7 +311,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
     return kind_of_track == EVENT_OTHER && is_op ? EVENT_OP : kind_of_track;
 }
 
-/* What kind_by_name said of each name on hosts and among kernels, 1 more; 0: not asked yet. */
+/* What kind_by_name said of each name on hosts and among kernels, 1 more; 0: not determined yet. */
 struct known_kinds {
     uint8_t *on_host, *of_kernels;
 };
@@ -424,8 +424,9 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
     for (event_id e = file->first_event; e < (size_t)file->first_event + file->event_count; e++) {
         const char *name = names_text(storage->names, storage->name[e]);
         written -= storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
-                   storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
-                   storage->dur_ns[e] == storage->dur_ns[e + 1] && storage->track[e] == storage->track[e + 1];
+                   storage_start_ns(storage, e) == storage_start_ns(storage, e + 1) && strchr(name, '/') &&
+                   storage_end_ns(storage, e) == storage_end_ns(storage, e + 1) &&
+                   storage->track[e] == storage->track[e + 1];
     }
     if (written == MOST_EVENTS)
         builder_notice(

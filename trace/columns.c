@@ -64,8 +64,8 @@ static void add_events(struct trace_storage *storage, const struct trace_columns
 {
     size_t base = storage->count, count = columns->count;
     builder_reserve_events(storage, count);
-    memcpy(storage->start_ns + base, columns->start_ns, count * sizeof *columns->start_ns);
-    memcpy(storage->dur_ns + base, columns->dur_ns, count * sizeof *columns->dur_ns);
+    packing_add_all(&storage->start_ns, columns->start_ns, count);
+    packing_add_all(&storage->dur_ns, columns->dur_ns, count);
     memcpy(storage->name + base, columns->name, count * sizeof *columns->name);
     memcpy(storage->track + base, columns->track, count * sizeof *columns->track);
     memcpy(storage->category + base, columns->category, count * sizeof *columns->category);
@@ -94,7 +94,10 @@ static void add_arg(struct arg_storage *to, size_t base, size_t count, const str
 {
     arg_storage_reserve_present(to, base + count);
     add_bits(to->present, base, from->present, count);
-    arg_storage_add_values(to, from->values, from->narrow, from->count);
+    if (from->narrow)
+        packing_add_narrow(&to->values, from->narrow, from->count);
+    else
+        packing_add_all(&to->values, from->values, from->count);
 }
 
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,
@@ -103,6 +106,10 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     struct trace_storage *storage = builder->storage;
     assert(storage->files.count > 0);
     size_t base = storage->count;
+    if (builder->trace->wants.only_count) {
+        builder->trace->events_counted += columns->count;
+        return true;
+    }
     if (!builder_check_ceiling(builder, columns->count, 0, err))
         return false;
     if (columns->count == 0)
@@ -114,23 +121,20 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     return builder_check_room(builder, err);
 }
 
-void trace_builder_take_flows(struct trace_builder *builder, struct trace_flow *flows, size_t count)
+void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow)
 {
-    struct trace_storage *storage = builder->storage;
-    if (storage->flows.count == 0) {
-        VEC_FREE(&storage->flows);
-        storage->flows.at = flows;
-        storage->flows.count = storage->flows.capacity = count;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&storage->flows) = flows[i];
-    free(flows);
+    if (builder->trace->wants.only_count)
+        builder->trace->flows_counted++;
+    else
+        flow_columns_add(&builder->storage->flows, flow, 1);
 }
 
 void trace_builder_add_sample(struct trace_builder *builder, const struct trace_sample *sample)
 {
-    *VEC_PUSH(&builder->storage->samples) = *sample;
+    if (builder->trace->wants.only_count)
+        builder->trace->samples_counted++;
+    else
+        *VEC_PUSH(&builder->storage->samples) = *sample;
 }
 
 struct trace_container *trace_builder_container(struct trace_builder *builder, const char *path)

@@ -52,10 +52,8 @@ struct track *trace_builder_track_at(struct trace_builder *builder, track_id id)
 bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,
                                struct tpa_error *err);
 
-/* Add COUNT flows, whose ids are the trace's. FLOWS, allocated or NULL, is taken. */
-void trace_builder_take_flows(struct trace_builder *builder, struct trace_flow *flows, size_t count);
-
-/* Add a sample; ids are the trace's. */
+/* Add a flow or a sample; ids are the trace's. */
+void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow);
 void trace_builder_add_sample(struct trace_builder *builder, const struct trace_sample *sample);
 
 /* A container for files to come from: put it into trace_builder_current_file(). Lives as long as the trace. */

@@ -61,7 +61,7 @@ int64_t intervals_length(const struct intervals *set);
 /* Time of [START, END) that the set covers. */
 int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns);
 
-/* The same, found from *NEAR on, any number at first: fast where the stretches that are asked for follow one another. */
+/* The same, found from *NEAR on, any number at first: fast if the stretches of successive calls follow one another. */
 int64_t intervals_length_near(const struct intervals *set, int64_t start_ns, int64_t end_ns, size_t *near);
 
 /* Time that both cover; that A covers and B does not. */

@@ -92,7 +92,8 @@ static struct point *collect_points(struct trace_builder *builder, size_t *count
     size_t n = 0;
     for (uint32_t i = 0; i < marks; i++) {
         event_id e = builder->marks.at[i].event;
-        points[n] = (struct point){ .ts_ns = storage->start_ns[e], .place = 2 * (uint64_t)e + 1, .index = i };
+        points[n] =
+            (struct point){ .ts_ns = storage_start_ns(storage, e), .place = 2 * (uint64_t)e + 1, .index = i };
         choose_stack(&points[n++], builder->marks.at[i].phase, storage->track[e],
                      storage->tracks.at[storage->track[e]].file, storage->category[e], storage->name[e],
                      builder->marks.at[i].async_id);
@@ -115,15 +116,36 @@ static int64_t last_moment(const struct trace_storage *storage, uint32_t file)
     int64_t last = INT64_MIN;
     size_t end = file + 1 < storage->files.count ? storage->files.at[file + 1].first_event : storage->count;
     for (size_t e = storage->files.at[file].first_event; e < end; e++) {
-        int64_t stop = storage->start_ns[e] + storage->dur_ns[e];
+        int64_t stop = storage_end_ns(storage, e);
         if (stop > last)
             last = stop;
     }
     return last;
 }
 
-/* An event that nobody ended was still running when the recording stopped. */
-static void leave_open(struct trace_builder *builder, const uint32_t *end_of)
+/* Durations of the marks' events, which ascend. */
+struct joined {
+    const struct trace_builder *builder;
+    const int64_t *dur_ns; /* by mark */
+    size_t next;           /* mark */
+};
+
+static int64_t joined_duration(void *context, size_t e, int64_t dur_ns)
+{
+    struct joined *joined = context;
+    bool is_marked =
+        joined->next < joined->builder->marks.count && joined->builder->marks.at[joined->next].event == e;
+    return is_marked ? joined->dur_ns[joined->next++] : dur_ns;
+}
+
+static void set_durations(struct trace_builder *builder, const int64_t *dur_ns)
+{
+    struct joined joined = { builder, dur_ns, 0 };
+    packing_change(&builder->storage->dur_ns, joined_duration, &joined);
+}
+
+/* An event that nobody ended was still running when the recording stopped. DUR_NS, by mark: what is set. */
+static void leave_open(struct trace_builder *builder, const uint32_t *end_of, int64_t *dur_ns)
 {
     struct trace_storage *storage = builder->storage;
     uint32_t known_file = UINT32_MAX;
@@ -141,13 +163,30 @@ static void leave_open(struct trace_builder *builder, const uint32_t *end_of)
                     last = builder->ends.at[k].ts_ns;
             known_file = file;
         }
-        storage->dur_ns[e] = last - storage->start_ns[e];
+        dur_ns[i] = last - storage_start_ns(storage, e);
         storage->flags[e] |= EVENT_UNFINISHED;
         builder_notice(
             builder, file, "begin_without_end",
             "events were begun and never ended; they are taken to last until the last event of the file", 1,
             TPA_NOWHERE);
     }
+    if (known_file != UINT32_MAX)
+        set_durations(builder, dur_ns);
+}
+
+static void settle_durations(struct trace_builder *builder, const uint32_t *end_of)
+{
+    const struct trace_storage *storage = builder->storage;
+    int64_t *dur_ns = mem_alloc(mem_times(builder->marks.count, sizeof *dur_ns));
+    for (size_t i = 0; i < builder->marks.count; i++) {
+        event_id e = builder->marks.at[i].event;
+        dur_ns[i] = end_of[i] == UINT32_MAX
+                        ? packing_value(&storage->dur_ns, e)
+                        : builder->ends.at[end_of[i]].ts_ns - storage_start_ns(storage, e);
+    }
+    set_durations(builder, dur_ns);
+    leave_open(builder, end_of, dur_ns);
+    free(dur_ns);
 }
 
 struct late_arg {
@@ -176,7 +215,7 @@ static void merge_args(struct arg_storage *arg, const struct late_arg *late, siz
             event_id e = (event_id)(word * 64 + (size_t)__builtin_ctzll(bits));
             for (; next < count && late[next].event < e; next++)
                 arg_storage_add(&merged, late[next].event, late[next].value);
-            arg_storage_add(&merged, e, arg_storage_value(arg, taken++));
+            arg_storage_add(&merged, e, packing_value(&arg->values, taken++));
         }
     }
     for (; next < count; next++)
@@ -232,13 +271,8 @@ void builder_join_ends(struct trace_builder *builder)
         else
             *VEC_PUSH(&joiner.open) = points[i].index;
     }
-    struct trace_storage *storage = builder->storage;
-    for (size_t i = 0; i < builder->marks.count; i++) {
-        event_id e = builder->marks.at[i].event;
-        if (joiner.end_of[i] != UINT32_MAX)
-            storage->dur_ns[e] = builder->ends.at[joiner.end_of[i]].ts_ns - storage->start_ns[e];
-    }
-    leave_open(builder, joiner.end_of);
+    if (builder->marks.count)
+        settle_durations(builder, joiner.end_of);
     if (builder->end_args.count)
         hand_over_args(builder, joiner.end_of);
     if (joiner.lone_ends)

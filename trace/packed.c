@@ -1,17 +1,7 @@
 /* packed.c - see packed.h. */
 #include "trace/packed.h"
 
-#include "base/memory.h"
 #include <string.h>
-
-struct packed_block *packed_plain(size_t count)
-{
-    struct packed_block *blocks = mem_alloc(mem_times(packed_blocks(count), sizeof *blocks));
-    for (size_t block = 0; block < packed_blocks(count); block++)
-        blocks[block] =
-            (struct packed_block){ 0, (uint32_t)(block * PACKED_VALUES), sizeof(int64_t), PACKED_UNBOUNDED };
-    return blocks;
-}
 
 void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values)
 {
@@ -30,6 +20,17 @@ void packed_read_block(const struct packed *packed, size_t block, size_t count, 
     default: READ(0); break;
     }
 #undef READ
+}
+
+void packed_read_values(const struct packed *packed, size_t first, size_t count, int64_t *values)
+{
+    size_t end = first + count;
+    for (; first < end && first % PACKED_VALUES; first++)
+        *values++ = packed_value(packed, first);
+    for (size_t some; first < end; first += some, values += some) {
+        some = end - first < PACKED_VALUES ? end - first : PACKED_VALUES;
+        packed_read_block(packed, first / PACKED_VALUES, some, values);
+    }
 }
 
 /* Write how much more than BASE each of the COUNT values is. */

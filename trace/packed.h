@@ -70,8 +70,8 @@ static inline size_t packed_blocks(size_t count)
 /* The COUNT values of BLOCK, all that it has, into VALUES: for a pass over many of them. */
 void packed_read_block(const struct packed *packed, size_t block, size_t count, int64_t *values);
 
-/* New; free with free(): the blocks of COUNT values that are not packed, int64_t each. */
-struct packed_block *packed_plain(size_t count);
+/* COUNT values from FIRST on into VALUES. */
+void packed_read_values(const struct packed *packed, size_t first, size_t count, int64_t *values);
 
 /* Write the next block, of COUNT VALUES, to TO from word *WORDS on, which is moved on behind it. It takes no more than COUNT
  * words, so that a column may be packed where it lies when VALUES is a copy. */

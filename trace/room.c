@@ -20,22 +20,28 @@ void trace_builder_progress(struct trace_builder *builder, int64_t read, int64_t
     builder->read_of = size;
 }
 
-/* Bytes of all columns for each event: what it takes of the memory for COLUMNS. */
+/* Bytes of the plain columns for each event. */
 static size_t event_bytes(const struct trace_storage *storage)
 {
-    return sizeof *storage->start_ns + sizeof *storage->dur_ns + sizeof *storage->name +
-           sizeof *storage->track + sizeof *storage->category + sizeof *storage->kind +
-           sizeof *storage->flags;
+    return sizeof *storage->name + sizeof *storage->track + sizeof *storage->category +
+           sizeof *storage->kind + sizeof *storage->flags;
 }
 
 static uint64_t held_bytes(const struct trace_storage *storage)
 {
-    uint64_t bytes = (uint64_t)storage->count * event_bytes(storage);
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
-        const struct arg_storage *column = &storage->args[arg];
-        bytes += column->packed_words * sizeof *column->packed + column->present_bytes;
-    }
+    uint64_t bytes = (uint64_t)storage->count * event_bytes(storage) + packing_used(&storage->start_ns) +
+                     packing_used(&storage->dur_ns);
+    for (int arg = 0; arg < ARG_COUNT; arg++)
+        bytes += packing_used(&storage->args[arg].values) + storage->args[arg].present_bytes;
     return bytes;
+}
+
+/* The same of all that the columns have room for; those of arguments count with what they hold. */
+static uint64_t reserved_bytes(const struct trace_storage *storage)
+{
+    uint64_t packed = storage->start_ns.bytes - packing_used(&storage->start_ns) + storage->dur_ns.bytes -
+                      packing_used(&storage->dur_ns);
+    return held_bytes(storage) + (storage->capacity - storage->count) * event_bytes(storage) + packed;
 }
 
 /* How many events there will be, if the rest of the file is as what was read of it. */
@@ -78,9 +84,8 @@ bool builder_check_room(struct trace_builder *builder, struct tpa_error *err)
     double events = expected_events(builder), held = (double)held_bytes(storage);
     double need = events * (held / (double)storage->count + work) - held;
     if (room.counts_reserved) { /* what the columns have in advance counts already, and will once they have grown again */
-        uint64_t spare = storage->capacity - storage->count, growth = storage->capacity / 4;
-        room.bytes += spare * event_bytes(storage);
-        need += (double)(growth * event_bytes(storage));
+        room.bytes += reserved_bytes(storage) - held_bytes(storage);
+        need += (double)(reserved_bytes(storage) / 4);
     }
     bool is_early = builder->read_of > 0 && builder->read < builder->read_of / 10;
     return need <= (double)room.bytes * (is_early ? 2 : 1) || fail(&room, events, need, err);

@@ -115,7 +115,8 @@ static struct trace_arg_column cut_arg(const struct cut *cut, enum trace_arg arg
     }
     arg_storage_release(&cut->storage->args[arg]);
     cut->storage->args[arg] = left;
-    return left.count ? arg_storage_freeze(&cut->storage->args[arg], kept) : (struct trace_arg_column){ 0 };
+    return left.values.count ? arg_storage_freeze(&cut->storage->args[arg], kept)
+                             : (struct trace_arg_column){ 0 };
 }
 
 static void cut_args(const struct cut *cut)
@@ -125,10 +126,17 @@ static void cut_args(const struct cut *cut)
             cut->trace->args[arg] = cut_arg(cut, (enum trace_arg)arg);
 }
 
+static void lend_times(struct trace *trace)
+{
+    trace->start_ns = packing_finish(&trace->storage->start_ns);
+    trace->dur_ns = packing_finish(&trace->storage->dur_ns);
+}
+
 /* The other columns; BEFORE gets how many events before each stay, and after the last how many in all. */
 static void cut_events(struct cut *cut, event_id *before)
 {
     struct trace_storage *storage = cut->storage;
+    struct packing start_ns = { 0 }, dur_ns = { 0 };
     event_id kept = 0;
     for (size_t i = 0; i < storage->categories.count; i++)
         storage->categories.at[i].event_count = 0;
@@ -136,8 +144,8 @@ static void cut_events(struct cut *cut, event_id *before)
         before[e] = kept;
         if (!keeps_event(cut, e))
             continue;
-        storage->start_ns[kept] = storage->start_ns[e];
-        storage->dur_ns[kept] = storage->dur_ns[e];
+        packing_add(&start_ns, storage_start_ns(storage, e));
+        packing_add(&dur_ns, packing_value(&storage->dur_ns, e));
         storage->name[kept] = storage->name[e];
         storage->category[kept] = storage->category[e];
         storage->kind[kept] = storage->kind[e];
@@ -147,6 +155,11 @@ static void cut_events(struct cut *cut, event_id *before)
     }
     before[storage->count] = kept;
     storage->count = kept;
+    packing_release(&storage->start_ns);
+    packing_release(&storage->dur_ns);
+    storage->start_ns = start_ns;
+    storage->dur_ns = dur_ns;
+    lend_times(cut->trace);
 }
 
 static void count_events(struct cut *cut)
@@ -159,18 +172,27 @@ static void count_events(struct cut *cut)
     }
 }
 
+/* Let those of TRACE be FLOWS, which is taken. */
+static void set_flows(struct trace *trace, struct flow_columns *flows)
+{
+    flow_columns_finish(flows);
+    flow_columns_release(&trace->storage->flows);
+    trace->storage->flows = *flows;
+    trace->flow_count = flow_columns_count(flows);
+}
+
 static void cut_marks(struct cut *cut)
 {
     struct trace_storage *storage = cut->storage;
-    size_t kept = 0;
-    for (size_t i = 0; i < storage->flows.count; i++) {
-        struct trace_flow flow = storage->flows.at[i];
+    struct flow_columns flows = { 0 };
+    for (size_t i = 0; i < flow_columns_count(&storage->flows); i++) {
+        struct trace_flow flow = flow_columns_at(&storage->flows, i);
         flow.track = cut->track_of[flow.track];
         if (is_kept(cut->part->flows, i) && flow.track != TRACK_NONE)
-            storage->flows.at[kept++] = flow;
+            flow_columns_add(&flows, &flow, 1);
     }
-    storage->flows.count = kept;
-    kept = 0;
+    set_flows(cut->trace, &flows);
+    size_t kept = 0;
     for (size_t i = 0; i < storage->samples.count; i++) {
         struct trace_sample sample = storage->samples.at[i];
         sample.track = cut->track_of[sample.track];
@@ -187,7 +209,6 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
     event_id *before = mem_alloc(mem_times(storage->count + 1, sizeof *before));
     trace_release_derived(storage);
     number_files(&cut);
-    trace_unpack_times(trace);
     cut_args(&cut); /* while events have their old numbers */
     cut_events(&cut, before);
     cut_marks(&cut);
@@ -199,7 +220,6 @@ void trace_keep(struct trace *trace, const struct trace_part *part)
     trace->track_count = storage->tracks.count;
     trace->file_count = storage->files.count;
     trace->notice_count = storage->notices.count;
-    trace->flow_count = storage->flows.count;
     trace->sample_count = storage->samples.count;
     free(before);
     free(cut.file_of);
@@ -223,11 +243,13 @@ static bool can_move(const struct trace *trace, uint32_t file, trace_moment *mom
         first_ns = trace_start_ns(trace, e) < first_ns ? trace_start_ns(trace, e) : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
-    for (size_t i = 0; i < trace->flow_count; i++)
-        if (trace->tracks[trace->flows[i].track].file == file) {
-            first_ns = trace->flows[i].ts_ns < first_ns ? trace->flows[i].ts_ns : first_ns;
-            last_ns = trace->flows[i].ts_ns > last_ns ? trace->flows[i].ts_ns : last_ns;
+    for (size_t i = 0; i < trace->flow_count; i++) {
+        struct trace_flow flow = trace_flow(trace, i);
+        if (trace->tracks[flow.track].file == file) {
+            first_ns = flow.ts_ns < first_ns ? flow.ts_ns : first_ns;
+            last_ns = flow.ts_ns > last_ns ? flow.ts_ns : last_ns;
         }
+    }
     for (size_t i = 0; i < trace->sample_count; i++)
         if (trace->tracks[trace->samples[i].track].file == file) {
             first_ns = trace->samples[i].ts_ns < first_ns ? trace->samples[i].ts_ns : first_ns;
@@ -248,6 +270,42 @@ static void set_base(struct trace *trace, struct trace_file *file, bool has_base
     }
 }
 
+struct moving {
+    const struct trace_storage *storage;
+    const struct trace_file *file;
+    trace_moment *moment;
+    const void *context;
+};
+
+static bool moves(const struct moving *moving, size_t e)
+{
+    return e >= moving->file->first_event && e - moving->file->first_event < moving->file->event_count;
+}
+
+static int64_t moved_start(void *context, size_t e, int64_t start_ns)
+{
+    const struct moving *moving = context;
+    return moves(moving, e) ? moving->moment(moving->context, start_ns) : start_ns;
+}
+
+static int64_t moved_duration(void *context, size_t e, int64_t dur_ns)
+{
+    const struct moving *moving = context;
+    int64_t start_ns = storage_start_ns(moving->storage, e);
+    if (!moves(moving, e))
+        return dur_ns;
+    return moving->moment(moving->context, start_ns + dur_ns) - moving->moment(moving->context, start_ns);
+}
+
+static int64_t moved_flow(void *context, size_t i, int64_t ts_ns)
+{
+    const struct moving *moving = context;
+    const struct trace_storage *storage = moving->storage;
+    const struct track *track = &storage->tracks.at[packing_value(&storage->flows.of[FLOW_TRACK], i)];
+    bool is_of_file = &storage->files.at[track->file] == moving->file;
+    return is_of_file ? moving->moment(moving->context, ts_ns) : ts_ns;
+}
+
 bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_ns, trace_moment *moment,
                 const void *context)
 {
@@ -256,15 +314,12 @@ bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_
     struct trace_storage *storage = trace->storage;
     struct trace_file *of = &storage->files.at[file];
     trace_release_derived(storage);
-    trace_unpack_times(trace);
-    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
-        int64_t end_ns = moment(context, storage->start_ns[e] + storage->dur_ns[e]);
-        storage->start_ns[e] = moment(context, storage->start_ns[e]);
-        storage->dur_ns[e] = end_ns - storage->start_ns[e];
-    }
-    for (size_t i = 0; i < storage->flows.count; i++)
-        if (storage->tracks.at[storage->flows.at[i].track].file == file)
-            storage->flows.at[i].ts_ns = moment(context, storage->flows.at[i].ts_ns);
+    struct moving moving = { storage, of, moment, context };
+    packing_change(&storage->dur_ns, moved_duration, &moving); /* while starts are not moved */
+    packing_change(&storage->start_ns, moved_start, &moving);
+    lend_times(trace);
+    packing_change(&storage->flows.of[FLOW_TIME], moved_flow, &moving);
+    flow_columns_finish(&storage->flows);
     for (size_t i = 0; i < storage->samples.count; i++)
         if (storage->tracks.at[storage->samples.at[i].track].file == file)
             storage->samples.at[i].ts_ns = moment(context, storage->samples.at[i].ts_ns);
@@ -283,16 +338,16 @@ void trace_replace_flows(struct trace *trace, const char *category, const struct
 {
     struct trace_storage *storage = trace->storage;
     name_id id = names_add(storage->texts, category, strlen(category));
-    size_t kept = 0;
-    for (size_t i = 0; i < storage->flows.count; i++)
-        if (storage->flows.at[i].category != id)
-            storage->flows.at[kept++] = storage->flows.at[i];
-    storage->flows.count = kept;
-    for (size_t i = 0; i < count; i++) {
-        struct trace_flow *flow = VEC_PUSH(&storage->flows);
-        *flow = flows[i];
-        flow->category = flow->name = id;
+    struct flow_columns replaced = { 0 };
+    for (size_t i = 0; i < trace->flow_count; i++) {
+        struct trace_flow flow = trace_flow(trace, i);
+        if (flow.category != id)
+            flow_columns_add(&replaced, &flow, 1);
     }
-    trace->flows = storage->flows.at;
-    trace->flow_count = storage->flows.count;
+    for (size_t i = 0; i < count; i++) {
+        struct trace_flow flow = flows[i];
+        flow.category = flow.name = id;
+        flow_columns_add(&replaced, &flow, 1);
+    }
+    set_flows(trace, &replaced);
 }

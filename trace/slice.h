@@ -1,5 +1,5 @@
 /*
- * slice.h - a trace becomes a part of itself, or moves to another clock, before anybody has looked at it.
+ * slice.h - cut a trace to a part of it, or move it to another clock, before any analysis.
  *
  *     bool *keep = ...;                                  // by event
  *     trace_keep(trace, &(struct trace_part){ .events = keep, .files = files, .flows = flows, .samples = samples });
@@ -32,7 +32,7 @@ typedef int64_t trace_moment(const void *context, int64_t moment_ns);
 bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_ns, trace_moment *moment,
                 const void *context);
 
-/* Leave out the flow arrows of CATEGORY, and add COUNT of it, called so, too; their category and name need not be set. */
+/* Replace the flow arrows of CATEGORY by COUNT others, whose category and name are set to it. */
 void trace_replace_flows(struct trace *trace, const char *category, const struct trace_flow *flows,
                          size_t count);
 

@@ -2,9 +2,9 @@
  * snapshot.h - what torch.cuda.memory._dump_snapshot() writes: what the caching allocator of each device holds, and the
  * history of what it did.
  *
- * History is a list of entries per device, oldest first, in columns. The segments are what the allocator had asked the
- * device for when the snapshot was taken, and the blocks are the pieces they are cut into. Every distinct call stack is
- * kept once, and entries and blocks name it by number; so is every text.
+ * History is a list of entries per device, oldest first, in columns. The segments are what the allocator had
+ * requested from the device when the snapshot was taken, and the blocks are the pieces they are cut into. Every
+ * distinct call stack is kept once, and entries and blocks name it by number; so is every text.
  *
  *     for (size_t d = 0; d < snapshot->devices.count; d++)
  *         for (uint64_t e = snapshot->devices.at[d].first; e < snapshot->devices.at[d].end; e++)

@@ -147,5 +147,5 @@ bool snapshot_finish_stacks(struct snapshot *snapshot, struct tpa_error *err)
     tpa_fail(err, TPA_NOWHERE,
              "the stacks of this snapshot are far longer than its %" PRId64 " bytes can hold",
              snapshot->bytes);
-    return tpa_hint(err, "PyTorch writes none such; did the file come from a stranger?");
+    return tpa_hint(err, "PyTorch writes no such file; is it from an untrusted source?");
 }

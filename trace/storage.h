@@ -10,17 +10,15 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "trace/chunk.h"
+#include "trace/flow_columns.h"
+#include "trace/packing.h"
 
 struct derivation;
 
 struct arg_storage {
     uint64_t *present;
-    size_t present_bytes;              /* as given to column_resize */
-    uint64_t *packed;                  /* the values of whole blocks, and of the last one once it is frozen */
-    size_t packed_words, packed_bytes; /* taken; as given to column_resize */
-    VEC_OF(struct packed_block) blocks;
-    int64_t *newest; /* those of the block that is not full yet; NULL: none was added, or it is frozen */
-    size_t count;
+    size_t present_bytes; /* as given to column_resize */
+    struct packing values;
     uint32_t *rank; /* once it is frozen */
 };
 
@@ -30,11 +28,8 @@ struct trace_derived {
 };
 
 struct trace_storage {
-    size_t count, capacity;     /* events */
-    int64_t *start_ns, *dur_ns; /* plain while the trace is built or changed; see times.c */
-    bool times_packed;
-    size_t start_words, dur_words; /* what they take, packed */
-    struct packed_block *start_blocks, *dur_blocks;
+    size_t count, capacity; /* events; for how many the plain columns have room */
+    struct packing start_ns, dur_ns;
     name_id *name;
     track_id *track;
     uint16_t *category;
@@ -47,7 +42,7 @@ struct trace_storage {
     VEC_OF(struct trace_file) files;
     VEC_OF(struct trace_container *) containers; /* each allocated */
     VEC_OF(struct trace_notice) notices;
-    VEC_OF(struct trace_flow) flows;
+    struct flow_columns flows;
     VEC_OF(struct trace_sample) samples;
     VEC_OF(struct trace_derived) derived;       /* see derived.h */
     VEC_OF(const struct derivation *) deriving; /* by some thread; not in the list yet */
@@ -77,14 +72,8 @@ void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
 void arg_storage_add_all(struct arg_storage *arg, event_id base, const uint32_t *events,
                          const int64_t *values, size_t count);
 
-/* For who sets the present bits of many events at once: room for those of EVENTS events; then their values, in order: COUNT
- * of them, which are NARROW unless that is NULL. */
+/* For who sets the present bits of many events at once, and adds their values in order: room for those of EVENTS events. */
 void arg_storage_reserve_present(struct arg_storage *arg, size_t events);
-void arg_storage_add_values(struct arg_storage *arg, const int64_t *values, const int32_t *narrow,
-                            size_t count);
-
-/* Value I of those that were added. */
-int64_t arg_storage_value(const struct arg_storage *arg, size_t i);
 
 /* Finish a column of EVENTS events: nothing is added from then on. What is returned borrows from ARG. */
 struct trace_arg_column arg_storage_freeze(struct arg_storage *arg, size_t events);
@@ -115,11 +104,16 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 /* Give events that were begun (B, b, S) the end that the file tells elsewhere (E, e, F). joins.c */
 void builder_join_ends(struct trace_builder *builder);
 
-/* Times of a finished trace are packed; who changes some unpacks them first, for good. times.c */
-void storage_pack_times(struct trace_storage *storage, unsigned workers);
-void storage_lend_times(struct trace *trace); /* let TRACE show them */
-void trace_unpack_times(struct trace *trace);
-void storage_free_times(struct trace_storage *storage);
+/* Start and end of event E, of the trace in the making. */
+static inline int64_t storage_start_ns(const struct trace_storage *storage, size_t e)
+{
+    return packing_value(&storage->start_ns, e);
+}
+
+static inline int64_t storage_end_ns(const struct trace_storage *storage, size_t e)
+{
+    return packing_value(&storage->start_ns, e) + packing_value(&storage->dur_ns, e);
+}
 
 /* Let TRACE show what its storage holds. builder.c */
 void storage_lend(struct trace *trace);

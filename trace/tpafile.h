@@ -1,7 +1,7 @@
 /*
  * tpafile.h - the layout of our own file, .tpa: what its bytes mean.
  *
- * One container for what the capture library logs and for any trace that is converted once and asked
+ * One container for what the capture library logs and for any trace that is converted once and read
  * often. docs/tpa-file.md describes it byte by byte; this header gives its numbers names.
  *
  *     file     header (64 bytes), then blocks, each behind the other

@@ -41,10 +41,14 @@ struct tpafile_encoder {
     struct bytes plane;
     int64_t *numbers; /* a column in another form */
     size_t numbers_capacity;
+    uint32_t *narrow; /* half of each number, of which planes are taken */
+    size_t narrow_capacity;
     /* The distinct values of a column: a table of open addressing, and the values in order. */
     int64_t *slots;
     uint16_t *slot_index; /* by slot: 1 + place in VALUES; 0: empty */
     int64_t *values;
+    uint16_t *slot_of; /* by value of the column: its slot */
+    size_t slots_capacity;
 };
 
 struct tpafile_encoder *tpafile_encoder_open(int level)
@@ -74,9 +78,11 @@ void tpafile_encoder_free(struct tpafile_encoder *encoder)
     free(encoder->packed.at);
     free(encoder->plane.at);
     free(encoder->numbers);
+    free(encoder->narrow);
     free(encoder->slots);
     free(encoder->slot_index);
     free(encoder->values);
+    free(encoder->slot_of);
     free(encoder);
 }
 
@@ -216,14 +222,55 @@ static void find_range(const int64_t *values, size_t count, int64_t *least, int6
     *most = high;
 }
 
-/* Append to OUT a column whose planes hold VALUES less the smallest of them. */
-static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned form,
-                        const int64_t *values, size_t count, int64_t first)
+/* Room for COUNT numbers of 32 bits; NULL as above. */
+static uint32_t *reserve_narrow(struct tpafile_encoder *encoder, size_t count)
 {
-    int64_t least = 0, most = 0;
-    if (count)
-        find_range(values, count, &least, &most);
-    unsigned planes = count_planes((uint64_t)most - (uint64_t)least);
+    if (count > encoder->narrow_capacity) {
+        uint32_t *moved = realloc(encoder->narrow, count * sizeof *moved);
+        if (!moved) {
+            encoder->failed = true;
+            return NULL;
+        }
+        encoder->narrow = moved;
+        encoder->narrow_capacity = count;
+    }
+    return encoder->narrow;
+}
+
+/* Bits SHIFT to SHIFT + 31 of how much more than LEAST each value is. */
+static void narrow_values(uint32_t *restrict narrow, const int64_t *restrict values, size_t count,
+                          int64_t least, unsigned shift)
+{
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = (uint32_t)(((uint64_t)values[i] - (uint64_t)least) >> shift);
+}
+
+static void take_plane(unsigned char *restrict plane, const uint32_t *restrict narrow, size_t count,
+                       unsigned shift)
+{
+    for (size_t i = 0; i < count; i++)
+        plane[i] = (unsigned char)(narrow[i] >> shift);
+}
+
+/* The smallest of some numbers, and how many bytes the others take beyond it. */
+struct range {
+    int64_t least;
+    unsigned planes;
+};
+
+static struct range range_of(const int64_t *values, size_t count)
+{
+    int64_t least, most;
+    find_range(values, count, &least, &most);
+    return (struct range){ least, count_planes((uint64_t)most - (uint64_t)least) };
+}
+
+/* Append to OUT a column whose planes hold VALUES less the smallest of them; RANGE is theirs. */
+static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned form,
+                        const int64_t *values, size_t count, struct range range, int64_t first)
+{
+    int64_t least = range.least;
+    unsigned planes = range.planes;
     size_t head = out->count;
     if (!reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4 * planes))
         return;
@@ -231,24 +278,33 @@ static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsi
     out->count += TPAFILE_COLUMN_HEAD + 4 * planes;
     encoder->plane.count = 0;
     unsigned char *plane = reserve(encoder, &encoder->plane, count);
-    for (unsigned p = 0; p < planes && plane; p++) {
-        for (size_t i = 0; i < count; i++)
-            plane[i] = (unsigned char)(((uint64_t)values[i] - (uint64_t)least) >> 8 * p);
+    uint32_t *narrow = reserve_narrow(encoder, count);
+    for (unsigned p = 0; p < planes && plane && narrow; p++) {
+        if (p % 4 == 0)
+            narrow_values(narrow, values, count, least, 8 * p);
+        take_plane(plane, narrow, count, 8 * (p % 4));
         put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, plane, count);
     }
 }
 
 /* ---- forms ---- */
 
-static void put_plain(struct tpafile_encoder *encoder, struct bytes *out, unsigned field,
-                      const int64_t *values, size_t count)
+/* The range of the differences of neighbours. */
+static struct range delta_range(const int64_t *values, size_t count)
 {
-    put_numbers(encoder, out, field, TPAFILE_PLAIN, values, count, 0);
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (size_t i = 1; i < count; i++) {
+        int64_t delta = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
+        low = delta < low ? delta : low;
+        high = delta > high ? delta : high;
+    }
+    return count > 1 ? (struct range){ low, count_planes((uint64_t)high - (uint64_t)low) }
+                     : (struct range){ 0, 0 };
 }
 
-/* DICTIONARY: 0, or TPAFILE_DICTIONARY. */
+/* DICTIONARY: 0, or TPAFILE_DICTIONARY. RANGE: of the differences. */
 static void put_delta(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned dictionary,
-                      const int64_t *values, size_t count)
+                      const int64_t *values, size_t count, struct range range)
 {
     int64_t *numbers = reserve_numbers(encoder, count);
     if (!numbers)
@@ -256,7 +312,7 @@ static void put_delta(struct tpafile_encoder *encoder, struct bytes *out, unsign
     for (size_t i = 1; i < count; i++)
         numbers[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
     numbers[0] = count > 1 ? numbers[1] : 0; /* not used: what does not widen the others */
-    put_numbers(encoder, out, field, TPAFILE_DELTA | dictionary, numbers, count, values[0]);
+    put_numbers(encoder, out, field, TPAFILE_DELTA | dictionary, numbers, count, range, values[0]);
 }
 
 static size_t find_slot(const struct tpafile_encoder *encoder, int64_t value)
@@ -267,15 +323,31 @@ static size_t find_slot(const struct tpafile_encoder *encoder, int64_t value)
     return slot;
 }
 
-/* Collect the distinct values of a column. How many; 0 when there are more than AT_MOST. */
+/* Room for the slots of COUNT values; NULL as above. */
+static uint16_t *reserve_slots(struct tpafile_encoder *encoder, size_t count)
+{
+    if (count > encoder->slots_capacity) {
+        uint16_t *moved = realloc(encoder->slot_of, count * sizeof *moved);
+        if (!moved) {
+            encoder->failed = true;
+            return NULL;
+        }
+        encoder->slot_of = moved;
+        encoder->slots_capacity = count;
+    }
+    return encoder->slot_of;
+}
+
+/* Collect the distinct values of a column, and the slot of each. How many; 0 when there are more than AT_MOST. */
 static size_t collect_distinct(struct tpafile_encoder *encoder, const int64_t *values, size_t count,
                                size_t at_most)
 {
-    size_t distinct = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i && values[i] == values[i - 1])
-            continue;
-        size_t slot = find_slot(encoder, values[i]);
+    size_t distinct = 0, slot = 0;
+    uint16_t *slot_of = reserve_slots(encoder, count);
+    for (size_t i = 0; i < count && slot_of; i++) {
+        if (i == 0 || values[i] != values[i - 1])
+            slot = find_slot(encoder, values[i]);
+        slot_of[i] = (uint16_t)slot;
         if (encoder->slot_index[slot])
             continue;
         if (distinct == at_most)
@@ -299,51 +371,51 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* The column as places in the dictionary of its DISTINCT values, which were just collected. */
-static void put_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field,
-                      const int64_t *values, size_t count, size_t distinct)
+static void put_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, size_t count,
+                      size_t distinct)
 {
     qsort(encoder->values, distinct, sizeof *encoder->values, compare_numbers);
-    put_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct);
+    put_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct,
+              delta_range(encoder->values, distinct));
     for (size_t i = 0; i < distinct; i++)
         encoder->slot_index[find_slot(encoder, encoder->values[i])] = (uint16_t)(i + 1);
     int64_t *numbers = reserve_numbers(encoder, count);
     if (!numbers)
         return;
     for (size_t i = 0; i < count; i++)
-        numbers[i] = encoder->slot_index[find_slot(encoder, values[i])] - 1;
+        numbers[i] = encoder->slot_index[encoder->slot_of[i]] - 1;
     /* Places begin at 0: r[i] is the place itself, not a distance from a base. */
-    put_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count, 0);
-}
-
-/* How far apart the smallest and the largest difference of neighbours are. */
-static uint64_t delta_span(const int64_t *values, size_t count)
-{
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t i = 1; i < count; i++) {
-        int64_t delta = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
-        low = delta < low ? delta : low;
-        high = delta > high ? delta : high;
-    }
-    return count > 1 ? (uint64_t)high - (uint64_t)low : 0;
+    put_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count,
+                (struct range){ 0, count_planes(distinct - 1) }, 0);
 }
 
 enum form { AS_VALUES, AS_DELTAS, AS_PLACES, FORMS };
 
-/* Append the column to OUT in FORM. */
-static void put_form(struct tpafile_encoder *encoder, struct bytes *out, enum form form, unsigned field,
-                     const int64_t *values, size_t count, size_t distinct)
+/* COUNT values, at least one. */
+struct column {
+    unsigned field;
+    const int64_t *values;
+    size_t count;
+    struct range range, deltas;
+    size_t distinct; /* 0: they are more than a dictionary takes */
+};
+
+/* Append COLUMN to OUT in FORM. */
+static void put_form(struct tpafile_encoder *encoder, struct bytes *out, enum form form,
+                     const struct column *column)
 {
     if (form == AS_PLACES)
-        put_index(encoder, out, field, values, count, distinct);
+        put_index(encoder, out, column->field, column->count, column->distinct);
     else if (form == AS_DELTAS)
-        put_delta(encoder, out, field, 0, values, count);
+        put_delta(encoder, out, column->field, 0, column->values, column->count, column->deltas);
     else
-        put_plain(encoder, out, field, values, count);
+        put_numbers(encoder, out, column->field, TPAFILE_PLAIN, column->values, column->count, column->range,
+                    0);
 }
 
 /* In which of the forms that fit is the column smallest? In that form it is encoder->best then. */
-static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[FORMS], unsigned field,
-                               const int64_t *values, size_t count, size_t distinct)
+static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[FORMS],
+                               const struct column *column)
 {
     enum form best = AS_VALUES;
     encoder->best.count = 0;
@@ -351,7 +423,7 @@ static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[
         if (!fits[form])
             continue;
         encoder->trial.count = 0;
-        put_form(encoder, &encoder->trial, form, field, values, count, distinct);
+        put_form(encoder, &encoder->trial, form, column);
         if (encoder->failed || (form != AS_VALUES && encoder->trial.count >= encoder->best.count))
             continue;
         struct bytes swap = encoder->best;
@@ -363,21 +435,21 @@ static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[
 }
 
 /* The column in the form that is smallest, or nearly: forms are compared at the level that is quickest. */
-static void put_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS], unsigned field,
-                         const int64_t *values, size_t count, size_t distinct)
+static void put_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS], const struct column *column)
 {
     int level = encoder->level;
-    bool one_by_one = level <= TRIAL_LEVEL || level >= TPAFILE_SMALL_RATHER_THAN_FAST || count < SMALL_COLUMN;
+    bool one_by_one =
+        level <= TRIAL_LEVEL || level >= TPAFILE_SMALL_RATHER_THAN_FAST || column->count < SMALL_COLUMN;
     enum form form = AS_VALUES;
     if (one_by_one || fits[AS_DELTAS] || fits[AS_PLACES]) {
         encoder->comparing = !one_by_one;
-        form = smallest_form(encoder, fits, field, values, count, distinct);
+        form = smallest_form(encoder, fits, column);
         encoder->comparing = false;
     }
     if (one_by_one)
         return;
     encoder->best.count = 0;
-    put_form(encoder, &encoder->best, form, field, values, count, distinct);
+    put_form(encoder, &encoder->best, form, column);
 }
 
 /* ---- blocks ---- */
@@ -404,19 +476,19 @@ void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, cons
         encoder->failed = true;
     if (encoder->failed || count == 0)
         return;
-    int64_t least, most;
-    find_range(values, count, &least, &most);
-    unsigned planes = count_planes((uint64_t)most - (uint64_t)least);
-
+    struct column column = { field, values, count, .range = range_of(values, count) };
     size_t at_most = count / 4 < MOST_DISTINCT ? count / 4 : MOST_DISTINCT;
-    bool may_repeat = planes > 1 && count >= 64;
-    size_t distinct = may_repeat ? collect_distinct(encoder, values, count, at_most) : 0;
+    bool may_repeat = column.range.planes > 1 && count >= 64;
+    if (column.range.planes > 0)
+        column.deltas = delta_range(values, count);
+    if (may_repeat)
+        column.distinct = collect_distinct(encoder, values, count, at_most);
     const bool fits[FORMS] = {
         [AS_VALUES] = true,
-        [AS_DELTAS] = planes > 0 && count_planes(delta_span(values, count)) <= planes,
-        [AS_PLACES] = distinct > 0,
+        [AS_DELTAS] = column.range.planes > 0 && column.deltas.planes <= column.range.planes,
+        [AS_PLACES] = column.distinct > 0,
     };
-    put_smallest(encoder, fits, field, values, count, distinct);
+    put_smallest(encoder, fits, &column);
     if (may_repeat)
         forget_distinct(encoder);
     append(encoder, &encoder->block, encoder->best.at, encoder->best.count);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "trace/storage.h"
 #include <stdlib.h>
 
 enum { BLOCK_EVENTS = 32768, SAVE_LEVEL = 6 };
@@ -34,12 +35,11 @@ struct saver {
     enum trace_arg args[ARG_COUNT];
 };
 
-/* COUNT events of a file, which one thread packs. */
+/* COUNT events of a file, or flows, which one thread packs. */
 struct block {
     const struct saver *saver;
     struct tpafile_encoder *encoder;
-    size_t file, count;
-    event_id first;
+    size_t file, first, count;
     uint64_t *masks;  /* by event of the block: its arguments, by their place in ARGS */
     int64_t *numbers; /* a column */
     VEC_OF(struct shape) shapes;
@@ -241,7 +241,7 @@ static void save_tables(struct saver *saver)
 static void collect_masks(struct block *block)
 {
     const struct saver *saver = block->saver;
-    event_id first = block->first, end = (event_id)(first + block->count);
+    event_id first = (event_id)block->first, end = (event_id)(first + block->count);
     memset(block->masks, 0, block->count * sizeof *block->masks);
     for (unsigned a = 0; a < saver->arg_count; a++) {
         const uint64_t *present = saver->trace->args[saver->args[a]].present;
@@ -260,7 +260,7 @@ static void collect_masks(struct block *block)
 static void collect_shapes(struct block *block)
 {
     const struct trace *trace = block->saver->trace;
-    event_id first = block->first;
+    size_t first = block->first;
     block->shapes.count = 0;
     struct names *keys = names_open();
     for (size_t i = 0; i < block->count; i++) {
@@ -316,30 +316,26 @@ static void save_argument(struct block *block, unsigned place)
     const struct saver *saver = block->saver;
     const struct trace_arg_column *column = &saver->trace->args[saver->args[place]];
     bool is_text = arguments[saver->args[place]].type == TPAFILE_ARGUMENT_TEXT;
-    size_t at = count_before(column, block->first);
+    size_t at = count_before(column, (event_id)block->first);
     size_t count = count_before(column, (event_id)(block->first + block->count)) - at;
-    for (size_t i = 0; i < count; i++) {
-        int64_t value = trace_arg_value(column, at + i);
-        block->numbers[i] = is_text ? text_number(saver, (name_id)value) : value;
-    }
+    packed_read_values(&column->values, at, count, block->numbers);
+    for (size_t i = 0; is_text && i < count; i++)
+        block->numbers[i] = text_number(saver, (name_id)block->numbers[i]);
     tpafile_encode_column(block->encoder, TPAFILE_EVENTS_ARG + place, block->numbers, count);
 }
 
 /* A task of parallel_run. */
-static void pack_block(void *context, size_t part)
+static void pack_events(void *context, size_t part)
 {
     struct block *block = (struct block *)context + part;
     const struct trace *trace = block->saver->trace;
     struct tpafile_encoder *encoder = block->encoder;
-    event_id first = block->first;
-    size_t count = block->count;
+    size_t first = block->first, count = block->count;
     tpafile_encode_begin(encoder, TPAFILE_EVENTS, (uint32_t)count);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &(int64_t){ (int64_t)block->file }, 1);
-    for (size_t i = 0; i < count; i++)
-        block->numbers[i] = trace_start_ns(trace, (event_id)(first + i));
+    packed_read_values(&trace->start_ns, first, count, block->numbers);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_START, block->numbers, count);
-    for (size_t i = 0; i < count; i++)
-        block->numbers[i] = trace_dur_ns(trace, (event_id)(first + i));
+    packed_read_values(&trace->dur_ns, first, count, block->numbers);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_DURATION, block->numbers, count);
     for (size_t i = 0; i < count; i++)
         block->numbers[i] = 1 + (int64_t)trace->name[first + i];
@@ -354,85 +350,109 @@ static void pack_block(void *context, size_t part)
         save_argument(block, place);
 }
 
-/* Blocks that are packed at the same time: two for each thread. How many there is memory for, at least 1. */
-static size_t open_blocks(struct saver *saver, struct block *blocks, size_t most)
+/* The fields of FLOW are flow_columns' in the same order. */
+_Static_assert(TPAFILE_FLOW_TIME == (int)FLOW_TIME && TPAFILE_FLOW_ID == (int)FLOW_ID &&
+                   TPAFILE_FLOW_TRACK == (int)FLOW_TRACK && TPAFILE_FLOW_PHASE == (int)FLOW_PHASE &&
+                   TPAFILE_FLOW_CATEGORY == (int)FLOW_CATEGORY && TPAFILE_FLOW_NAME == (int)FLOW_NAME &&
+                   TPAFILE_FLOW_BIND_ENCLOSING == (int)FLOW_BIND_ENCLOSING,
+               "a column of flows is a field");
+
+/* A task of parallel_run. */
+static void pack_flows(void *context, size_t part)
 {
-    size_t count = 0;
-    for (; count < most; count++) {
+    struct block *block = (struct block *)context + part;
+    const struct flow_columns *flows = &block->saver->trace->storage->flows;
+    tpafile_encode_begin(block->encoder, TPAFILE_FLOW, (uint32_t)block->count);
+    for (unsigned column = 0; column < FLOW_COLUMNS; column++) {
+        const struct packed values = { flows->of[column].blocks.at, flows->of[column].words };
+        packed_read_values(&values, block->first, block->count, block->numbers);
+        bool is_text = column == FLOW_CATEGORY || column == FLOW_NAME;
+        for (size_t i = 0; is_text && i < block->count; i++)
+            block->numbers[i] = text_number(block->saver, (name_id)block->numbers[i]);
+        tpafile_encode_column(block->encoder, column, block->numbers, block->count);
+    }
+}
+
+/* Blocks that are packed at the same time, two for each thread, and written in order. */
+struct pool {
+    struct saver *saver;
+    unsigned workers;
+    struct block *blocks;
+    size_t count, filled;
+};
+
+/* As many as there is memory for, at least 1. */
+static struct pool open_pool(struct saver *saver)
+{
+    unsigned workers = parallel_parts(saver->trace->workers, saver->trace->event_count);
+    size_t most = workers > 1 ? 2 * (size_t)workers : 1;
+    struct pool pool = { .saver = saver, .workers = workers };
+    pool.blocks = mem_alloc(mem_times(most, sizeof *pool.blocks));
+    for (; pool.count < most; pool.count++) {
         struct tpafile_encoder *encoder =
-            count ? tpafile_encoder_open(saver->level) : tpafile_writer_encoder(saver->writer);
+            pool.count ? tpafile_encoder_open(saver->level) : tpafile_writer_encoder(saver->writer);
         if (!encoder)
             break;
-        blocks[count] = (struct block){
+        pool.blocks[pool.count] = (struct block){
             .saver = saver,
             .encoder = encoder,
-            .masks = mem_alloc(mem_times(saver->block_events, sizeof *blocks->masks)),
-            .numbers = mem_alloc(mem_times(saver->block_events, sizeof *blocks->numbers)),
+            .masks = mem_alloc(mem_times(saver->block_events, sizeof *pool.blocks->masks)),
+            .numbers = mem_alloc(mem_times(saver->block_events, sizeof *pool.blocks->numbers)),
         };
     }
-    return count;
+    return pool;
 }
 
-static void free_blocks(struct block *blocks, size_t count)
+static void free_pool(struct pool *pool)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < pool->count; i++) {
+        struct block *block = &pool->blocks[i];
         if (i)
-            tpafile_encoder_free(blocks[i].encoder);
-        free(blocks[i].masks);
-        free(blocks[i].numbers);
-        VEC_FREE(&blocks[i].shapes);
+            tpafile_encoder_free(block->encoder);
+        free(block->masks);
+        free(block->numbers);
+        VEC_FREE(&block->shapes);
     }
-    free(blocks);
+    free(pool->blocks);
 }
 
-static void put_blocks(struct saver *saver, unsigned workers, struct block *blocks, size_t count)
+static void write_pool(struct pool *pool, parallel_task *pack)
 {
-    parallel_run(workers, count, pack_block, blocks);
-    for (size_t i = 0; i < count; i++)
-        tpafile_writer_put_from(saver->writer, blocks[i].encoder, blocks[i].count);
+    parallel_run(pool->workers, pool->filled, pack, pool->blocks);
+    for (size_t i = 0; i < pool->filled; i++)
+        tpafile_writer_put_from(pool->saver->writer, pool->blocks[i].encoder, pool->blocks[i].count);
+    pool->filled = 0;
 }
 
-static void save_events(struct saver *saver)
+/* COUNT events or flows from FIRST on, of FILE, in blocks. */
+static void save_blocks(struct pool *pool, parallel_task *pack, size_t file, size_t first, size_t count)
 {
-    const struct trace *trace = saver->trace;
-    unsigned workers = parallel_parts(trace->workers, trace->event_count);
-    size_t most = workers > 1 ? 2 * (size_t)workers : 1, filled = 0;
-    struct block *blocks = mem_alloc(mem_times(most, sizeof *blocks));
-    size_t count = open_blocks(saver, blocks, most);
-    for (size_t i = 0; i < trace->file_count; i++) {
-        const struct trace_file *file = &trace->files[i];
-        for (size_t at = 0; at < file->event_count; at += saver->block_events) {
-            size_t left = file->event_count - at;
-            struct block *block = &blocks[filled++];
-            block->file = i;
-            block->first = (event_id)(file->first_event + at);
-            block->count = left < saver->block_events ? left : saver->block_events;
-            if (filled == count) {
-                put_blocks(saver, workers, blocks, filled);
-                filled = 0;
-            }
-        }
+    size_t most = pool->saver->block_events;
+    for (size_t at = 0; at < count; at += most) {
+        struct block *block = &pool->blocks[pool->filled++];
+        block->file = file;
+        block->first = first + at;
+        block->count = count - at < most ? count - at : most;
+        if (pool->filled == pool->count)
+            write_pool(pool, pack);
     }
-    put_blocks(saver, workers, blocks, filled);
-    free_blocks(blocks, count);
 }
 
-static void save_flows_and_samples(struct saver *saver)
+static void save_events_and_flows(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        int64_t row[TPAFILE_FLOW_FIELDS_END] = {
-            [TPAFILE_FLOW_TIME] = flow->ts_ns,
-            [TPAFILE_FLOW_ID] = flow->id,
-            [TPAFILE_FLOW_TRACK] = flow->track,
-            [TPAFILE_FLOW_PHASE] = flow->phase,
-            [TPAFILE_FLOW_CATEGORY] = text_number(saver, flow->category),
-            [TPAFILE_FLOW_NAME] = text_number(saver, flow->name),
-            [TPAFILE_FLOW_BIND_ENCLOSING] = flow->bind_enclosing,
-        };
-        tpafile_writer_add(saver->writer, TPAFILE_FLOW, row);
-    }
+    struct pool pool = open_pool(saver);
+    for (size_t i = 0; i < trace->file_count; i++)
+        save_blocks(&pool, pack_events, i, trace->files[i].first_event, trace->files[i].event_count);
+    write_pool(&pool, pack_events);
+    save_blocks(&pool, pack_flows, 0, 0, trace->flow_count);
+    write_pool(&pool, pack_flows);
+    free_pool(&pool);
+}
+
+static void save_samples(struct saver *saver)
+{
+    const struct trace *trace = saver->trace;
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
         int64_t bits;
@@ -466,8 +486,8 @@ bool tpafile_save(const struct trace *trace, const struct tpafile_save_options *
         return false;
     save_texts(&saver);
     save_tables(&saver);
-    save_events(&saver);
-    save_flows_and_samples(&saver);
+    save_events_and_flows(&saver);
+    save_samples(&saver);
     bool ok = tpafile_writer_close(saver.writer, TPAFILE_NONE, 0);
     if (written)
         *written = *tpafile_writer_written(saver.writer);

@@ -16,7 +16,8 @@ void trace_free(struct trace *trace)
     struct trace_storage *storage = trace->storage;
     trace_release_derived(storage);
     size_t capacity = storage->capacity;
-    storage_free_times(storage);
+    packing_release(&storage->start_ns);
+    packing_release(&storage->dur_ns);
     column_free(storage->name, capacity * sizeof *storage->name);
     column_free(storage->track, capacity * sizeof *storage->track);
     column_free(storage->category, capacity * sizeof *storage->category);
@@ -41,7 +42,7 @@ void trace_free(struct trace *trace)
     VEC_FREE(&storage->categories);
     VEC_FREE(&storage->files);
     VEC_FREE(&storage->notices);
-    VEC_FREE(&storage->flows);
+    flow_columns_release(&storage->flows);
     VEC_FREE(&storage->samples);
     arena_release(&trace->arena);
     free(storage);
@@ -93,6 +94,11 @@ const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_
 {
     int64_t id;
     return trace_arg(trace, arg, e, &id) ? names_text(trace->texts, (name_id)id) : NULL;
+}
+
+struct trace_flow trace_flow(const struct trace *trace, size_t i)
+{
+    return flow_columns_at(&trace->storage->flows, i);
 }
 
 const char *event_kind_name(enum event_kind kind)

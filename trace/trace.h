@@ -170,7 +170,7 @@ struct trace_wants {
     bool flows;    /* flow arrows (s/t/f) */
     bool counters; /* counter samples (C) */
     bool
-        only_count; /* no events but how many there are: events_counted; of formats that come in chunks (builder.h) */
+        only_count; /* not what there is but how much: events_counted ...; of formats that come in chunks or columns */
     /* Memory that the command takes beside the trace, per event, rather too low; 0: TRACE_WORK_BYTES. See trace/room.c. */
     uint16_t work_bytes;
 };
@@ -346,12 +346,11 @@ struct trace {
     size_t file_count;
     const struct trace_notice *notices;
     size_t notice_count;
-    const struct trace_flow *flows;
-    size_t flow_count; /* stored; see flows_seen for how many the files hold */
+    size_t flow_count; /* stored, see trace_flow(); see flows_seen for how many the files hold */
     const struct trace_sample *samples;
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
-    uint64_t events_counted; /* where that is all that was wanted */
+    uint64_t events_counted, flows_counted, samples_counted; /* where that is all that was wanted */
 
     struct arena arena;            /* owns the strings above */
     struct trace_storage *storage; /* private: how large the columns are; see storage.h */
@@ -408,6 +407,9 @@ static inline int64_t trace_end_ns(const struct trace *trace, event_id e)
     return trace_start_ns(trace, e) +
            trace_dur_ns(trace, e); /* the builder checked that this does not overflow */
 }
+
+/* Flow I of trace->flow_count. */
+struct trace_flow trace_flow(const struct trace *trace, size_t i);
 
 /* The name of E, NUL-terminated; borrowed, lives as long as TRACE. */
 static inline const char *trace_name(const struct trace *trace, event_id e)

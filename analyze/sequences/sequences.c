@@ -236,7 +236,7 @@ static void add_notices(const struct sequences *sequences, struct result *result
     if (sequences->unlinked)
         result_add_notice(result, "unlinked", sequences->unlinked, NULL, TPA_NOWHERE,
                           "the call of %" PRId64
-                          " %s is not in the file: who made the gap before is not known",
+                          " %s is not in the file: what made the gap before is not known",
                           sequences->unlinked, sequences->unlinked == 1 ? "operation" : "operations");
     if (sequences->left_out)
         result_add_notice(result, "chains_left_out", sequences->left_out, NULL, TPA_NOWHERE,

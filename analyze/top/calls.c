@@ -9,7 +9,7 @@ static bool takes_call(const void *context, event_id e)
     return role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY;
 }
 
-/* Only torch counts a call of itself once; elsewhere a recursion is as many calls as it is. */
+/* torch counts a recursion once; elsewhere each recursive call counts. */
 static bool same_key(const void *context, event_id a, event_id b)
 {
     return top_is_torch(context, a) && top_key_of(context, a) == top_key_of(context, b);

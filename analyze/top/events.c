@@ -123,8 +123,8 @@ static void find_files(struct top_events *events)
         events->files[i].is_torch = trace->files[i].producer == PRODUCER_KINETO;
     for (track_id t = 0; t < trace->track_count; t++)
         events->files[trace->tracks[t].file].has_gpu |= trace->tracks[t].kind == TRACK_STREAM;
-    /* torch counts operations only when told to; for work on a GPU they are what its time is compared with,
-     * so there every trace that holds shapes gets them. */
+    /* torch counts operations only on request. Here the time of work on a GPU is compared with them, so every trace
+     * of a GPU that holds shapes gets them. */
     for (uint32_t i = 0; i < trace->file_count; i++)
         events->files[i].counts_flops = trace->files[i].with_flops == 1 || events->files[i].has_gpu;
 }

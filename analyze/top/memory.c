@@ -118,7 +118,7 @@ static void give_to_call(struct top_memory *memory, node_id n, int64_t cpu, int6
         add_self(&memory->of_rows[parent_row], difference_wrapped(0, cpu), difference_wrapped(0, device));
 }
 
-/* Failures have what they asked for themselves. */
+/* A failed allocation counts the bytes that it requested. */
 static bool give_to_failure(struct top_memory *memory, node_id n, event_id e)
 {
     int64_t cpu, device;

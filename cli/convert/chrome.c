@@ -416,20 +416,20 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
     const struct trace *trace = output->trace;
     size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
     for (size_t i = first; i < end && i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        uint32_t file = file_of(output, flow->track);
+        const struct trace_flow flow = trace_flow(trace, i);
+        uint32_t file = file_of(output, flow.track);
         if (i > 0 || trace->event_count > 0 || output->has_lines)
             PUT(out, ",\n");
-        buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow->phase);
-        put_id(out, timeline_set_apart(output->stride, file, flow->id));
+        buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow.phase);
+        put_id(out, timeline_set_apart(output->stride, file, flow.id));
         PUT(out, ",\"cat\":");
-        put_known_string(out, trace->texts, output->plain_text, flow->category);
+        put_known_string(out, trace->texts, output->plain_text, flow.category);
         PUT(out, ",\"name\":");
-        put_known_string(out, trace->texts, output->plain_text, flow->name);
-        put_place(output, out, flow->track);
+        put_known_string(out, trace->texts, output->plain_text, flow.name);
+        put_place(output, out, flow.track);
         PUT(out, ",\"ts\":");
-        put_microseconds(out, flow->ts_ns + output->shift_ns[file]);
-        buffer_puts(out, flow->bind_enclosing ? ",\"bp\":\"e\"}" : "}");
+        put_microseconds(out, flow.ts_ns + output->shift_ns[file]);
+        buffer_puts(out, flow.bind_enclosing ? ",\"bp\":\"e\"}" : "}");
     }
 }
 

@@ -37,7 +37,7 @@ static struct touching list_touching(const struct trace *trace, const bool *even
     struct touching touching = { 0 };
     bool *has_flow = mem_zalloc(trace->track_count + 1, sizeof *has_flow);
     for (size_t i = 0; i < trace->flow_count; i++)
-        has_flow[trace->flows[i].track] = true;
+        has_flow[trace_flow(trace, i).track] = true;
     for (event_id e = 0; e < trace->event_count; e++)
         if (events[e] && has_flow[trace->track[e]])
             *VEC_PUSH(&touching) =
@@ -93,10 +93,10 @@ static bool *find_flows(const struct trace *trace, const bool *events)
     name_id between = names_find(trace->texts, CONVERT_COLLECTIVE, strlen(CONVERT_COLLECTIVE));
     VEC_OF(struct loose_end) ends = { 0 };
     for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        uint32_t file = flow->category == between ? 0 : trace->tracks[flow->track].file;
-        if (touches(&touching, flow))
-            *VEC_PUSH(&ends) = (struct loose_end){ i, flow->category, file, flow->id, flow->phase == 's' };
+        const struct trace_flow flow = trace_flow(trace, i);
+        uint32_t file = flow.category == between ? 0 : trace->tracks[flow.track].file;
+        if (touches(&touching, &flow))
+            *VEC_PUSH(&ends) = (struct loose_end){ i, flow.category, file, flow.id, flow.phase == 's' };
     }
     runs_sort(ends.at, ends.count, sizeof *ends.at, is_behind, NULL);
     for (size_t first = 0, end; first < ends.count; first = end) {

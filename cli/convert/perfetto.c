@@ -2,8 +2,10 @@
  * perfetto.c - Perfetto's protobuf: what https://ui.perfetto.dev opens, at a fraction of the size of JSON.
  *
  * File after file is written, so that memory need hold one at a time (files.h). All texts of a file are interned in one
- * packet, which clears what was there before, so that parts of the rest can be made by several threads. Everything is
- * of one sequence; the trace's clock counts from the earliest origin, and a snapshot ties it to the time since 1970.
+ * packet, which clears what was there before, so that parts of the rest can be made by several threads. The trace's
+ * clock counts from the earliest origin, and a snapshot ties it to the time since 1970. Two sequences keep packets small:
+ * those of events have the time since the event before, in microseconds where all are whole, and most lack their track,
+ * as the one with the most events is the default; all other packets are of a sequence without defaults.
  *
  * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their
  * file that launches, so that ranks stay apart. Their order is explicit (ranks, and a root that requests it), and
@@ -35,6 +37,15 @@
 
 enum { MARKS_PER_PART = 1 << 14, SAMPLES_PER_PART = 1 << 15 };
 
+/* Clocks: BOOTTIME is that of the trace; the own one, of the sequence of events, counts on from packet to packet. */
+enum { REALTIME = 1, BOOTTIME = 6, OWN_CLOCK = 64 };
+
+/* Where the clock of the events starts anew; a multiple of its unit. */
+enum { FIRST_TIME_NS = 1000 };
+
+/* Bytes from which on the description of the root is compressed. */
+enum { LONG_ROOT = 4096 };
+
 /* Process numbers that we assign: above those of systems, which end at 2^22. */
 enum { OWN_PIDS = 10000000 };
 
@@ -62,6 +73,8 @@ struct perfetto_output {
     struct perfetto_flow_ids flow_ids;
     struct perfetto_flows between; /* by event of ALL: arrows between ranks */
     struct perfetto_plan plan;
+    int64_t unit_ns;                /* of the times of events: 1 or 1000 */
+    uint32_t default_track;         /* the uuid with the most marks; 0: there are none */
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
     bool *is_empty; /* by track of ALL, as the next two: it has no events, and is not written */
@@ -187,16 +200,16 @@ static void put_description(const struct perfetto_output *output, struct buffer 
     buffer_release(&text);
 }
 
-static size_t open_packet(struct buffer *out)
+static size_t open_packet(struct buffer *out, enum perfetto_sequence sequence)
 {
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 10, 1); /* trusted_packet_sequence_id: always */
+    wire_put_number(out, 10, sequence); /* trusted_packet_sequence_id: always */
     return packet;
 }
 
 static size_t open_descriptor(struct buffer *out, uint32_t uuid, uint32_t parent, size_t *packet)
 {
-    *packet = open_packet(out);
+    *packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE);
     size_t descriptor = wire_open(out, 60);
     wire_put_number(out, 1, uuid);
     if (parent)
@@ -329,9 +342,9 @@ static void put_lane(const struct perfetto_output *output, struct buffer *out,
 }
 
 /* The root: ranks below it count, and the head of the trace for reading back. */
-static void put_root(const struct perfetto_output *output, struct buffer *out)
+static void put_plain_root(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out), descriptor = wire_open(out, 60);
+    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), descriptor = wire_open(out, 60);
     struct buffer head = { 0 };
     wire_put_number(out, 1, 0);
     wire_put_number(out, 19, 1);
@@ -345,6 +358,22 @@ static void put_root(const struct perfetto_output *output, struct buffer *out)
     close_descriptor(out, packet, descriptor);
 }
 
+/* The same, compressed where it is long: the head may hold the configuration of a whole job. */
+static void put_root(const struct perfetto_output *output, struct buffer *out)
+{
+    struct buffer root = { 0 };
+    put_plain_root(output, &root);
+    if (root.count > LONG_ROOT) {
+        size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
+        packer_deflate(&root, out);
+        wire_close(out, packets);
+        wire_close(out, packet);
+    } else {
+        buffer_add(out, root.at, root.count);
+    }
+    buffer_release(&root);
+}
+
 /* ---- the first packets ---- */
 
 static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
@@ -355,14 +384,30 @@ static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
     wire_close(out, message);
 }
 
-/* BOOTTIME is the clock of the trace. Without a known origin, its times are as the files have them. */
+/* Without a known origin, the times of the trace are as the files have them. */
 static void put_clocks(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out), snapshot = wire_open(out, 6);
-    put_clock(out, 6, 1);
+    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
+    put_clock(out, BOOTTIME, 1);
     if (output->has_origin)
-        put_clock(out, 1, output->origin_ns + 1);
-    wire_put_number(out, 2, 6);
+        put_clock(out, REALTIME, output->origin_ns + 1);
+    wire_put_number(out, 2, BOOTTIME);
+    wire_close(out, snapshot);
+    wire_close(out, packet);
+}
+
+/* Start the clock of the events. */
+static void put_own_clock(const struct perfetto_output *output, struct buffer *out)
+{
+    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
+    put_clock(out, BOOTTIME, FIRST_TIME_NS);
+    size_t message = wire_open(out, 1);
+    wire_put_number(out, 1, OWN_CLOCK);
+    wire_put_number(out, 2, FIRST_TIME_NS / output->unit_ns);
+    wire_put_number(out, 3, 1); /* is_incremental */
+    if (output->unit_ns != 1)
+        wire_put_number(out, 4, output->unit_ns);
+    wire_close(out, message);
     wire_close(out, snapshot);
     wire_close(out, packet);
 }
@@ -375,12 +420,25 @@ static void put_interned(struct buffer *out, uint32_t number, uint64_t iid, cons
     wire_close(out, message);
 }
 
+static void put_defaults(const struct perfetto_output *output, struct buffer *out)
+{
+    size_t defaults = wire_open(out, 59);
+    wire_put_number(out, 58, OWN_CLOCK);
+    if (output->default_track) {
+        size_t event = wire_open(out, 11);
+        wire_put_number(out, 11, output->default_track);
+        wire_close(out, event);
+    }
+    wire_close(out, defaults);
+}
+
 /* All texts of the file, in a packet that clears the sequence. */
 static void put_texts(const struct perfetto_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t packet = open_packet(out);
+    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE);
     wire_put_number(out, 13, 1);
+    put_defaults(output, out);
     size_t interned = wire_open(out, 12);
     for (name_id id = 0; id < names_count(trace->names); id++)
         put_interned(out, 2, (uint64_t)id + 1, names_text(trace->names, id), names_length(trace->names, id));
@@ -422,6 +480,7 @@ static void put_tracks(const struct perfetto_output *output, struct buffer *out)
     }
     for (size_t i = 0; i < output->plan.lanes.count; i++)
         put_lane(output, out, &output->plan.lanes.at[i]);
+    put_own_clock(output, out);
     put_texts(output, out);
 }
 
@@ -504,22 +563,32 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
     scans->flow = i;
 }
 
-static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
-                     const struct perfetto_mark *mark)
+static int64_t time_of(const struct perfetto_output *output, const struct perfetto_mark *mark)
 {
     const struct trace *trace = output->trace;
     event_id e = mark->event;
     int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace_start_ns(trace, e);
+    return ts_ns + output->shift_ns[file_of(output, trace->track[e])];
+}
+
+/* The mark at INDEX; *LAST_NS: the time of the one before. */
+static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                     size_t index, int64_t *last_ns)
+{
+    const struct perfetto_mark *mark = &output->plan.marks.at[index];
+    int64_t ts_ns = time_of(output, mark);
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, ts_ns + output->shift_ns[file_of(output, trace->track[e])]);
-    wire_put_number(out, 10, 1);
+    wire_put_number(out, 8, (ts_ns - *last_ns) / output->unit_ns);
+    *last_ns = ts_ns;
+    wire_put_number(out, 10, PERFETTO_EVENTS_SEQUENCE);
     if (mark->type != PERFETTO_END)
         wire_put_number(out, 13, 2);
     size_t event = wire_open(out, 11);
     wire_put_number(out, 9, mark->type);
-    wire_put_number(out, 11, mark->uuid);
+    if (mark->uuid != output->default_track)
+        wire_put_number(out, 11, mark->uuid);
     if (mark->type != PERFETTO_END)
-        put_event(output, out, scans, e);
+        put_event(output, out, scans, mark->event);
     wire_close(out, event);
     wire_close(out, packet);
 }
@@ -530,8 +599,9 @@ static void make_events(const struct perfetto_output *output, size_t part, struc
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
+    int64_t last_ns = first ? time_of(output, &output->plan.marks.at[first - 1]) : FIRST_TIME_NS;
     for (size_t i = first; i < end && i < output->plan.marks.count; i++)
-        put_mark(output, out, &scans, &output->plan.marks.at[i]);
+        put_mark(output, out, &scans, i, &last_ns);
 }
 
 /* ---- counters ---- */
@@ -548,12 +618,13 @@ static void put_counter_track(struct buffer *out, uint32_t uuid, uint32_t parent
     put_order(out, 2000000 + uuid);
 }
 
-static void put_value(struct buffer *out, uint32_t uuid, int64_t ts_ns, double value, int64_t number,
-                      bool is_decimal)
+/* A value of the counter UUID; TIME in the clock of SEQUENCE. */
+static void put_value(struct buffer *out, enum perfetto_sequence sequence, uint32_t uuid, int64_t time,
+                      double value, int64_t number, bool is_decimal)
 {
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, ts_ns);
-    wire_put_number(out, 10, 1);
+    wire_put_number(out, 8, time);
+    wire_put_number(out, 10, sequence);
     size_t event = wire_open(out, 11);
     wire_put_number(out, 9, 4);
     wire_put_number(out, 11, uuid);
@@ -611,7 +682,7 @@ static void make_samples(const struct perfetto_output *output, size_t part, stru
     size_t first = part * SAMPLES_PER_PART, end = first + SAMPLES_PER_PART;
     for (size_t i = first; i < end && i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
-        put_value(out, output->counters.at[output->counter_of[i]].uuid,
+        put_value(out, PERFETTO_PLAIN_SEQUENCE, output->counters.at[output->counter_of[i]].uuid,
                   sample->ts_ns + output->shift_ns[file_of(output, sample->track)], sample->value, 0, true);
     }
 }
@@ -635,10 +706,14 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
                           (size_t)len, true, &packet, &descriptor);
         wire_put_text(out, 14, "tpa derived", 11);
         close_descriptor(out, packet, descriptor);
+        put_own_clock(output, out);
+        int64_t last_ns = FIRST_TIME_NS;
         for (uint32_t i = device->first; i < device->first + device->count; i++) {
             const struct memory_record *record = &output->memory->at[i];
-            put_value(out, uuid, trace_start_ns(trace, record->event) + output->shift_ns[file], 0,
+            int64_t ts_ns = trace_start_ns(trace, record->event) + output->shift_ns[file];
+            put_value(out, PERFETTO_EVENTS_SEQUENCE, uuid, (ts_ns - last_ns) / output->unit_ns, 0,
                       record->allocated, false);
+            last_ns = ts_ns;
         }
     }
 }
@@ -738,6 +813,23 @@ static void release_part(struct perfetto_output *output)
     buffer_clear(&output->head);
 }
 
+/* Choose the unit of the times, and the track that is not named. */
+static void find_defaults(struct perfetto_output *output)
+{
+    const struct perfetto_plan *plan = &output->plan;
+    uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
+    output->unit_ns = FIRST_TIME_NS;
+    output->default_track = 0;
+    for (size_t i = 0; i < plan->marks.count; i++) {
+        uint32_t uuid = plan->marks.at[i].uuid;
+        if (output->unit_ns != 1 && time_of(output, &plan->marks.at[i]) % FIRST_TIME_NS)
+            output->unit_ns = 1;
+        if (++counts[uuid] > counts[output->default_track])
+            output->default_track = uuid;
+    }
+    free(counts);
+}
+
 /* Prepare to write TRACE, whose position in ALL is READ; BETWEEN: the arrows between ranks that touch its events. */
 static void prepare_part(struct perfetto_output *output, const struct trace *trace,
                          const struct convert_read *read, const struct perfetto_flows *between)
@@ -749,6 +841,7 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     find_args(output);
     perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
     output->next_uuid = output->plan.next_uuid;
+    find_defaults(output);
     output->flows.arrows = 0;
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);

@@ -79,10 +79,10 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
     VEC_OF(struct arrow_end) ends = { 0 };
     VEC_OF(struct begin_at) begins = { 0 };
     for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        if (strncmp(names_text(trace->texts, flow->category), "fwdbwd", 6) == 0)
-            *VEC_PUSH(&ends) = (struct arrow_end){ flow->id, flow->ts_ns, flow->track,
-                                                   trace->tracks[flow->track].file, flow->phase };
+        const struct trace_flow flow = trace_flow(trace, i);
+        if (strncmp(names_text(trace->texts, flow.category), "fwdbwd", 6) == 0)
+            *VEC_PUSH(&ends) = (struct arrow_end){ flow.id, flow.ts_ns, flow.track,
+                                                   trace->tracks[flow.track].file, flow.phase };
     }
     for (event_id e = 0; e < trace->event_count && ends.count; e++)
         if (trace->kind[e] == EVENT_OP)

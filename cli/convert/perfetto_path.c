@@ -37,7 +37,7 @@ struct path_output {
 static void put_track(struct path_output *path, uint32_t uuid, uint32_t parent, const char *name, size_t len)
 {
     size_t packet = wire_open(path->out, 1);
-    wire_put_number(path->out, 10, 1);
+    wire_put_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
     size_t descriptor = wire_open(path->out, 60);
     wire_put_number(path->out, 1, uuid);
     if (parent)
@@ -78,9 +78,7 @@ static void put_mark(struct path_output *path, int64_t ts_ns, int type, uint32_t
 {
     size_t packet = wire_open(path->out, 1);
     wire_put_number(path->out, 8, ts_ns);
-    wire_put_number(path->out, 10, 1);
-    if (name)
-        wire_put_number(path->out, 13, 2);
+    wire_put_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
     size_t event = wire_open(path->out, 11);
     wire_put_number(path->out, 9, type);
     wire_put_number(path->out, 11, uuid);

@@ -12,18 +12,40 @@ struct open_lane {
     VEC_OF(event_id) open; /* innermost last */
 };
 
-struct lanes {
-    VEC_OF(struct open_lane);
+/* The lanes of one track, of its asynchronous events or of the others: indices into planning's lanes. */
+struct lane_group {
+    VEC_OF(uint32_t) lanes;
 };
+
+/* A slice that has begun. ORDER counts begins. */
+struct open_slice {
+    int64_t end_ns;
+    event_id event;
+    uint32_t lane, order;
+};
+
+struct planning {
+    struct perfetto_plan *plan;
+    VEC_OF(struct open_lane) lanes;
+    VEC_OF(struct open_slice) open; /* a heap: the one that ends next is the first */
+    struct lane_group *groups;      /* two by track: asynchronous events have the second */
+    uint32_t begun;
+};
+
+static uint32_t file_of(const struct trace *trace, event_id e)
+{
+    return trace->tracks[trace->track[e]].file;
+}
 
 /* Does A come after B? Of equal starts the longer comes first; equal events stay in order. */
 static bool comes_after(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
     event_id a = *(const event_id *)left, b = *(const event_id *)right;
-    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
-        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
-    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
+    if (trace->file_count > 1 && file_of(trace, a) != file_of(trace, b))
+        return file_of(trace, a) > file_of(trace, b);
+    int64_t a_ns = trace_start_ns(trace, a), b_ns = trace_start_ns(trace, b);
+    return a_ns != b_ns ? a_ns > b_ns : trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
 static void add_mark(struct perfetto_plan *plan, event_id e, uint32_t uuid, enum perfetto_mark_type type)
@@ -31,71 +53,129 @@ static void add_mark(struct perfetto_plan *plan, event_id e, uint32_t uuid, enum
     *VEC_PUSH(&plan->marks) = (struct perfetto_mark){ e, uuid, (uint8_t)type };
 }
 
-/* End the slices that are over by START. */
-static void end_until(struct perfetto_plan *plan, struct open_lane *lane, int64_t start_ns)
+/* ---- the slices that are open ---- */
+
+/* Of one end, the slice begun last ends first. */
+static bool ends_before(const struct open_slice *a, const struct open_slice *b)
 {
-    while (lane->open.count && trace_end_ns(plan->trace, lane->open.at[lane->open.count - 1]) <= start_ns) {
+    return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order > b->order;
+}
+
+static void open_slice(struct planning *planning, const struct open_slice *slice)
+{
+    VEC_PUSH(&planning->open);
+    struct open_slice *heap = planning->open.at;
+    size_t at = planning->open.count - 1;
+    for (; at > 0 && ends_before(slice, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = *slice;
+}
+
+static void drop_first(struct planning *planning)
+{
+    struct open_slice *heap = planning->open.at;
+    size_t count = --planning->open.count, at = 0;
+    const struct open_slice last = heap[count];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && ends_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!ends_before(&heap[child], &last))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+}
+
+/* End the slices that are over by START_NS. */
+static void end_until(struct planning *planning, int64_t start_ns)
+{
+    while (planning->open.count && planning->open.at[0].end_ns <= start_ns) {
+        const struct open_slice *slice = &planning->open.at[0];
+        struct open_lane *lane = &planning->lanes.at[slice->lane];
         lane->open.count--;
-        add_mark(plan, lane->open.at[lane->open.count], lane->uuid, PERFETTO_END);
+        add_mark(planning->plan, slice->event, lane->uuid, PERFETTO_END);
+        drop_first(planning);
     }
 }
 
-static bool fits(const struct perfetto_plan *plan, const struct open_lane *lane, event_id e)
+/* ---- lanes ---- */
+
+static bool fits(const struct trace *trace, const struct open_lane *lane, event_id e)
 {
     return lane->open.count == 0 ||
-           trace_end_ns(plan->trace, lane->open.at[lane->open.count - 1]) >= trace_end_ns(plan->trace, e);
+           trace_end_ns(trace, lane->open.at[lane->open.count - 1]) >= trace_end_ns(trace, e);
 }
 
-static struct open_lane *choose_lane(struct perfetto_plan *plan, struct lanes *lanes, event_id e,
-                                     track_id track, bool is_async)
+static uint32_t add_lane(struct planning *planning, struct lane_group *group, uint32_t uuid)
 {
-    size_t tried = lanes->count < MOST_LANES_TRIED ? lanes->count : MOST_LANES_TRIED;
-    for (size_t i = 0; i < tried; i++) {
-        end_until(plan, &lanes->at[i], trace_start_ns(plan->trace, e));
-        if (fits(plan, &lanes->at[i], e))
-            return &lanes->at[i];
-    }
-    uint32_t uuid = plan->next_uuid++;
-    *VEC_PUSH(&plan->lanes) =
-        (struct perfetto_lane){ track, uuid, (uint32_t)lanes->count + is_async, is_async };
-    struct open_lane *lane = VEC_PUSH(lanes);
-    *lane = (struct open_lane){ .uuid = uuid };
+    uint32_t lane = (uint32_t)planning->lanes.count;
+    *VEC_PUSH(&planning->lanes) = (struct open_lane){ .uuid = uuid };
+    *VEC_PUSH(&group->lanes) = lane;
     return lane;
 }
 
-/* Plan the COUNT events of ORDER on TRACK, all of them asynchronous or none. */
-static void plan_track(struct perfetto_plan *plan, track_id track, event_id *order, size_t count,
-                       bool is_async)
+/* The lane for E, whose earlier slices have ended. */
+static uint32_t choose_lane(struct planning *planning, event_id e)
 {
-    const struct trace *trace = plan->trace;
-    struct lanes lanes = { 0 };
-    if (!is_async)
-        *VEC_PUSH(&lanes) = (struct open_lane){ .uuid = plan->uuid_of[track] };
-    if (count)
-        runs_sort(order, count, sizeof *order, comes_after, trace);
-    for (size_t i = 0; i < count; i++) {
-        event_id e = order[i];
-        struct open_lane *lane = choose_lane(plan, &lanes, e, track, is_async);
-        if (trace->flags[e] & EVENT_POINT) {
-            add_mark(plan, e, lane->uuid, PERFETTO_INSTANT);
-        } else {
-            add_mark(plan, e, lane->uuid, PERFETTO_BEGIN);
-            *VEC_PUSH(&lane->open) = e;
-        }
+    struct perfetto_plan *plan = planning->plan;
+    track_id track = plan->trace->track[e];
+    bool is_async = plan->trace->flags[e] & EVENT_ASYNC;
+    struct lane_group *group = &planning->groups[2 * track + is_async];
+    if (group->lanes.count == 0 && !is_async)
+        return add_lane(planning, group, plan->uuid_of[track]);
+    size_t tried = group->lanes.count < MOST_LANES_TRIED ? group->lanes.count : MOST_LANES_TRIED;
+    for (size_t i = 0; i < tried; i++)
+        if (fits(plan->trace, &planning->lanes.at[group->lanes.at[i]], e))
+            return group->lanes.at[i];
+    uint32_t uuid = plan->next_uuid++;
+    *VEC_PUSH(&plan->lanes) =
+        (struct perfetto_lane){ track, uuid, (uint32_t)group->lanes.count + is_async, is_async };
+    return add_lane(planning, group, uuid);
+}
+
+static void plan_event(struct planning *planning, event_id e)
+{
+    const struct trace *trace = planning->plan->trace;
+    uint32_t place = choose_lane(planning, e);
+    struct open_lane *lane = &planning->lanes.at[place];
+    if (trace->flags[e] & EVENT_POINT) {
+        add_mark(planning->plan, e, lane->uuid, PERFETTO_INSTANT);
+        return;
     }
-    for (size_t i = 0; i < lanes.count; i++) {
-        end_until(plan, &lanes.at[i], INT64_MAX);
-        VEC_FREE(&lanes.at[i].open);
-    }
-    VEC_FREE(&lanes);
+    add_mark(planning->plan, e, lane->uuid, PERFETTO_BEGIN);
+    *VEC_PUSH(&lane->open) = e;
+    open_slice(planning, &(struct open_slice){ trace_end_ns(trace, e), e, place, planning->begun++ });
+}
+
+/* In order of files and times; free it. */
+static event_id *sorted_events(const struct trace *trace)
+{
+    event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
+    for (event_id e = 0; e < trace->event_count; e++)
+        order[e] = e;
+    if (trace->event_count)
+        runs_sort(order, trace->event_count, sizeof *order, comes_after, trace);
+    return order;
+}
+
+static void release(struct planning *planning)
+{
+    for (size_t i = 0; i < planning->lanes.count; i++)
+        VEC_FREE(&planning->lanes.at[i].open);
+    for (size_t g = 0; g < 2 * planning->plan->trace->track_count; g++)
+        VEC_FREE(&planning->groups[g].lanes);
+    VEC_FREE(&planning->lanes);
+    VEC_FREE(&planning->open);
+    free(planning->groups);
 }
 
 void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
                         uint32_t next_uuid)
 {
-    size_t groups = 2 * trace->track_count; /* each track, and its asynchronous events */
-    size_t *first = mem_zalloc(groups + 2, sizeof *first);
-    event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
     *plan = (struct perfetto_plan){
         .trace = trace,
         .next_uuid = next_uuid,
@@ -103,17 +183,20 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
     };
     for (track_id t = 0; t < trace->track_count; t++)
         plan->uuid_of[t] = first_uuid + t;
-    for (event_id e = 0; e < trace->event_count; e++)
-        first[2 * trace->track[e] + (trace->flags[e] & EVENT_ASYNC ? 1 : 0) + 2]++;
-    for (size_t g = 1; g < groups; g++)
-        first[g + 1] += first[g];
-    for (event_id e = 0; e < trace->event_count; e++)
-        order[first[2 * trace->track[e] + (trace->flags[e] & EVENT_ASYNC ? 1 : 0) + 1]++] = e;
     VEC_RESERVE(&plan->marks, 2 * trace->event_count);
-    for (size_t g = 0; g < groups; g++)
-        plan_track(plan, (track_id)(g / 2), order + first[g], first[g + 1] - first[g], g % 2 == 1);
+    struct planning planning = {
+        .plan = plan,
+        .groups = mem_zalloc(2 * trace->track_count + 1, sizeof *planning.groups),
+    };
+    event_id *order = sorted_events(trace);
+    for (size_t i = 0; i < trace->event_count; i++) {
+        bool ends_file = i > 0 && file_of(trace, order[i]) != file_of(trace, order[i - 1]);
+        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, order[i]));
+        plan_event(&planning, order[i]);
+    }
+    end_until(&planning, INT64_MAX);
     free(order);
-    free(first);
+    release(&planning);
 }
 
 void perfetto_plan_release(struct perfetto_plan *plan)

@@ -1,8 +1,9 @@
 /*
- * perfetto_plan.h - the contents of a Perfetto file in order: tracks, and on each its beginnings and ends.
+ * perfetto_plan.h - the contents of a Perfetto file in order: file by file, beginnings and ends of all tracks by time.
  *
  * Slices of one track must nest there, because an END closes the slice begun last. Crossing slices go to a separate
- * track below the first, a lane. At one moment, ENDs come before BEGINs, and the longer slice is begun first.
+ * track below the first, a lane. At one moment, ENDs come before BEGINs, and the longer slice is begun first; those of
+ * equal length are begun in the order of the trace, whose analyses nest in the same order.
  */
 #ifndef TPA_CLI_PERFETTO_PLAN_H
 #define TPA_CLI_PERFETTO_PLAN_H
@@ -10,6 +11,9 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "trace/trace.h"
+
+/* Sequences of packets: interned texts and defaults hold for the first. */
+enum perfetto_sequence { PERFETTO_EVENTS_SEQUENCE = 1, PERFETTO_PLAIN_SEQUENCE = 2 };
 
 enum perfetto_mark_type {
     PERFETTO_BEGIN = 1,

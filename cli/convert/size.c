@@ -66,8 +66,9 @@ static bool refuse(uint64_t bytes, size_t events, struct tpa_error *err)
              "the texts of %zu events, which the input holds once, are %.1f GB where each event has its own",
              events, (double)bytes / 1e9);
     return tpa_hint(
-        err, "did the file come from a stranger? --max-ratio 0 writes it nevertheless; .tpa and Perfetto's "
-             "form keep each text once");
+        err,
+        "is the file from an untrusted source? --max-ratio 0 writes it nevertheless; .tpa and Perfetto's "
+        "form keep each text once");
 }
 
 bool convert_check_size(const struct trace *trace, const struct convert_args *args, struct tpa_error *err)

@@ -313,7 +313,7 @@ static bool write_profile(const struct profile *profile, const struct convert_ar
     PUT(&text, "]}");
     put_tail(&text, name);
     hand_over(&text, out);
-    buffer_printf(summary, "%zu stacks, %.1f %% of the time in such as are exact (see --to folded)\n",
+    buffer_printf(summary, "%zu stacks, %.1f %% of the time in stacks that are exact (see --to folded)\n",
                   sums.stacks[STACK_EXACT] + sums.stacks[STACK_APPORTIONED] + sums.stacks[STACK_UNPLACED],
                   samples.whole_ns > 0
                       ? quantity_percent((double)sums.time_ns[STACK_EXACT] / (double)samples.whole_ns)

@@ -4,7 +4,7 @@
  * A document is an object with the key traceEvents, or the array of events alone; a file may hold
  * several, one after the other, or one event a line. The parser is a function of the bytes and of the
  * state they begin in: a window that is parsed before its forerunner gets the state it most likely has
- * (among events), and whoever joins the windows checks that it did.
+ * (among events), and the thread that joins the windows checks that it did.
  *
  * Nothing here gives up: what is not an event is counted, and reading resumes at the next one.
  */
@@ -546,7 +546,7 @@ static bool parse_top(struct parser *parser)
     size_t close = text[open] == '"' ? find_close(parser) : 0;
     if (close == SIZE_MAX) {
         if (reader->final)
-            restart_at(parser, reader->len); /* that the object is not closed is told at the end */
+            restart_at(parser, reader->len); /* the end reports that the object is not closed */
         return false;
     }
     const char *at = json_skip_blanks(text + close + 1);

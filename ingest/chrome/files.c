@@ -2,7 +2,7 @@
  * files.c - a document that tpa wrote of several files becomes these files again.
  *
  * `tpa convert` writes the files of several ranks into one document, for viewers, and tells in the top-level key "files"
- * what each of them said of itself, and its processes: as they are written here, and as they were.
+ * what each of them records about itself, and its processes: as they are written here, and as they were.
  *
  *     "files":[{"name":"rank 0","path":"r0.json","processes":[["rank 0: 7",7]],"distributedInfo":{...}}, ...]
  *

@@ -2,8 +2,8 @@
  * windows.c - one source, many threads, one answer.
  *
  * Threads take turns: one that finds no window to join reads the next stretch of the source, cuts it
- * where an event seems to begin, keeps the rest for the next window, and parses its own. Whoever finds
- * the next window in file order parsed hands it to the builder. At most one thread reads and one joins
+ * where an event seems to begin, keeps the rest for the next window, and parses its own. A thread
+ * that finds the next window in file order parsed hands it to the builder. At most one thread reads and one joins
  * at a time; all others parse. So gzip, which can only be inflated from front to back, is inflated by
  * one thread while the others parse, and no thread is idle when the work is uneven.
  *

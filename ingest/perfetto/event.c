@@ -291,10 +291,13 @@ static name_id name_of(struct pf_reader *reader, const struct track_event *event
         return trace_chunk_name(reader->chunk, none, sizeof none - 1);
     if (!entry || entry->text.at != event->name.at)
         return trace_chunk_name(reader->chunk, event->name.at, event->name.len);
-    if (entry->serial != reader->serial) {
-        entry->serial = reader->serial;
+    if (entry->serial == reader->serial)
+        return entry->id;
+    if (entry->serial)
+        trace_chunk_name_again(reader->chunk, entry->id);
+    else
         entry->id = trace_chunk_name(reader->chunk, event->name.at, event->name.len);
-    }
+    entry->serial = reader->serial;
     return entry->id;
 }
 
@@ -342,7 +345,8 @@ static void add_begin(struct pf_reader *reader, const struct pf_sequence *sequen
     if (mark->end != UINT32_MAX) {
         const struct pf_mark *end = &reader->marks.at[mark->end];
         slice.phase = 'X';
-        slice.dur_ns = end->ts_ns - ts_ns;
+        slice.start_ns = mark->ts_ns;
+        slice.dur_ns = end->ts_ns - mark->ts_ns;
         of_end = end->body;
         if (slice.dur_ns < 0) {
             pf_notice(reader, "negative_duration", "events of negative duration are taken to last 0 ns");

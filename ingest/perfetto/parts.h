@@ -198,8 +198,14 @@ struct pf_marks {
     VEC_OF(struct pf_mark);
 };
 
-/* Find the END of each BEGIN; IN_RUNS: as torch writes them. Returns how many ENDs close nothing. */
-uint64_t pf_pair(struct pf_marks *marks, bool in_runs);
+/*
+ * Find the END of each BEGIN; their tracks are below TRACK_COUNT. IN_RUNS: as torch writes them. Returns how many ENDs
+ * close nothing.
+ */
+uint64_t pf_pair(struct pf_marks *marks, size_t track_count, bool in_runs);
+
+/* Where a slice of a thread ends 1 ns after the one around it, as torch cuts times: move that one by 1 ns, so that they nest. */
+void pf_nest(struct pf_marks *marks, const struct pf_tracks *tracks);
 
 enum pf_pass { PF_DESCRIBE, PF_PAIR, PF_READ };
 
@@ -247,7 +253,7 @@ bool pf_in_range(struct pf_reader *reader, int64_t ns);
 /* TrackEvents: mark them in PF_PAIR, add them in PF_READ. */
 void pf_event(struct pf_reader *reader, struct pf_sequence *sequence, const struct pf_packet *packet);
 
-/* The chunk's track of the track at PLACE, with its facts told. */
+/* The chunk's track of the track at PLACE, with its facts added. */
 track_id pf_track_of(struct pf_reader *reader, uint32_t place);
 
 /* A track of a device: stream LANE of GPU. */

@@ -519,7 +519,9 @@ static bool read_all(struct pf_reader *reader)
     settle_base(reader);
     if (!reader->options->wants.only_count && !pass(reader, PF_PAIR))
         return false;
-    uint64_t lone_ends = pf_pair(&reader->marks, reader->is_torch);
+    uint64_t lone_ends = pf_pair(&reader->marks, reader->tracks.at.count, reader->is_torch);
+    if (reader->is_torch)
+        pf_nest(&reader->marks, &reader->tracks);
     open_categories(reader);
     if (!pass(reader, PF_READ) || !hand_over(reader))
         return false;

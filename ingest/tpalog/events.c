@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "ingest/distributed_info.h"
+#include "trace/flow_columns.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,7 +247,7 @@ static const int64_t *row_at(const struct rows *rows, size_t index)
 
 struct tpalog_trace {
     struct rows files, devices, properties, tracks, notices, samples;
-    VEC_OF(struct trace_flow) flows; /* with the file's numbers of texts and tracks, see number_of_text */
+    struct flow_columns flows; /* with the file's numbers of texts and tracks, see number_of_text */
     uint64_t odd_flows;
     VEC_OF(uint16_t) categories; /* the trace's, by the file's */
     VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
@@ -268,7 +269,7 @@ void tpalog_trace_free(struct tpalog_trace *trace)
     VEC_FREE(&trace->properties.numbers);
     VEC_FREE(&trace->tracks.numbers);
     VEC_FREE(&trace->notices.numbers);
-    VEC_FREE(&trace->flows);
+    flow_columns_release(&trace->flows);
     VEC_FREE(&trace->samples.numbers);
     VEC_FREE(&trace->categories);
     VEC_FREE(&trace->track_ids);
@@ -298,8 +299,9 @@ static name_id number_of_text(int64_t number)
 }
 
 /* There can be as many as events, and their texts and tracks may follow them: kept as small as the trace keeps them. */
-static void keep_flows(struct tpalog_trace *trace, const struct tpalog_part *part)
+static void keep_flows(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
+    struct tpalog_trace *trace = reader->trace;
     for (size_t i = 0; i < part->head.rows; i++) {
         int64_t phase = tpalog_field(part, TPAFILE_FLOW_PHASE, i),
                 track = tpalog_field(part, TPAFILE_FLOW_TRACK, i);
@@ -307,7 +309,7 @@ static void keep_flows(struct tpalog_trace *trace, const struct tpalog_part *par
             trace->odd_flows++;
             continue;
         }
-        *VEC_PUSH(&trace->flows) = (struct trace_flow){
+        struct trace_flow flow = {
             .id = tpalog_field(part, TPAFILE_FLOW_ID, i),
             .ts_ns = trace_moment_or_zero(tpalog_field(part, TPAFILE_FLOW_TIME, i)),
             .category = number_of_text(tpalog_field(part, TPAFILE_FLOW_CATEGORY, i)),
@@ -316,6 +318,10 @@ static void keep_flows(struct tpalog_trace *trace, const struct tpalog_part *par
             .phase = (char)phase,
             .bind_enclosing = tpalog_field(part, TPAFILE_FLOW_BIND_ENCLOSING, i) == 1,
         };
+        if (reader->options->wants.only_count)
+            trace_builder_add_flow(reader->builder, &flow);
+        else
+            flow_columns_add(&trace->flows, &flow, 1);
     }
 }
 
@@ -374,7 +380,7 @@ void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *p
     case TPAFILE_ARGUMENT: join_arguments(reader, part); break;
     case TPAFILE_FLOW:
         if (reader->options->wants.flows)
-            keep_flows(trace, part);
+            keep_flows(reader, part);
         break;
     case TPAFILE_SAMPLE:
         if (reader->options->wants.counters)
@@ -753,15 +759,14 @@ static name_id recorded_flow_text(struct tpalog_reader *reader, name_id number)
 static void finish_flows(struct tpalog_reader *reader)
 {
     struct tpalog_trace *trace = reader->trace;
-    for (size_t i = 0; i < trace->flows.count; i++) {
-        struct trace_flow *flow = &trace->flows.at[i];
-        flow->category = recorded_flow_text(reader, flow->category);
-        flow->name = recorded_flow_text(reader, flow->name);
-        flow->track =
-            find_recorded_track(reader, flow->track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow->track);
+    for (size_t i = 0; i < flow_columns_count(&trace->flows); i++) {
+        struct trace_flow flow = flow_columns_at(&trace->flows, i);
+        flow.category = recorded_flow_text(reader, flow.category);
+        flow.name = recorded_flow_text(reader, flow.name);
+        flow.track = find_recorded_track(reader, flow.track == TRACK_NONE ? TPAFILE_NONE : (int64_t)flow.track);
+        trace_builder_add_flow(reader->builder, &flow);
     }
-    trace_builder_take_flows(reader->builder, trace->flows.at, trace->flows.count);
-    memset(&trace->flows, 0, sizeof trace->flows);
+    flow_columns_release(&trace->flows);
     if (trace->odd_flows && reader->options->wants.flows)
         trace_builder_notice(reader->builder, "odd_flows",
                              "flow arrows are neither begin, step nor end; they were left out",

@@ -314,7 +314,7 @@ static bool refuse_ratio(const struct tpalog_reader *reader, const struct tpalog
 {
     tpa_fail(err, part->at, "what it holds takes more than %" PRIu64 " times the size of the file",
              ratio_of(reader));
-    return tpa_hint(err, "if the file is what it should be, lift the limit with --max-ratio 0");
+    return tpa_hint(err, "if the file is trusted, lift the limit with --max-ratio 0");
 }
 
 static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)

@@ -168,15 +168,18 @@ static name_id name_of(struct xplane_reader *reader, const struct xplane_plane *
         int len = snprintf(text, sizeof text, "#%" PRIu64, metadata_id);
         return trace_chunk_name(reader->chunk, text, (size_t)len);
     }
-    if (name->serial != reader->serial) {
-        name->serial = reader->serial;
+    if (name->serial == reader->serial)
+        return name->id;
+    if (name->serial)
+        trace_chunk_name_again(reader->chunk, name->id);
+    else
         name->id = add_name(reader, shown_name(plane, name));
-        name->long_id = NAME_NONE;
-    }
+    name->serial = reader->serial;
+    name->long_id = NAME_NONE;
     return name->id;
 }
 
-/* The same for the whole line of HLO, of a name that name_of was asked for. */
+/* The same for the whole line of HLO, of a name that was passed to name_of before. */
 static name_id long_name_of(struct xplane_reader *reader, struct xplane_event_name *name)
 {
     if (name->long_id == NAME_NONE)
@@ -272,8 +275,10 @@ static void add_flow(struct xplane_reader *reader, const struct xplane_stats *st
 static void add_flows(struct xplane_reader *reader, const struct xplane_stats *stats, track_id track,
                       int64_t ts_ns)
 {
-    add_flow(reader, stats, STAT_PRODUCER_TYPE, STAT_PRODUCER_ID, 's', track, ts_ns);
-    add_flow(reader, stats, STAT_CONSUMER_TYPE, STAT_CONSUMER_ID, 'f', track, ts_ns);
+    if (xplane_has(stats, STAT_PRODUCER_ID))
+        add_flow(reader, stats, STAT_PRODUCER_TYPE, STAT_PRODUCER_ID, 's', track, ts_ns);
+    if (xplane_has(stats, STAT_CONSUMER_ID))
+        add_flow(reader, stats, STAT_CONSUMER_TYPE, STAT_CONSUMER_ID, 'f', track, ts_ns);
 }
 
 /* ---- steps ---- */
@@ -408,16 +413,17 @@ static bool is_last_by(const struct xplane_plane *plane, size_t i, int64_t start
            (i + 1 == plane->programs.count || plane->programs.at[i + 1].start_ns > start_ns);
 }
 
-/* The program that ran on the TPU at START: the last to begin by then. Mostly it is that of the operator before. */
+/* The program that ran on the TPU at START: the last to begin by then. Mostly it is that of the operator before, or the next. */
 static const struct xplane_program *program_at(struct xplane_plane *plane, int64_t start_ns)
 {
     size_t i = plane->last_program;
-    if (!is_last_by(plane, i, start_ns)) {
+    if (!is_last_by(plane, i, start_ns) && !is_last_by(plane, ++i, start_ns)) {
         SEARCH(i, plane->programs.count, plane->programs.at[i].start_ns <= start_ns);
         if (i == 0)
             return NULL;
-        plane->last_program = --i;
+        i--;
     }
+    plane->last_program = i;
     const struct xplane_program *program = &plane->programs.at[i];
     return start_ns <= program->end_ns ? program : NULL;
 }
@@ -527,15 +533,37 @@ static void add_around(struct xplane_reader *reader, struct xplane_line *line,
         keep_as_around(reader, line, event);
 }
 
-static void note_device_step(struct xplane_reader *reader, const struct xplane_event_name *name,
-                             const struct chunk_event *event)
+/* What NAME's events on a line of steps are: NO_STEP, or 1 + the index of one that has not happened yet in device_steps. */
+static uint32_t find_device_step(struct xplane_reader *reader, const struct xplane_event_name *name)
 {
     struct xplane_stats stats = { .present = 1 << STAT_STEP_NAME };
-    struct xplane_step step = { 0, event->start_ns, event->start_ns + event->dur_ns };
-    if (name)
-        stats.at[STAT_STEP_NAME].text = name->name;
-    if (xplane_number(&stats, STAT_STEP_NAME, &step.number) && step.number >= 0)
+    struct xplane_step step = { 0, INT64_MAX, INT64_MIN };
+    stats.at[STAT_STEP_NAME].text = name->name;
+    if (!xplane_number(&stats, STAT_STEP_NAME, &step.number) || step.number < 0)
+        return NO_STEP;
+    uint32_t place = id_table_find(&reader->step_places, (uint64_t)step.number);
+    if (place == ID_TABLE_NONE) {
+        place = (uint32_t)reader->device_steps.count;
+        id_table_set(&reader->step_places, (uint64_t)step.number, place);
         *VEC_PUSH(&reader->device_steps) = step;
+    }
+    return 1 + place;
+}
+
+/* EVENT on a line of steps: its step lasts from the first device's begin to the last one's end. */
+static void note_device_step(struct xplane_reader *reader, struct xplane_event_name *name,
+                             const struct chunk_event *event)
+{
+    if (!name)
+        return;
+    if (!name->step)
+        name->step = find_device_step(reader, name);
+    if (name->step == NO_STEP)
+        return;
+    struct xplane_step *step = &reader->device_steps.at[name->step - 1];
+    int64_t end_ns = event->start_ns + event->dur_ns;
+    step->start_ns = event->start_ns < step->start_ns ? event->start_ns : step->start_ns;
+    step->end_ns = end_ns > step->end_ns ? end_ns : step->end_ns;
 }
 
 static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, struct xplane_line *line,

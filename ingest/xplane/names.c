@@ -108,7 +108,7 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
 }
 
-/* What STAT of NAME, whose stats are read, is: the last one told counts. */
+/* Set STAT of NAME, whose stats are read, to VALUE: the last value counts. */
 static void set_name_stat(struct xplane_plane *plane, struct xplane_event_name *name, enum xplane_stat stat,
                           const struct xplane_value *value)
 {

@@ -105,6 +105,7 @@ struct xplane_stat_name {
 struct xplane_event_name {
     name_id id, long_id; /* the chunk's, valid in SERIAL; LONG_ID: of the text NAME, NAME_NONE: none yet */
     uint32_t serial;     /* of the reader; 0: none yet */
+    uint32_t step;       /* 1 + index of the reader's device_steps; 0: not looked up yet; or NO_STEP */
     uint32_t first_stat,
         stat_count;             /* of the plane's NAME_STATS: what is the same for all events of this name */
     bool is_twin;               /* "end: ...", see event.c */
@@ -114,6 +115,8 @@ struct xplane_event_name {
     bool is_jax, is_tensorflow; /* who has events of this name */
     struct xplane_text name, display;
 };
+
+#define NO_STEP UINT32_MAX
 
 /* A stat of a name that means something. */
 struct xplane_name_stat {
@@ -211,7 +214,8 @@ struct xplane_reader {
     uint16_t no_category, kernel, copy, memset, annotation, grouping, operation, runtime, driver, tpu_runtime,
         instant;
     struct xplane_known_details details[256];
-    VEC_OF(struct xplane_step) device_steps;
+    VEC_OF(struct xplane_step) device_steps; /* one by number */
+    struct id_table step_places;             /* number -> index of device_steps */
     VEC_OF(struct xplane_allocator) allocators;
     /* What launches were for, see work.c. */
     struct names *operator_names;             /* NULL: none yet */

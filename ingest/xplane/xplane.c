@@ -25,8 +25,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Events in a chunk before it is handed over. */
-enum { EVENTS_PER_CHUNK = 1 << 15 };
+/* Events in a chunk before it is handed over; how many are read between two looks at it. */
+enum { EVENTS_PER_CHUNK = 1 << 14, EVENTS_PER_LOOK = 64 };
 
 /* Processes as XLA numbers them when it writes JSON: the host, devices from 1 on. */
 enum { HOST_PID = 701, OTHER_PIDS = 10000, SPARSE_PIDS = 100000, SECOND_PIDS = 1000000 };
@@ -113,6 +113,7 @@ static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, 
     struct xplane_line line = open_line(reader, plane, in);
     struct xplane_event event;
     struct wire_field field;
+    unsigned taken = 0;
     line.order = order;
     while (whole_next(whole, &in, &field)) {
         if (wire_is(&field, 4, WIRE_BYTES)) {
@@ -120,7 +121,8 @@ static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, 
                 xplane_event_add(reader, plane, &line, &event, field.bytes);
             else
                 tell_damage(reader, field.bytes);
-            if (trace_chunk_count_events(reader->chunk) >= EVENTS_PER_CHUNK) {
+            if (++taken % EVENTS_PER_LOOK == 0 &&
+                trace_chunk_count_events(reader->chunk) >= EVENTS_PER_CHUNK) {
                 if (!hand_over(reader))
                     return false;
                 if (plane->lines_come_first)
@@ -387,10 +389,10 @@ static bool comes_later(const void *context, const void *left, const void *right
 {
     (void)context;
     const struct xplane_step *a = left, *b = right;
-    return a->number > b->number || (a->number == b->number && a->start_ns > b->start_ns);
+    return a->number > b->number;
 }
 
-/* Where the host marks no steps, those of the devices count: each from the first device's begin to the last one's end. */
+/* Where the host marks no steps, those of the devices count. */
 static void add_device_steps(struct xplane_reader *reader)
 {
     size_t count = reader->device_steps.count;
@@ -403,12 +405,8 @@ static void add_device_steps(struct xplane_reader *reader)
                                                                            .pid_len = sizeof process - 1,
                                                                            .tid_len = sizeof thread - 1 });
     runs_sort(steps, count, sizeof *steps, comes_later, NULL);
-    for (size_t first = 0, next; first < count; first = next) {
-        struct xplane_step step = steps[first];
-        for (next = first + 1; next < count && steps[next].number == step.number; next++)
-            step.end_ns = steps[next].end_ns > step.end_ns ? steps[next].end_ns : step.end_ns;
-        xplane_step_add(reader, track, &step);
-    }
+    for (size_t i = 0; i < count; i++)
+        xplane_step_add(reader, track, &steps[i]);
 }
 
 /* What the profiler had to say, as a notice each. */
@@ -524,6 +522,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
         ok = ok && hand_over(&reader) && whole_close(&reader.whole, builder, err);
     }
     VEC_FREE(&reader.device_steps);
+    id_table_release(&reader.step_places);
     VEC_FREE(&reader.allocators);
     xplane_work_release(&reader);
     buffer_release(&reader.text);

@@ -1,6 +1,6 @@
 """Arrow's IPC streams as the program writes them, read without any library, and handed on by Arrow's C data interface.
 
-The bytes are kept as they came; whoever takes a table (pandas, polars, DuckDB, pyarrow) points into them.
+The bytes are kept as they came; consumers of a table (pandas, polars, DuckDB, pyarrow) point into them.
 https://arrow.apache.org/docs/format/Columnar.html and .../CDataInterface.html describe both.
 """
 

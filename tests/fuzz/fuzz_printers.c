@@ -81,7 +81,7 @@ static size_t count_of(const char *word, const char *text, size_t len)
     return count;
 }
 
-/* What one says must not act on whoever reads it. */
+/* No output may control the terminal that shows it. */
 static void check(const char *format, const char *text, size_t len, size_t width)
 {
     size_t line = 0;

@@ -106,7 +106,7 @@ class Sample:
         return figures
 
     def parts(self, device):
-        """What the device did in that time, whoever launched it."""
+        """What the device did in that time, launched by any thread."""
         work = [e for e in self.file.work if int(e.args["device"]) == device]
         inside = lambda chosen: within(union(of(chosen)), self.start, self.end)
         computes = inside(e for e in work if e.category in SET or e.category in KERNEL and not self.file.communicates(e))

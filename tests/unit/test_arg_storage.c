@@ -25,11 +25,11 @@ static void check_values(bool wide)
     struct arg_storage storage = { 0 };
     for (event_id e = 0; e < EVENTS; e += 3)
         arg_storage_add(&storage, e, value_of(e, wide));
-    for (size_t i = 0; i < storage.count; i++) /* most are packed by now, and the newest are not */
-        assert_true(arg_storage_value(&storage, i) == value_of((event_id)(3 * i), wide));
+    for (size_t i = 0; i < storage.values.count; i++) /* most are packed by now, and the newest are not */
+        assert_true(packing_value(&storage.values, i) == value_of((event_id)(3 * i), wide));
     struct trace trace = { .event_count = EVENTS };
     trace.args[ARG_BYTES] = arg_storage_freeze(&storage, EVENTS);
-    assert_true(storage.packed_bytes < storage.count * (wide ? 8 : 4));
+    assert_true(storage.values.bytes < storage.values.count * (wide ? 8 : 4));
     for (event_id e = 0; e < EVENTS; e++) {
         int64_t value;
         assert_int_equal(trace_arg(&trace, ARG_BYTES, e, &value), e % 3 == 0);
@@ -37,7 +37,9 @@ static void check_values(bool wide)
             assert_true(value == value_of(e, wide));
     }
     for (unsigned block = 0; block < 4; block++)
-        assert_int_equal(storage.blocks.at[block].width, wide && block == 2 ? 8 : block == 3 ? 4 : block);
+        assert_int_equal(storage.values.blocks.at[block].width, wide && block == 2 ? 8
+                                                                : block == 3       ? 4
+                                                                                   : block);
     arg_storage_release(&storage);
 }
 
@@ -109,7 +111,7 @@ static void doubles_that_are_few_take_a_byte(void **state)
     }
     struct trace trace = { .event_count = COUNT };
     trace.args[ARG_OCCUPANCY] = arg_storage_freeze(&storage, COUNT);
-    assert_int_equal(storage.packed_words, 2 * (PACKED_CHOICE_WORDS + 11) + 40);
+    assert_int_equal(storage.values.word_count, 2 * (PACKED_CHOICE_WORDS + 11) + 40);
     for (event_id e = 0; e < COUNT; e++)
         assert_true(trace_arg_decimal(&trace, ARG_OCCUPANCY, e) == 12.5 * (e % 11) - 1);
     arg_storage_release(&storage);

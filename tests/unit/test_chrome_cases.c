@@ -643,7 +643,9 @@ static void flows_are_kept_as_written(void **state)
     assert_int_equal(trace->event_count, 0);
     assert_int_equal(trace->flows_seen, 9);
     assert_int_equal(trace->flow_count, 7);
-    const struct trace_flow *flows = trace->flows;
+    struct trace_flow flows[7];
+    for (size_t i = 0; i < 7; i++)
+        flows[i] = trace_flow(trace, i);
     assert_int_equal(flows[0].phase, 's');
     assert_int_equal(flows[0].id, 7);
     assert_int_equal(flows[0].ts_ns, 1000);

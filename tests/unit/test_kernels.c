@@ -1,4 +1,4 @@
-/* test_kernels.c - analyze/kernels.h: a row per kernel, whoever launched it. */
+/* test_kernels.c - analyze/kernels.h: a row per kernel, over all its callers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@ static void near_times_come_back(void **state)
     (void)state;
     struct moment_times times = { 0 };
     moment_times_resize(&times, 1000);
-    for (moment_id m = 1000; m-- > 0;) /* a base need not be the earliest of its block */
+    for (moment_id m = 1000; m-- > 0;) /* a base is not always the earliest of its block */
         moment_times_set(&times, m, time_of(m));
     for (moment_id m = 0; m < 1000; m++)
         assert_int_equal(moment_times_get(&times, m), time_of(m));

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/runs.h"
 #include "cli/convert/convert.h"
 #include "cli/convert/perfetto_plan.h"
 #include "cli/convert/wire_put.h"
@@ -128,6 +129,34 @@ static void ends_of_torch_close_in_the_order_of_begins(void **state)
     buffer_release(&text);
 }
 
+/*
+ * torch cuts times to whole ns: w 10..40 and x 15..40 in it end 1 ns before y 20..41, which x called, and are moved by that.
+ * z 30..60 crosses them for longer.
+ */
+static void callers_that_torch_ends_too_early_are_moved(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t begin, end, moved;
+    } slices[] = { { "w", 10, 40, 1 }, { "x", 15, 40, 1 }, { "y", 20, 41, 0 }, { "z", 30, 60, 0 } };
+    struct buffer text = { 0 };
+    put_snapshot(&text, 1000, 6, 1000, 1, 1000);
+    put_thread(&text, 2, 7, 8);
+    for (size_t i = 0; i < 4; i++)
+        put_event(&text, 1000 + slices[i].begin, 1, 2, slices[i].name);
+    for (size_t i = 0; i < 4; i++)
+        put_event(&text, 1000 + slices[i].end, 2, 2, NULL);
+    struct trace *trace = read_bytes(text.at, text.count);
+    for (event_id e = 0; e < 4; e++) {
+        assert_string_equal(trace_name(trace, e), slices[e].name);
+        assert_int_equal(trace_start_ns(trace, e), slices[e].begin + slices[e].moved);
+        assert_int_equal(trace_end_ns(trace, e), slices[e].end + slices[e].moved);
+    }
+    trace_free(trace);
+    buffer_release(&text);
+}
+
 /* MONOTONIC 400 was BOOTTIME 1000: an event at MONOTONIC 450 began at 1050. The snapshot comes late. */
 static void clocks_are_converted_by_snapshots(void **state)
 {
@@ -187,6 +216,68 @@ static void slices_that_cross_get_a_lane_of_their_own(void **state)
     trace_free(trace);
 }
 
+/* New: TRACE written as a Perfetto file and read again. */
+static struct trace *write_and_read(const struct trace *trace)
+{
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&bytes, &len);
+    struct convert_args args = { 0 };
+    struct buffer summary = { 0 };
+    struct tpa_error err = { 0 };
+    assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, &err));
+    fclose(out);
+    struct trace *back = read_bytes(bytes, len);
+    buffer_release(&summary);
+    free(bytes);
+    return back;
+}
+
+static bool is_begun_later(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = *(const event_id *)left, b = *(const event_id *)right;
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
+}
+
+/*
+ * Analyses nest events by start, the longer first, and of equal ones in the order of the trace, also where calls are moved from one
+ * thread to another. That order is kept, with many starts and ends at one moment, on all threads.
+ */
+static void events_of_one_moment_keep_their_order(void **state)
+{
+    enum { COUNT = 40, SEEDS = 200 };
+    (void)state;
+    uint64_t random = 1;
+    for (int seed = 0; seed < SEEDS; seed++) {
+        struct small small = small_begin(0);
+        int64_t unit_ns = seed % 2 ? 1 : 1000;
+        for (int i = 0; i < COUNT; i++) {
+            char name[16];
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            snprintf(name, sizeof name, "e%d", i);
+            small_host(&small, (int64_t)(random >> 60) % 3, "cpu_op", name,
+                       (int64_t)(random >> 50 & 7) * unit_ns, (int64_t)(random >> 40 & 3) * unit_ns);
+        }
+        struct trace *trace = small_end(&small), *back = write_and_read(trace);
+        event_id order[COUNT];
+        for (event_id e = 0; e < COUNT; e++)
+            order[e] = e;
+        runs_sort(order, COUNT, sizeof *order, is_begun_later, trace);
+        assert_int_equal(back->event_count, COUNT);
+        for (event_id e = 0; e < COUNT; e++) {
+            assert_string_equal(trace_name(back, e), trace_name(trace, order[e]));
+            assert_int_equal(trace_start_ns(back, e), trace_start_ns(trace, order[e]));
+            assert_int_equal(trace_dur_ns(back, e), trace_dur_ns(trace, order[e]));
+            assert_int_equal(back->tracks[back->track[e]].tid, trace->tracks[trace->track[order[e]]].tid);
+        }
+        trace_free(back);
+        trace_free(trace);
+    }
+}
+
 static void what_is_written_is_read_back(void **state)
 {
     (void)state;
@@ -199,16 +290,7 @@ static void what_is_written_is_read_back(void **state)
     small_host(&small, 1, "cpu_op", "crosses", 20, 50);
     small_device(&small, 9, "kernel", "gemm", 30, 20);
     small_arg(&small, ARG_CORRELATION, 7);
-    struct trace *trace = small_end(&small);
-    char *bytes = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&bytes, &len);
-    struct convert_args args = { 0 };
-    struct buffer summary = { 0 };
-    struct tpa_error err = { 0 };
-    assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, &err));
-    fclose(out);
-    struct trace *back = read_bytes(bytes, len);
+    struct trace *trace = small_end(&small), *back = write_and_read(trace);
     assert_int_equal(back->event_count, trace->event_count);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id same = 0;
@@ -230,8 +312,6 @@ static void what_is_written_is_read_back(void **state)
     assert_int_equal(back->flow_count, 2); /* from the call to the kernel */
     trace_free(back);
     trace_free(trace);
-    buffer_release(&summary);
-    free(bytes);
 }
 
 int main(void)
@@ -239,8 +319,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_close_the_innermost_slice),
         cmocka_unit_test(ends_of_torch_close_in_the_order_of_begins),
+        cmocka_unit_test(callers_that_torch_ends_too_early_are_moved),
         cmocka_unit_test(clocks_are_converted_by_snapshots),
         cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
+        cmocka_unit_test(events_of_one_moment_keep_their_order),
         cmocka_unit_test(what_is_written_is_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

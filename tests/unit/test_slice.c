@@ -77,8 +77,8 @@ static void arrows_of_a_category_are_replaced(void **state)
     trace_replace_flows(trace, "other", flows, 2);
     trace_replace_flows(trace, "collective", flows, 1);
     assert_int_equal(trace->flow_count, 3);
-    assert_string_equal(names_text(trace->texts, trace->flows[0].category), "other");
-    assert_string_equal(names_text(trace->texts, trace->flows[2].name), "collective");
+    assert_string_equal(names_text(trace->texts, trace_flow(trace, 0).category), "other");
+    assert_string_equal(names_text(trace->texts, trace_flow(trace, 2).name), "collective");
     trace_free(trace);
 }
 

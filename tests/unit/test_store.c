@@ -301,7 +301,7 @@ static void other_versions_are_refused_untouched(void **state)
     assert_int_not_equal(access("perf.db", F_OK), 0);
 }
 
-/* Bytes of a page in the middle are overwritten: whoever wants to write is told so, and nothing is written. */
+/* Bytes of a page in the middle are overwritten: writing fails with an error, and nothing is written. */
 static void a_damaged_store_is_not_written_to(void **state)
 {
     (void)state;

@@ -106,11 +106,11 @@ static char *dump_meaning(const struct trace *trace)
         buffer_putc(&out, '\n');
     }
     for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        buffer_printf(&out, "flow %c %" PRId64 " @%" PRId64 " %u %d ", flow->phase, flow->id, flow->ts_ns,
-                      flow->track, flow->bind_enclosing);
-        dump_text(&out, trace, flow->category);
-        dump_text(&out, trace, flow->name);
+        const struct trace_flow flow = trace_flow(trace, i);
+        buffer_printf(&out, "flow %c %" PRId64 " @%" PRId64 " %u %d ", flow.phase, flow.id, flow.ts_ns,
+                      flow.track, flow.bind_enclosing);
+        dump_text(&out, trace, flow.category);
+        dump_text(&out, trace, flow.name);
         buffer_putc(&out, '\n');
     }
     for (size_t i = 0; i < trace->sample_count; i++) {

@@ -308,7 +308,7 @@ static void memory_records_tell_what_is_in_use(void **state)
     struct buffer bytes = { 0 };
     struct tpafile_writer *log = tpa_writer(&bytes, 64);
     add_facts(log);
-    add_memory(log, 30, 1, 5, 70, TPAFILE_NONE, 3); /* later than the next: the log need not be in order */
+    add_memory(log, 30, 1, 5, 70, TPAFILE_NONE, 3); /* later than the next: logs may be out of order */
     add_memory(log, 20, 1, 3, 1000, 1500, 2);       /* 500 were in use before the log began */
     add_memory(log, 40, 1, 2, 9, TPAFILE_NONE, 4);
     add_memory(log, 50, 2, 3, 1000, 500, 5);

@@ -277,7 +277,7 @@ static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
     struct trace *trace = read_odd(&(struct odd){ "stream", 0, 20, 1, 0, 7, 0, 's' });
     assert_int_equal(trace->flow_count, 1);
     assert_int_equal(trace->sample_count, 1);
-    name_id ids[] = { trace->flows[0].category, trace->flows[0].name, trace->samples[0].counter };
+    name_id ids[] = { trace_flow(trace, 0).category, trace_flow(trace, 0).name, trace->samples[0].counter };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         assert_int_not_equal(ids[i], NAME_NONE);
         assert_string_equal(names_text(trace->texts, ids[i]), "");
@@ -285,7 +285,7 @@ static void flows_and_samples_without_a_name_have_an_empty_one(void **state)
     trace_free(trace);
 }
 
-/* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is asked before they are decoded, whoever reads. */
+/* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is checked before they are decoded, by one thread or four. */
 static void a_small_file_is_refused_before_it_is_decoded(void **state)
 {
     (void)state;

@@ -143,9 +143,9 @@ static inline void dump_everything(struct buffer *out, const struct trace *trace
             track->process_labels, track->thread_name, track->process_sort_index, track->thread_sort_index);
     }
     for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        buffer_printf(out, "flow %c %" PRId64 " @%" PRId64 " %u %u %u %d\n", flow->phase, flow->id,
-                      flow->ts_ns, flow->category, flow->name, flow->track, flow->bind_enclosing);
+        const struct trace_flow flow = trace_flow(trace, i);
+        buffer_printf(out, "flow %c %" PRId64 " @%" PRId64 " %u %u %u %d\n", flow.phase, flow.id, flow.ts_ns,
+                      flow.category, flow.name, flow.track, flow.bind_enclosing);
     }
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];

@@ -1,0 +1,50 @@
+/* flow_columns.c - see flow_columns.h. */
+#include "trace/flow_columns.h"
+
+static void add_some(struct flow_columns *flows, const struct trace_flow *added, size_t count)
+{
+    int64_t values[PACKED_VALUES];
+#define ADD(column, member)                                                                                  \
+    for (size_t i = 0; i < count; i++)                                                                       \
+        values[i] = added[i].member;                                                                         \
+    packing_add_all(&flows->of[column], values, count)
+    ADD(FLOW_TIME, ts_ns);
+    ADD(FLOW_ID, id);
+    ADD(FLOW_TRACK, track);
+    ADD(FLOW_PHASE, phase);
+    ADD(FLOW_CATEGORY, category);
+    ADD(FLOW_NAME, name);
+    ADD(FLOW_BIND_ENCLOSING, bind_enclosing);
+#undef ADD
+}
+
+void flow_columns_add(struct flow_columns *flows, const struct trace_flow *added, size_t count)
+{
+    for (size_t i = 0; i < count; i += PACKED_VALUES)
+        add_some(flows, added + i, count - i < PACKED_VALUES ? count - i : PACKED_VALUES);
+}
+
+struct trace_flow flow_columns_at(const struct flow_columns *flows, size_t i)
+{
+    return (struct trace_flow){
+        .ts_ns = packing_value(&flows->of[FLOW_TIME], i),
+        .id = packing_value(&flows->of[FLOW_ID], i),
+        .track = (track_id)packing_value(&flows->of[FLOW_TRACK], i),
+        .phase = (char)packing_value(&flows->of[FLOW_PHASE], i),
+        .category = (name_id)packing_value(&flows->of[FLOW_CATEGORY], i),
+        .name = (name_id)packing_value(&flows->of[FLOW_NAME], i),
+        .bind_enclosing = packing_value(&flows->of[FLOW_BIND_ENCLOSING], i),
+    };
+}
+
+void flow_columns_finish(struct flow_columns *flows)
+{
+    for (int column = 0; column < FLOW_COLUMNS; column++)
+        packing_finish(&flows->of[column]);
+}
+
+void flow_columns_release(struct flow_columns *flows)
+{
+    for (int column = 0; column < FLOW_COLUMNS; column++)
+        packing_release(&flows->of[column]);
+}
