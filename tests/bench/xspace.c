@@ -14,7 +14,7 @@
 #include "ingest/wire.h"
 
 #if TPA_HAVE_PROTOBUF_C
-#include "xspace.pb-c.h"
+#include <xspace.pb-c.h>
 #endif
 #include <stdio.h>
 #include <stdlib.h>
