@@ -3,7 +3,7 @@
 
 static void add_some(struct flow_columns *flows, const struct trace_flow *added, size_t count)
 {
-    int64_t values[PACKED_VALUES];
+    int64_t values[PACKED_VALUES] = { 0 };
 #define ADD(column, member)                                                                                  \
     for (size_t i = 0; i < count; i++)                                                                       \
         values[i] = added[i].member;                                                                         \
