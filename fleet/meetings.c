@@ -307,6 +307,8 @@ static void join_sums(struct fleet_meetings *meetings, size_t first)
 {
     struct fleet_group_sum *sums = meetings->groups.at;
     size_t kept = first;
+    if (meetings->groups.count == first)
+        return;
     runs_sort(sums + first, meetings->groups.count - first, sizeof *sums, is_later_sum, NULL);
     for (size_t i = first; i < meetings->groups.count; i++) {
         if (kept == first || compare_sums(&sums[kept - 1], &sums[i]) != 0) {
