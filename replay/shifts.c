@@ -53,7 +53,8 @@ static void widen(struct shifts_block *block, unsigned bytes)
 {
     static const size_t ends[] = { [2] = offsetof(struct shifts_apart, high),
                                    [3] = offsetof(struct shifts_apart, high) + SHIFTS_OF_BLOCK,
-                                   [4] = offsetof(struct shifts_apart, four) + 4 * SHIFTS_OF_BLOCK,
+                                   [4] = offsetof(struct shifts_apart, four) +
+                                         sizeof(int32_t) * SHIFTS_OF_BLOCK,
                                    [8] = sizeof(struct shifts_apart) };
     struct shifts_apart *wider = mem_zalloc(1, ends[bytes]);
     wider->bytes = (uint16_t)bytes;

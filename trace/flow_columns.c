@@ -4,17 +4,17 @@
 static void add_some(struct flow_columns *flows, const struct trace_flow *added, size_t count)
 {
     int64_t values[PACKED_VALUES] = { 0 };
-#define ADD(column, member)                                                                                  \
+#define ADD(column, value)                                                                                   \
     for (size_t i = 0; i < count; i++)                                                                       \
-        values[i] = added[i].member;                                                                         \
+        values[i] = value;                                                                                   \
     packing_add_all(&flows->of[column], values, count)
-    ADD(FLOW_TIME, ts_ns);
-    ADD(FLOW_ID, id);
-    ADD(FLOW_TRACK, track);
-    ADD(FLOW_PHASE, phase);
-    ADD(FLOW_CATEGORY, category);
-    ADD(FLOW_NAME, name);
-    ADD(FLOW_BIND_ENCLOSING, bind_enclosing);
+    ADD(FLOW_TIME, added[i].ts_ns);
+    ADD(FLOW_ID, added[i].id);
+    ADD(FLOW_TRACK, added[i].track);
+    ADD(FLOW_PHASE, (unsigned char)added[i].phase);
+    ADD(FLOW_CATEGORY, added[i].category);
+    ADD(FLOW_NAME, added[i].name);
+    ADD(FLOW_BIND_ENCLOSING, added[i].bind_enclosing);
 #undef ADD
 }
 

@@ -41,7 +41,8 @@ static uint64_t reserved_bytes(const struct trace_storage *storage)
 {
     uint64_t packed = storage->start_ns.bytes - packing_used(&storage->start_ns) + storage->dur_ns.bytes -
                       packing_used(&storage->dur_ns);
-    return held_bytes(storage) + (storage->capacity - storage->count) * event_bytes(storage) + packed;
+    return held_bytes(storage) + (uint64_t)(storage->capacity - storage->count) * event_bytes(storage) +
+           packed;
 }
 
 /* How many events there will be, if the rest of the file is as what was read of it. */
@@ -85,7 +86,7 @@ bool builder_check_room(struct trace_builder *builder, struct tpa_error *err)
     double need = events * (held / (double)storage->count + work) - held;
     if (room.counts_reserved) { /* what the columns have in advance counts already, and will once they have grown again */
         room.bytes += reserved_bytes(storage) - held_bytes(storage);
-        need += (double)(reserved_bytes(storage) / 4);
+        need += (double)reserved_bytes(storage) / 4;
     }
     bool is_early = builder->read_of > 0 && builder->read < builder->read_of / 10;
     return need <= (double)room.bytes * (is_early ? 2 : 1) || fail(&room, events, need, err);

@@ -2,6 +2,7 @@
 #include "cli/convert/perfetto_plan.h"
 
 #include "base/runs.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* The number of lanes that are tried for a slice, before it gets a new one. */
@@ -128,6 +129,7 @@ static uint32_t choose_lane(struct planning *planning, event_id e)
     if (group->lanes.count == 0 && !is_async)
         return add_lane(planning, group, plan->uuid_of[track]);
     size_t tried = group->lanes.count < MOST_LANES_TRIED ? group->lanes.count : MOST_LANES_TRIED;
+    assert(tried == 0 || planning->lanes.at); /* groups name lanes that are there */
     for (size_t i = 0; i < tried; i++)
         if (fits(plan->trace, &planning->lanes.at[group->lanes.at[i]], e))
             return group->lanes.at[i];
