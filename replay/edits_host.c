@@ -495,13 +495,30 @@ static void scale_span(const struct editing *editing, event_id span, double fact
     editing->effect->count++;
 }
 
-/* What the uses of one name in one file usually take: their median; 0 of a single one. */
-static int64_t usual_of(const struct use *uses, size_t count)
+/* Is the use at I of USES, from FIRST on those of one name, the first, or the first of what it launched? */
+static bool is_first_use(const struct use *uses, size_t first, size_t i)
 {
-    int64_t *own = mem_alloc(mem_times(count + 1, sizeof *own));
-    for (size_t i = 0; i < count; i++)
-        own[i] = uses[i].own_ns;
-    int64_t median_ns = count > 1 ? stats_of(own, count).median : 0;
+    return i == first || uses[i].launched != uses[i - 1].launched;
+}
+
+/*
+ * What the uses of one name in one file, from FIRST to END, usually take: the median of those that are no first ones, as these may be
+ * as many as the others; with too few of them that of all; 0 of a single one.
+ */
+static int64_t usual_of(const struct use *uses, size_t first, size_t end)
+{
+    enum { ENOUGH = 3 };
+    int64_t *own = mem_alloc(mem_times(end - first + 1, sizeof *own));
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        if (!is_first_use(uses, first, i))
+            own[count++] = uses[i].own_ns;
+    if (count < ENOUGH) {
+        count = end - first;
+        for (size_t i = 0; i < count; i++)
+            own[i] = uses[first + i].own_ns;
+    }
+    int64_t median_ns = end - first > 1 ? stats_of(own, count).median : 0;
     free(own);
     return median_ns;
 }
@@ -527,11 +544,11 @@ void edit_no_first_use(const struct editing *editing)
         const struct use *of = &uses.at[first];
         for (end = first; end < uses.count && uses.at[end].file == of->file && uses.at[end].name == of->name;)
             end++;
-        int64_t usual_ns = usual_of(of, end - first);
+        int64_t usual_ns = usual_of(uses.at, first, end);
         if (end - first < 3 && !may_be_set_up(editing, of, sorts[of->name]))
             continue;
         for (size_t i = first; i < end; i++) {
-            bool is_first = i == first || uses.at[i].launched != uses.at[i - 1].launched;
+            bool is_first = is_first_use(uses.at, first, i);
             int64_t own_ns = uses.at[i].own_ns;
             if (is_first && own_ns / TIMES_USUAL > usual_ns && own_ns - usual_ns > LEAST_EXTRA_NS)
                 scale_span(editing, uses.at[i].span, (double)usual_ns / (double)own_ns);

@@ -381,6 +381,31 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
 }
 
 /*
+ * In us: four kernels, each launched twice, for 1000 at first and for 10 then; half of the launches are first ones. Launches usually
+ * take 10, as those do that are no first ones: 8 of them, a pause of 20 after each, and the 100 of the operator that follows.
+ */
+static void first_uses_do_not_count_as_usual(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = { "a", "b", "c", "d" };
+    draw_begin(&wants);
+    int64_t at = 0, correlation = 1;
+    for (int k = 0; k < 4; k++) {
+        for (int again = 0; again < 2; again++, correlation++) {
+            int64_t ns = again ? 10000 : 1000000;
+            draw_call("cudaLaunchKernel", 1, at, ns, correlation);
+            draw_work("kernel", kernels[k], 0, 7, at + ns + 1000, 2000, correlation);
+            at += ns + 20000;
+        }
+    }
+    draw_host("cpu_op", "last", 1, at, 100000);
+    struct trace *trace = draw_end();
+    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 339990,
+                    340000); /* factors are of 24 bits */
+    trace_free(trace);
+}
+
+/*
  * In us: two streams whose kernels, launched 50 ahead, always began just when one of the other had ended: 50-150, 151-251. Where the file
  * records no waits of streams, the second waited for the first, as it may have; else it did not: launched at once, both run from 50 on.
  */
@@ -884,6 +909,7 @@ int main(void)
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
+        cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
         cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
