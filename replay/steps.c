@@ -242,6 +242,27 @@ static void pace(struct step_time *one, const struct device_time *before, const 
     }
 }
 
+/*
+ * Do the devices keep up with the host in the replay, from the end of the first step's work to that of the last? Then one step in
+ * which they need longer is followed by another in which they need less, and the host is the measure of both.
+ */
+static bool keep_up(const struct step_time *first, const struct step_time *end)
+{
+    enum { LEAST_STEPS = 3 };
+    const double more = 1.01;
+    double host_ns = 0, devices_ns = 0;
+    size_t count = 0;
+    for (const struct step_time *one = first + 1; one < end; one++) {
+        if (!one->is_period || one->device_now_ns <= 0)
+            continue;
+        int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
+        host_ns += (double)one->host_then_ns;
+        devices_ns += (double)(one->device_then_ns - ahead_ns);
+        count++;
+    }
+    return count >= LEAST_STEPS && devices_ns <= more * host_ns;
+}
+
 /* Do devices fall behind in the steps from FIRST to END: from one end of their work to the next more than from begin to begin? */
 static bool fall_behind(const struct step_time *first, const struct step_time *end)
 {
@@ -297,6 +318,10 @@ static void pace_by_devices(struct step_time *first, const struct step_time *end
             }
         return;
     }
+    if (keep_up(first, end))
+        for (struct step_time *one = first; one < end; one++)
+            if (one->is_period)
+                one->then_ns = one->host_then_ns;
     if (!fall_behind(first, end))
         return;
     for (struct step_time *one = first; one < end; one++) {
@@ -345,7 +370,7 @@ static void find_then(struct step_time *one, const struct replay *replay, const 
         end_then_ns = host_time(replay, end_thread, end_ns);
     }
     one->begin_then_ns = start_then_ns;
-    one->then_ns = end_then_ns - start_then_ns;
+    one->then_ns = one->host_then_ns = end_then_ns - start_then_ns;
 }
 
 static void add_steps(struct step_times *times, const struct replay *replay, const struct gathering *gathered)

@@ -12,6 +12,9 @@
  * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
  * recording, because it ran ahead there already, they may need more in the replay.
  *
+ * That does not hold where the devices keep up: of three periods and more that follow another, they need no more than 1 % more than
+ * the host, all together. Then one that takes them longer is followed by one that takes them less.
+ *
  * Where that is so for all steps of a file, whose devices take longer for them than the host (together 5 % and more), the devices fall
  * behind until the host waits for them once at the end, or for room in a full queue. Then a step takes what they need, now and then:
  * that is what the job repeats in.
@@ -37,6 +40,7 @@ struct step_time {
     int64_t begin_then_ns; /* when its replay begins; earlier where what came before takes less */
     moment_id start, end;  /* of its thread; MOMENT_NONE: there are no such moments */
     int64_t now_ns, then_ns;
+    int64_t host_then_ns; /* then, if the devices do not matter */
     int64_t device_now_ns,
         device_then_ns; /* what the devices needed; 0: nothing is known, or they did nothing */
 };

@@ -381,6 +381,29 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
 }
 
 /*
+ * In us: steps of 100, whose kernels end at 95; every second one is launched 10 later and is 10 shorter. Without them the devices are
+ * done after 110 and 90 by turns. The host waits for neither, so that a step takes 100 as before.
+ */
+static void devices_that_keep_up_are_not_the_step(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t step = 0; step < 6; step++) {
+        int64_t at = 100000 * step, late = step % 2 * 10000;
+        char name[24];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, at, 100000);
+        draw_host("cpu_op", "op", 1, at, 100000);
+        draw_call("cudaLaunchKernel", 1, at + 50000 + late, 1000, step + 1);
+        draw_work("kernel", "k", 0, 7, at + 55000 + late, 40000 - late, step + 1);
+    }
+    struct trace *trace = draw_end();
+    struct edit gone = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "k", .factor = 0 };
+    assert_int_equal(then_with(trace, gone, false), 100000);
+    trace_free(trace);
+}
+
+/*
  * In us: four kernels, each launched twice, for 1000 at first and for 10 then; half of the launches are first ones. Launches usually
  * take 10, as those do that are no first ones: 8 of them, a pause of 20 after each, and the 100 of the operator that follows.
  */
@@ -909,6 +932,7 @@ int main(void)
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
+        cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
         cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
