@@ -30,11 +30,11 @@ struct replayed {
 
 /* The operations of one stream of a replay, or of all streams if TRACK is unused. */
 struct part {
-    size_t first, count; /* in matching->works */
+    size_t first, count; /* in matching->operations */
 };
 
 struct replay {
-    size_t first, count; /* in matching->works: stream after stream, each by start */
+    size_t first, count; /* in matching->operations: stream after stream, each by start */
     int64_t graph_id;    /* -1: not recorded */
     uint32_t sort;
 };

@@ -2,8 +2,8 @@
  * parts.h - what the files of analyze/sequences share.
  *
  *     struct stream_operations operations = stream_operations_open(trace, selection, by_steps);
- *     for (size_t s = 0; s < works.streams.count; s++)
- *         for (size_t i = works.streams.at[s].first; ...)
+ *     for (size_t s = 0; s < operations.streams.count; s++)
+ *         for (size_t i = operations.streams.at[s].first; ...)
  *             ...
  *     stream_operations_release(&operations);
  */

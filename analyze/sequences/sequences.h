@@ -3,7 +3,7 @@
  * fused.
  *
  *     struct sequences *sequences = sequences_analyze(trace, selection, BY(DEVICE), &sequence_defaults);
- *     printf("%" PRId64 " operations in %" PRId64 " runs\n", sequences->total.works, sequences->total.runs);
+ *     printf("%" PRId64 " operations in %" PRId64 " runs\n", sequences->total.operations, sequences->total.runs);
  *     sequences_free(sequences);
  *
  * An operation is a kernel, copy or memset. Operations in a row are neighbours on one stream, by start and then by
