@@ -341,8 +341,8 @@ static int64_t host_time(const struct replay *replay, uint32_t thread, int64_t n
 /* When the step that only DEVICES mark, and that began at NS, begins in REPLAY: with its first work. */
 static int64_t device_begin(const struct replay *replay, const struct device_time *devices, int64_t ns)
 {
-    return devices->any ? ns + replay_kept_time_of(replay, devices->first) -
-                              replay_recorded_ns(replay->graph, devices->first)
+    return devices->any ? ns + (replay_kept_time_of(replay, devices->first) -
+                                replay_recorded_ns(replay->graph, devices->first))
                         : ns;
 }
 
@@ -359,7 +359,7 @@ static void find_then(struct step_time *one, const struct replay *replay, const 
     if (step->of_devices) {
         start_then_ns = device_begin(replay, devices, one->start_ns);
         end_then_ns = one->is_period ? device_begin(replay, &devices[1], end_ns)
-                      : devices->any ? end_ns + devices->end_then_ns - devices->end_now_ns
+                      : devices->any ? end_ns + (devices->end_then_ns - devices->end_now_ns)
                                      : end_ns;
     } else {
         uint32_t thread = thread_of_step(graph, first, step),

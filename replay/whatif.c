@@ -2,6 +2,7 @@
 #include "replay/whatif.h"
 
 #include "base/memory.h"
+#include "base/sum.h"
 #include "replay/view.h"
 #include <stdlib.h>
 
@@ -87,7 +88,8 @@ static void replay_step(struct whatif *whatif, const struct step_time *step, con
 {
     bool lacks = step->number == INT64_MIN; /* it is all that was recorded */
     if (!lacks) {
-        struct near_step near = { step->start_ns - 2 * step->now_ns, step->start_ns + 2 * step->now_ns };
+        int64_t two_ns = sum_plus(step->now_ns, step->now_ns); /* of any length */
+        struct near_step near = { sum_plus(step->start_ns, -two_ns), sum_plus(step->start_ns, two_ns) };
         struct replay *replay = replay_pass_by(whatif->graph, changes, is_near, &near);
         find_parts_then(whatif, step, replay, changes, &lacks);
         replay_free(replay);

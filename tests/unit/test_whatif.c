@@ -380,6 +380,22 @@ static void a_path_finds_what_began_long_before_its_step(void **state)
     trace_free(trace);
 }
 
+/* Two steps as far apart as times can be: no window around the first fits 64 bits. Half of its operator is gone, and the pause stays. */
+static void a_step_may_be_as_long_as_time(void **state)
+{
+    (void)state;
+    const int64_t far_ns = INT64_C(2200000000000000000), long_ns = INT64_C(1000000000000000000);
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#0", 1, -far_ns, long_ns);
+    draw_host("cpu_op", "op", 1, -far_ns, long_ns);
+    draw_host("user_annotation", "ProfilerStep#1", 1, far_ns, 1000);
+    draw_host("cpu_op", "op", 1, far_ns, 1000);
+    struct trace *trace = draw_end();
+    struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
+    assert_int_equal(then_with(trace, half, false), 2 * far_ns - long_ns / 2);
+    trace_free(trace);
+}
+
 /*
  * In us: steps of 100, whose kernels end at 95; every second one is launched 10 later and is 10 shorter. Without them the devices are
  * done after 110 and 90 by turns. The host waits for neither, so that a step takes 100 as before.
@@ -932,6 +948,7 @@ int main(void)
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
+        cmocka_unit_test(a_step_may_be_as_long_as_time),
         cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
