@@ -102,7 +102,8 @@ function addLegend(view) {
             legend.append(element("li", "", [element("b", `${kind.group}:`)]));
         group = kind.group;
         const swatch = element("i");
-        swatch.style.background = `var(${kind.color})`;
+        swatch.style.backgroundColor = `var(${kind.color})`;
+        swatch.classList.toggle("striped", kind.group === "idle");
         legend.append(element("li", "", [swatch, kind.title]));
     });
 }
