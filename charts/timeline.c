@@ -427,7 +427,7 @@ static void add_files(struct timeline_making *making)
         *VEC_PUSH(&making->timeline->files) = (struct timeline_file){
             .rank = selection_rank(trace, file),
             .origin_ns = trace_file_span(trace, file).start_ns + making->shift_ns[file],
-            .name = slash ? slash + 1 : trace->files[file].path,
+            .name = arena_printf(&making->timeline->arena, "%s", slash ? slash + 1 : trace->files[file].path),
         };
     }
 }

@@ -141,19 +141,21 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
     put(page, "</div>\n");
 }
 
-/* What the page may still grow by, less what follows timelines. */
+/* What the next timeline may take: its part of what the page may still grow by, less what follows timelines. */
 static size_t find_room(struct writing *page)
 {
     size_t least = 10000, used = page->after + page->text.count;
     fflush(page->out);
     used += *page->written;
-    return used + least < page->budget ? page->budget - used : least;
+    size_t room = used < page->budget ? (page->budget - used) / page->timelines : 0;
+    return room > least ? room : least;
 }
 
 static bool put_timeline(struct writing *page, const struct timeline *timeline)
 {
     page->views++;
     page_add_timeline(&page->text, timeline, page->views, find_room(page));
+    page->timelines--;
     return output_drain(&page->text, page->out, page->err);
 }
 
@@ -357,6 +359,8 @@ static bool put_together(const struct page *page, size_t behind, char **text, si
                                .written = size,
                                .names = readable_open(LONGEST_NAME) };
     bool good = true;
+    for (size_t i = 0; i < page->sections.count; i++)
+        writing.timelines += page->sections.at[i].timelines.count;
     put_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = put_section(&writing, &page->sections.at[i]);

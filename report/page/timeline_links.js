@@ -125,7 +125,7 @@ function findRows() {
     for (const card of document.querySelectorAll(".findings li[data-place]"))
         for (const key of [card.dataset.place, ...[...card.querySelectorAll("a")].map((made) => made.getAttribute("href").split("@")[0])])
             add(key, card);
-    for (const row of document.querySelectorAll(".table tbody tr[id]")) {
+    for (const row of document.querySelectorAll(".table tbody tr[id], .twins tbody tr[id]")) {
         for (const cell of row.cells)
             if (cell.classList.contains("name") || cell.classList.contains("text"))
                 add(nameOfCell(cell), row);
@@ -385,6 +385,10 @@ function linkCalls(view) {
 }
 
 function linkTables() {
+    if (timelines.some((view) => view.recording.data.side)) {
+        linkSides();
+        return;
+    }
     if (!timelines.length && flames.length)
         linkCalls(flames[0]);
     for (const view of timelines.filter((of, number) => number === 0 || of.recording.data.alive)) {
