@@ -384,7 +384,30 @@ function linkCalls(view) {
             addPlace(cell, `#call=${encodeURIComponent(textOf(cell))}`, "in the call tree");
 }
 
+/* Of nightly runs, rows lead to the chart of their figure over the runs, and back: "step time, run by run". */
+function linkHistory() {
+    const charts = [...document.querySelectorAll("figure > figcaption")].filter((title) => title.textContent.endsWith(", run by run"));
+    for (const row of charts.length ? document.querySelectorAll(".table tbody tr") : []) {
+        const cell = namingCell(row), name = textOf(cell), place = charts.findIndex((title) => title.textContent === `${name}, run by run`);
+        if (place < 0)
+            continue;
+        const [chart] = charts.splice(place, 1); /* charts come in the order of rows: an operator and a kernel may have one name */
+        addLink(cell, `#${chart.parentElement.id}`, "over the runs");
+        for (const card of document.querySelectorAll(".findings li")) {
+            const heading = card.querySelector("h3"), section = card.querySelector(`a[href="#${row.closest("section").id}"]`);
+            if (section && (heading.title || heading.textContent) === name) {
+                section.hash = row.id;
+                addLink(card.querySelector(".saves") || heading, `#${chart.parentElement.id}`, "over the runs");
+            }
+        }
+        const back = link("its row", `#${row.id}`);
+        back.className = "place";
+        chart.append(back);
+    }
+}
+
 function linkTables() {
+    linkHistory();
     if (timelines.some((view) => view.recording.data.side)) {
         linkSides();
         return;
