@@ -314,6 +314,41 @@ static void what_is_written_is_read_back(void **state)
     trace_free(trace);
 }
 
+/* An element of a list: TEXT. */
+static void put_element(struct buffer *out, const char *text)
+{
+    size_t element = wire_open(out, 12);
+    wire_put_text(out, 6, text, strlen(text));
+    wire_close(out, element);
+}
+
+/* Lists within a debug annotation have nothing that says "empty": some producers write the text "[]". */
+static void empty_lists_may_be_texts(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Input Dims", "Concrete Inputs" };
+    struct buffer text = { 0 };
+    size_t packet = wire_open(&text, 1);
+    wire_put_number(&text, 8, 10);
+    wire_put_number(&text, 10, 1);
+    size_t event = wire_open(&text, 11);
+    wire_put_number(&text, 9, 3);
+    wire_put_text(&text, 23, "x", 1);
+    for (int i = 0; i < 2; i++) {
+        size_t annotation = wire_open(&text, 4);
+        wire_put_text(&text, 10, names[i], strlen(names[i]));
+        put_element(&text, "[]");
+        wire_close(&text, annotation);
+    }
+    wire_close(&text, event);
+    wire_close(&text, packet);
+    struct trace *trace = read_bytes(text.at, text.count);
+    assert_string_equal(trace_arg_text(trace, ARG_INPUT_DIMS, 0), "[[]]");
+    assert_string_equal(trace_arg_text(trace, ARG_CONCRETE_INPUTS, 0), "[\"[]\"]"); /* a list of texts */
+    trace_free(trace);
+    buffer_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +359,7 @@ int main(void)
         cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
         cmocka_unit_test(events_of_one_moment_keep_their_order),
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(empty_lists_may_be_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
