@@ -71,7 +71,7 @@ struct perfetto_output {
     uint32_t first_file;
     uint32_t next_uuid;
     struct perfetto_flow_ids flow_ids;
-    struct perfetto_flows between; /* by event of ALL: arrows between ranks */
+    struct perfetto_flow_ends between; /* by event of ALL: arrows between ranks */
     struct perfetto_plan plan;
     int64_t unit_ns;                /* of the times of events: 1 or 1000 */
     uint32_t default_track;         /* the uuid with the most marks; 0: there are none */
@@ -537,7 +537,7 @@ static void put_unfinished(const struct perfetto_output *output, struct buffer *
 /* Where the last event was found among what is sorted by event. */
 struct scans {
     struct arg_scan of[ARG_COUNT];
-    size_t flow;
+    struct perfetto_flow_scan flow;
 };
 
 /* The fields of a BEGIN or an instant. */
@@ -554,13 +554,7 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
         if (arg_scan_get(&scans->of[i], e, &value))
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
-    const struct perfetto_flow_end *flows = output->flows.at;
-    size_t i = scans->flow;
-    if (i >= output->flows.count || flows[i].event < e || (i > 0 && flows[i - 1].event >= e))
-        i = perfetto_flows_first(&output->flows, e);
-    for (; i < output->flows.count && flows[i].event == e; i++)
-        wire_put_fixed64(out, 47, flows[i].id);
-    scans->flow = i;
+    perfetto_flows_put(&output->flows, &scans->flow, e, out);
 }
 
 static int64_t time_of(const struct perfetto_output *output, const struct perfetto_mark *mark)
@@ -575,32 +569,36 @@ static int64_t time_of(const struct perfetto_output *output, const struct perfet
 static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
                      size_t index, int64_t *last_ns)
 {
-    const struct perfetto_mark *mark = &output->plan.marks.at[index];
-    int64_t ts_ns = time_of(output, mark);
+    const struct perfetto_mark mark = perfetto_plan_mark(&output->plan, index);
+    int64_t ts_ns = time_of(output, &mark);
     size_t packet = wire_open(out, 1);
     wire_put_number(out, 8, (ts_ns - *last_ns) / output->unit_ns);
     *last_ns = ts_ns;
     wire_put_number(out, 10, PERFETTO_EVENTS_SEQUENCE);
-    if (mark->type != PERFETTO_END)
+    if (mark.type != PERFETTO_END)
         wire_put_number(out, 13, 2);
     size_t event = wire_open(out, 11);
-    wire_put_number(out, 9, mark->type);
-    if (mark->uuid != output->default_track)
-        wire_put_number(out, 11, mark->uuid);
-    if (mark->type != PERFETTO_END)
-        put_event(output, out, scans, mark->event);
+    wire_put_number(out, 9, mark.type);
+    if (mark.uuid != output->default_track)
+        wire_put_number(out, 11, mark.uuid);
+    if (mark.type != PERFETTO_END)
+        put_event(output, out, scans, mark.event);
     wire_close(out, event);
     wire_close(out, packet);
 }
 
 static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    struct scans scans = { .flow = 0 };
+    struct scans scans = { .flow = { 0 } };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
-    int64_t last_ns = first ? time_of(output, &output->plan.marks.at[first - 1]) : FIRST_TIME_NS;
-    for (size_t i = first; i < end && i < output->plan.marks.count; i++)
+    int64_t last_ns = FIRST_TIME_NS;
+    if (first) {
+        struct perfetto_mark before = perfetto_plan_mark(&output->plan, first - 1);
+        last_ns = time_of(output, &before);
+    }
+    for (size_t i = first; i < end && i < output->plan.mark_count; i++)
         put_mark(output, out, &scans, i, &last_ns);
 }
 
@@ -736,7 +734,7 @@ static void make_head(const void *context, size_t part, struct buffer *out)
 static void make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct perfetto_output *output = context;
-    size_t events = parts_of(output->plan.marks.count, MARKS_PER_PART);
+    size_t events = parts_of(output->plan.mark_count, MARKS_PER_PART);
     size_t samples = parts_of(output->trace->sample_count, SAMPLES_PER_PART);
     if (part == 0)
         buffer_add(out, output->head.at, output->head.count);
@@ -820,19 +818,19 @@ static void find_defaults(struct perfetto_output *output)
     uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
     output->unit_ns = FIRST_TIME_NS;
     output->default_track = 0;
-    for (size_t i = 0; i < plan->marks.count; i++) {
-        uint32_t uuid = plan->marks.at[i].uuid;
-        if (output->unit_ns != 1 && time_of(output, &plan->marks.at[i]) % FIRST_TIME_NS)
+    for (size_t i = 0; i < plan->mark_count; i++) {
+        const struct perfetto_mark mark = perfetto_plan_mark(plan, i);
+        if (output->unit_ns != 1 && time_of(output, &mark) % FIRST_TIME_NS)
             output->unit_ns = 1;
-        if (++counts[uuid] > counts[output->default_track])
-            output->default_track = uuid;
+        if (++counts[mark.uuid] > counts[output->default_track])
+            output->default_track = mark.uuid;
     }
     free(counts);
 }
 
-/* Prepare to write TRACE, whose position in ALL is READ; BETWEEN: the arrows between ranks that touch its events. */
+/* Prepare to write TRACE, whose position in ALL is READ. Takes BETWEEN: the arrows between ranks that touch its events. */
 static void prepare_part(struct perfetto_output *output, const struct trace *trace,
-                         const struct convert_read *read, const struct perfetto_flows *between)
+                         const struct convert_read *read, struct perfetto_flow_ends *between)
 {
     release_part(output);
     output->trace = trace;
@@ -842,7 +840,6 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
     output->next_uuid = output->plan.next_uuid;
     find_defaults(output);
-    output->flows.arrows = 0;
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
     output->memory = memory_records_of(trace, MEMORY_LEVELS);
@@ -862,7 +859,7 @@ static void release(struct perfetto_output *output)
     free(output->host_of);
     free(output->shift_ns);
     VEC_FREE(&output->processes);
-    perfetto_flows_release(&output->between);
+    VEC_FREE(&output->between);
     buffer_release(&output->head);
     buffer_release(&output->path);
 }
@@ -888,13 +885,12 @@ static bool begin(struct writing *writing, const struct convert_args *args, FILE
 {
     writing->packer.packing = convert_packing(args);
     writing->packer.workers = (unsigned)args->load.jobs;
-    writing->flows = writing->output.between.arrows;
     return packer_begin(&writing->file, writing->packer.packing, out, err) &&
            add_parts(writing, make_head, 1, err);
 }
 
 static bool add_part(struct writing *writing, const struct trace *trace, const struct convert_read *read,
-                     const struct perfetto_flows *between, struct tpa_error *err)
+                     struct perfetto_flow_ends *between, struct tpa_error *err)
 {
     struct perfetto_output *output = &writing->output;
     prepare_part(output, trace, read, between);
@@ -902,7 +898,7 @@ static bool add_part(struct writing *writing, const struct trace *trace, const s
     writing->flows += output->flows.arrows;
     writing->samples += trace->sample_count;
     return add_parts(writing, make_part,
-                     2 + parts_of(output->plan.marks.count, MARKS_PER_PART) +
+                     2 + parts_of(output->plan.mark_count, MARKS_PER_PART) +
                          parts_of(trace->sample_count, SAMPLES_PER_PART),
                      err);
 }
@@ -938,7 +934,7 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     free(has_samples);
     if (trace->file_count > 1) {
         struct collectives *all = collectives_open(trace);
-        perfetto_flows_between(&output->between, all);
+        writing.flows = perfetto_flows_between(&output->between, all);
         collectives_free(all);
     }
     bool fine = begin(&writing, args, out, err) &&
@@ -956,16 +952,14 @@ static bool write_file(void *context, const struct trace *trace, const struct co
                        struct tpa_error *err)
 {
     struct writing *writing = context;
-    const struct perfetto_flows *all = &writing->output.between;
-    struct perfetto_flows own = { 0 };
+    const struct perfetto_flow_ends *all = &writing->output.between;
+    struct perfetto_flow_ends own = { .first_id = all->first_id };
     size_t i = perfetto_flows_first(all, read->first_event),
            behind = perfetto_flows_first(all, read->first_event + read->kept);
     for (; i < behind; i++)
         *VEC_PUSH(&own) =
-            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].id };
-    bool fine = add_part(writing, trace, read, &own, err);
-    perfetto_flows_release(&own);
-    return fine;
+            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].number };
+    return add_part(writing, trace, read, &own, err);
 }
 
 static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
@@ -974,7 +968,7 @@ static bool write_files(struct convert_files *files, const struct convert_args *
     struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
     prepare(&writing.output, &files->numbers, files->has_samples);
     if (files->all->file_count > 1)
-        perfetto_flows_between(&writing.output.between, files->collectives);
+        writing.flows = perfetto_flows_between(&writing.output.between, files->collectives);
     bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&
                 end(&writing, err);
     tell_written(&writing, args, 0, summary);

@@ -3,16 +3,15 @@
 
 #include "base/runs.h"
 #include "base/search.h"
+#include "cli/convert/wire_put.h"
 #include "facts/attribution.h"
 #include "facts/collective_matches.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void add_flow(struct perfetto_flows *flows, uint64_t id, event_id from, event_id to)
+static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)
 {
-    *VEC_PUSH(flows) = (struct perfetto_flow_end){ from, id };
-    *VEC_PUSH(flows) = (struct perfetto_flow_end){ to, id };
-    flows->arrows++;
+    *VEC_PUSH(ends) = (struct perfetto_flow_end){ e, number };
 }
 
 static uint64_t flow_id(int kind, uint64_t number)
@@ -23,10 +22,15 @@ static uint64_t flow_id(int kind, uint64_t number)
 static void add_launches(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     struct attribution *launches = attribution_open(trace);
+    flows->is_launched = mem_zalloc(trace->event_count / 64 + 1, sizeof *flows->is_launched);
+    flows->launches.first_id = flow_id(FLOW_LAUNCH, *next);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
-        if (call != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_LAUNCH, *next + e), call, e);
+        if (call == EVENT_NONE)
+            continue;
+        add_end(&flows->launches, call, e);
+        flows->is_launched[e / 64] |= UINT64_C(1) << e % 64;
+        flows->arrows++;
     }
     attribution_free(launches);
     *next += trace->event_count;
@@ -78,6 +82,7 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
 {
     VEC_OF(struct arrow_end) ends = { 0 };
     VEC_OF(struct begin_at) begins = { 0 };
+    flows->backward.first_id = flow_id(FLOW_BACKWARD, *next);
     for (size_t i = 0; i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
         if (strncmp(names_text(trace->texts, flow.category), "fwdbwd", 6) == 0)
@@ -96,8 +101,11 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
         if (from->phase != 's' || to->id != from->id || to->file != from->file)
             continue;
         event_id a = event_of(begins.at, begins.count, from), b = event_of(begins.at, begins.count, to);
-        if (a != EVENT_NONE && b != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_BACKWARD, *next + i), a, b);
+        if (a == EVENT_NONE || b == EVENT_NONE)
+            continue;
+        add_end(&flows->backward, a, (uint32_t)i);
+        add_end(&flows->backward, b, (uint32_t)i);
+        flows->arrows++;
     }
     *next += ends.count;
     VEC_FREE(&ends);
@@ -108,48 +116,76 @@ static bool is_later_flow(const void *context, const void *left, const void *rig
 {
     (void)context;
     const struct perfetto_flow_end *a = left, *b = right;
-    return a->event > b->event || (a->event == b->event && a->id > b->id);
+    return a->event > b->event || (a->event == b->event && a->number > b->number);
 }
 
-static void sort_flows(struct perfetto_flows *flows)
+static void sort_ends(struct perfetto_flow_ends *ends)
 {
-    if (flows->count)
-        runs_sort(flows->at, flows->count, sizeof *flows->at, is_later_flow, NULL);
+    if (ends->count)
+        runs_sort(ends->at, ends->count, sizeof *ends->at, is_later_flow, NULL);
 }
 
 void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
-                         struct perfetto_flow_ids *ids, const struct perfetto_flows *collectives)
+                         struct perfetto_flow_ids *ids, struct perfetto_flow_ends *collectives)
 {
+    *flows = (struct perfetto_flows){ .collectives = *collectives };
+    *collectives = (struct perfetto_flow_ends){ 0 };
     add_launches(flows, trace, &ids->launch);
     add_backward(flows, trace, &ids->backward);
-    for (size_t i = 0; i < collectives->count; i++)
-        *VEC_PUSH(flows) = collectives->at[i];
-    sort_flows(flows);
+    sort_ends(&flows->launches);
+    sort_ends(&flows->backward);
+    sort_ends(&flows->collectives);
 }
 
 /* One collective on all ranks: from the first of its members to each of the others. */
-void perfetto_flows_between(struct perfetto_flows *flows, const struct collectives *all)
+size_t perfetto_flows_between(struct perfetto_flow_ends *ends, const struct collectives *all)
 {
     struct collective_matches *matches = collective_matches_open(all);
-    for (size_t m = 0; m < matches->count; m++) {
+    size_t arrows = matches->count;
+    ends->first_id = flow_id(FLOW_COLLECTIVE, 0);
+    for (size_t m = 0; m < arrows; m++) {
         const struct collective_match *match = &matches->at[m];
         for (size_t i = 0; i < match->count; i++)
-            *VEC_PUSH(flows) = (struct perfetto_flow_end){ all->at[matches->member[match->first + i]].event,
-                                                           flow_id(FLOW_COLLECTIVE, m) };
-        flows->arrows++;
+            add_end(ends, all->at[matches->member[match->first + i]].event, (uint32_t)m);
     }
     collective_matches_free(matches);
-    sort_flows(flows);
+    sort_ends(ends);
+    return arrows;
 }
 
-size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e)
+size_t perfetto_flows_first(const struct perfetto_flow_ends *ends, event_id e)
 {
     size_t i;
-    SEARCH(i, flows->count, flows->at[i].event < e);
+    SEARCH(i, ends->count, ends->at[i].event < e);
     return i;
+}
+
+/* Those of one kind. *NEXT: where the ends of the next event are likely to be. */
+static void put_ends(const struct perfetto_flow_ends *ends, size_t *next, event_id e, struct buffer *out)
+{
+    size_t i = *next;
+    if (i >= ends->count || ends->at[i].event < e || (i > 0 && ends->at[i - 1].event >= e))
+        i = perfetto_flows_first(ends, e);
+    for (; i < ends->count && ends->at[i].event == e; i++)
+        wire_put_fixed64(out, 47, ends->first_id + ends->at[i].number);
+    *next = i;
+}
+
+void perfetto_flows_put(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
+                        struct buffer *out)
+{
+    if (flows->is_launched && flows->is_launched[e / 64] >> e % 64 & 1)
+        wire_put_fixed64(out, 47, flows->launches.first_id + e);
+    put_ends(&flows->launches, &scan->launches, e, out);
+    put_ends(&flows->backward, &scan->backward, e, out);
+    put_ends(&flows->collectives, &scan->collectives, e, out);
 }
 
 void perfetto_flows_release(struct perfetto_flows *flows)
 {
-    VEC_FREE(flows);
+    VEC_FREE(&flows->launches);
+    VEC_FREE(&flows->backward);
+    VEC_FREE(&flows->collectives);
+    free(flows->is_launched);
+    *flows = (struct perfetto_flows){ 0 };
 }

@@ -206,15 +206,15 @@ static void slices_that_cross_get_a_lane_of_their_own(void **state)
         uint8_t type;
     } first[] = { { 0, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 }, { 3, 1 }, { 3, 2 } };
     size_t seen = 0, crossing = 0;
-    for (size_t i = 0; i < plan.marks.count; i++) {
-        const struct perfetto_mark *mark = &plan.marks.at[i];
-        if (mark->uuid != 100) {
-            assert_int_equal(mark->event, 2);
+    for (size_t i = 0; i < plan.mark_count; i++) {
+        const struct perfetto_mark mark = perfetto_plan_mark(&plan, i);
+        if (mark.uuid != 100) {
+            assert_int_equal(mark.event, 2);
             crossing++;
             continue;
         }
-        assert_int_equal(mark->event, first[seen].event);
-        assert_int_equal(mark->type, first[seen].type);
+        assert_int_equal(mark.event, first[seen].event);
+        assert_int_equal(mark.type, first[seen].type);
         seen++;
     }
     assert_int_equal(seen, 6);
