@@ -36,80 +36,76 @@ static void add_launches(struct perfetto_flows *flows, const struct trace *trace
     *next += trace->event_count;
 }
 
-/* One end of an arrow of the trace. */
+/* One end of an arrow of the trace, and the operator there. */
 struct arrow_end {
     int64_t id, ts_ns;
-    track_id track;
-    uint32_t file;
-    char phase;
+    event_id event; /* EVENT_NONE: none begins there */
+    uint32_t track : 31, is_start : 1;
 };
 
-static int compare_arrow_ends(const void *left, const void *right)
+static bool is_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct arrow_end *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
+    return a->track != b->track ? a->track > b->track : a->ts_ns > b->ts_ns;
 }
 
-/* A BEGIN of the plan by place and time. */
-struct begin_at {
-    track_id track;
-    event_id event;
-    int64_t start_ns;
-};
-
-static int compare_begins(const void *left, const void *right)
+static uint32_t file_of(const struct trace *trace, const struct arrow_end *end)
 {
-    const struct begin_at *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    return trace->tracks[end->track].file;
 }
 
-/* The operator at an end of an arrow: the one that begins there. */
-static event_id event_of(const struct begin_at *begins, size_t count, const struct arrow_end *end)
+static bool belongs_later(const void *context, const void *left, const void *right)
 {
-    struct begin_at key = { .track = end->track, .start_ns = end->ts_ns };
-    const struct begin_at *found = count ? bsearch(&key, begins, count, sizeof key, compare_begins) : NULL;
-    return found ? found->event : EVENT_NONE;
+    const struct trace *trace = context;
+    const struct arrow_end *a = left, *b = right;
+    if (file_of(trace, a) != file_of(trace, b))
+        return file_of(trace, a) > file_of(trace, b);
+    return a->id != b->id ? a->id > b->id : a->ts_ns > b->ts_ns;
+}
+
+/* Let each of the COUNT ends find its operator: the first in the trace that begins there. There are fewer ends than operators. */
+static void find_operators(struct arrow_end *ends, size_t count, const struct trace *trace)
+{
+    runs_sort(ends, count, sizeof *ends, is_behind, NULL);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_OP)
+            continue;
+        const struct arrow_end begin = { .track = trace->track[e] & INT32_MAX,
+                                         .ts_ns = trace_start_ns(trace, e) };
+        size_t i;
+        SEARCH(i, count, is_behind(NULL, &begin, &ends[i]));
+        for (; i < count && !is_behind(NULL, &ends[i], &begin); i++)
+            ends[i].event = ends[i].event == EVENT_NONE ? e : ends[i].event;
+    }
 }
 
 /* Arrows of the trace other than from a launch: from forward to backward. They point to the beginnings of operators. */
 static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     VEC_OF(struct arrow_end) ends = { 0 };
-    VEC_OF(struct begin_at) begins = { 0 };
     flows->backward.first_id = flow_id(FLOW_BACKWARD, *next);
     for (size_t i = 0; i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
         if (strncmp(names_text(trace->texts, flow.category), "fwdbwd", 6) == 0)
-            *VEC_PUSH(&ends) = (struct arrow_end){ flow.id, flow.ts_ns, flow.track,
-                                                   trace->tracks[flow.track].file, flow.phase };
+            *VEC_PUSH(&ends) = (struct arrow_end){ flow.id, flow.ts_ns, EVENT_NONE, flow.track & INT32_MAX,
+                                                   flow.phase == 's' };
     }
-    for (event_id e = 0; e < trace->event_count && ends.count; e++)
-        if (trace->kind[e] == EVENT_OP)
-            *VEC_PUSH(&begins) = (struct begin_at){ trace->track[e], e, trace_start_ns(trace, e) };
-    if (begins.count)
-        qsort(begins.at, begins.count, sizeof *begins.at, compare_begins);
-    if (ends.count)
-        qsort(ends.at, ends.count, sizeof *ends.at, compare_arrow_ends);
+    if (ends.count) {
+        find_operators(ends.at, ends.count, trace);
+        runs_sort(ends.at, ends.count, sizeof *ends.at, belongs_later, trace);
+    }
     for (size_t i = 0; i + 1 < ends.count; i++) {
         const struct arrow_end *from = &ends.at[i], *to = from + 1;
-        if (from->phase != 's' || to->id != from->id || to->file != from->file)
+        if (!from->is_start || to->id != from->id || file_of(trace, to) != file_of(trace, from) ||
+            from->event == EVENT_NONE || to->event == EVENT_NONE)
             continue;
-        event_id a = event_of(begins.at, begins.count, from), b = event_of(begins.at, begins.count, to);
-        if (a == EVENT_NONE || b == EVENT_NONE)
-            continue;
-        add_end(&flows->backward, a, (uint32_t)i);
-        add_end(&flows->backward, b, (uint32_t)i);
+        add_end(&flows->backward, from->event, (uint32_t)i);
+        add_end(&flows->backward, to->event, (uint32_t)i);
         flows->arrows++;
     }
     *next += ends.count;
     VEC_FREE(&ends);
-    VEC_FREE(&begins);
 }
 
 static bool is_later_flow(const void *context, const void *left, const void *right)
