@@ -19,6 +19,7 @@
 #include "cli/convert/convert.h"
 
 #include "base/packer.h"
+#include "base/runs.h"
 #include "base/search.h"
 #include "cli/convert/chrome_head.h"
 #include "cli/convert/files.h"
@@ -64,6 +65,19 @@ struct counter {
     uint32_t uuid;
 };
 
+/* The memory in use on a device after an event. */
+struct memory_level {
+    event_id event;
+    uint32_t uuid; /* of the device's counter */
+    int64_t bytes;
+};
+
+/* By event. FIRST_UUID: of the counter of the first device; 0: there is none. */
+struct memory_levels {
+    VEC_OF(struct memory_level);
+    uint32_t first_uuid;
+};
+
 struct perfetto_output {
     const struct trace *all;   /* all files and tracks */
     const struct trace *trace; /* whose events are written now: some of the files, or ALL */
@@ -73,6 +87,8 @@ struct perfetto_output {
     struct perfetto_flow_ids flow_ids;
     struct perfetto_flow_ends between; /* by event of ALL: arrows between ranks */
     struct perfetto_plan plan;
+    bool is_packed;                 /* the file as a whole */
+    bool has_slices;                /* else its packets are small and alike, and are compressed */
     int64_t unit_ns;                /* of the times of events: 1 or 1000 */
     uint32_t default_track;         /* the uuid with the most marks; 0: there are none */
     enum trace_arg args[ARG_COUNT]; /* that occur */
@@ -91,8 +107,7 @@ struct perfetto_output {
     struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
-    const struct memory_records *memory;
-    uint32_t *memory_uuid; /* by device of memory */
+    struct memory_levels memory;
     struct buffer head, path;
 };
 
@@ -358,19 +373,24 @@ static void put_plain_root(const struct perfetto_output *output, struct buffer *
     close_descriptor(out, packet, descriptor);
 }
 
+/* Append the packets in TEXT to OUT as one that holds them compressed. */
+static void put_compressed(struct buffer *out, const struct buffer *text)
+{
+    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
+    packer_deflate(text, out);
+    wire_close(out, packets);
+    wire_close(out, packet);
+}
+
 /* The same, compressed where it is long: the head may hold the configuration of a whole job. */
 static void put_root(const struct perfetto_output *output, struct buffer *out)
 {
     struct buffer root = { 0 };
     put_plain_root(output, &root);
-    if (root.count > LONG_ROOT) {
-        size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
-        packer_deflate(&root, out);
-        wire_close(out, packets);
-        wire_close(out, packet);
-    } else {
+    if (root.count > LONG_ROOT)
+        put_compressed(out, &root);
+    else
         buffer_add(out, root.at, root.count);
-    }
     buffer_release(&root);
 }
 
@@ -427,6 +447,8 @@ static void put_defaults(const struct perfetto_output *output, struct buffer *ou
     if (output->default_track) {
         size_t event = wire_open(out, 11);
         wire_put_number(out, 11, output->default_track);
+        if (output->memory.first_uuid)
+            wire_put_number(out, 31, output->memory.first_uuid); /* extra_counter_track_uuids */
         wire_close(out, event);
     }
     wire_close(out, defaults);
@@ -538,7 +560,24 @@ static void put_unfinished(const struct perfetto_output *output, struct buffer *
 struct scans {
     struct arg_scan of[ARG_COUNT];
     struct perfetto_flow_scan flow;
+    size_t memory;
 };
+
+/* The memory in use after E, if it allocates or frees: extra_counter_values, and their track if it is not the default. */
+static void put_memory_level(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                             event_id e)
+{
+    const struct memory_levels *levels = &output->memory;
+    size_t i = scans->memory;
+    if (i >= levels->count || levels->at[i].event < e || (i > 0 && levels->at[i - 1].event >= e))
+        SEARCH(i, levels->count, levels->at[i].event < e);
+    scans->memory = i;
+    if (i == levels->count || levels->at[i].event != e)
+        return;
+    if (levels->at[i].uuid != levels->first_uuid)
+        wire_put_number(out, 31, levels->at[i].uuid);
+    wire_put_number(out, 12, levels->at[i].bytes);
+}
 
 /* The fields of a BEGIN or an instant. */
 static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
@@ -555,6 +594,7 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
     perfetto_flows_put(&output->flows, &scans->flow, e, out);
+    put_memory_level(output, out, scans, e);
 }
 
 static int64_t time_of(const struct perfetto_output *output, const struct perfetto_mark *mark)
@@ -589,7 +629,7 @@ static void put_mark(const struct perfetto_output *output, struct buffer *out, s
 
 static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    struct scans scans = { .flow = { 0 } };
+    struct scans scans = { .memory = 0 };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
@@ -685,15 +725,25 @@ static void make_samples(const struct perfetto_output *output, size_t part, stru
     }
 }
 
-/* Memory in use, of each device that has records of it. Readers of tpa recognise that it repeats the records. */
-static void make_memory(const struct perfetto_output *output, struct buffer *out)
+static bool is_later_level(const void *context, const void *left, const void *right)
 {
-    const struct trace *trace = output->trace;
-    for (size_t d = 0; output->memory && d < output->memory->device_count; d++) {
-        const struct memory_device *device = &output->memory->devices[d];
+    (void)context;
+    return ((const struct memory_level *)left)->event > ((const struct memory_level *)right)->event;
+}
+
+/*
+ * A counter of the memory in use for each device that has records of it. Readers of tpa recognise that it repeats the
+ * records.
+ */
+static void find_memory(struct perfetto_output *output, struct buffer *out)
+{
+    struct memory_records *records = memory_records_open(output->trace, MEMORY_LEVELS);
+    struct memory_levels *levels = &output->memory;
+    levels->first_uuid = records->device_count ? output->next_uuid : 0;
+    for (size_t d = 0; d < records->device_count; d++) {
+        const struct memory_device *device = &records->devices[d];
         const char *type = memory_device_type_name(device->type);
-        uint32_t file = output->first_file + device->file;
-        uint32_t host = output->host_of[file], uuid = output->memory_uuid[d];
+        uint32_t host = output->host_of[output->first_file + device->file], uuid = output->next_uuid++;
         size_t packet, descriptor;
         char name[96];
         int len =
@@ -704,16 +754,12 @@ static void make_memory(const struct perfetto_output *output, struct buffer *out
                           (size_t)len, true, &packet, &descriptor);
         wire_put_text(out, 14, "tpa derived", 11);
         close_descriptor(out, packet, descriptor);
-        put_own_clock(output, out);
-        int64_t last_ns = FIRST_TIME_NS;
-        for (uint32_t i = device->first; i < device->first + device->count; i++) {
-            const struct memory_record *record = &output->memory->at[i];
-            int64_t ts_ns = trace_start_ns(trace, record->event) + output->shift_ns[file];
-            put_value(out, PERFETTO_EVENTS_SEQUENCE, uuid, (ts_ns - last_ns) / output->unit_ns, 0,
-                      record->allocated, false);
-            last_ns = ts_ns;
-        }
+        for (uint32_t i = device->first; i < device->first + device->count; i++)
+            *VEC_PUSH(levels) = (struct memory_level){ records->at[i].event, uuid, records->at[i].allocated };
     }
+    memory_records_free(records);
+    if (levels->count)
+        runs_sort(levels->at, levels->count, sizeof *levels->at, is_later_level, NULL);
 }
 
 /* ---- all of it ---- */
@@ -730,20 +776,29 @@ static void make_head(const void *context, size_t part, struct buffer *out)
     buffer_add(out, output->head.at, output->head.count);
 }
 
-/* Part 0 is what comes first; then events, then samples, then memory. */
-static void make_part(const void *context, size_t part, struct buffer *out)
+/* Part 0 is what comes first; then events, then samples. */
+static void make_packets(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    const struct perfetto_output *output = context;
     size_t events = parts_of(output->plan.mark_count, MARKS_PER_PART);
-    size_t samples = parts_of(output->trace->sample_count, SAMPLES_PER_PART);
     if (part == 0)
         buffer_add(out, output->head.at, output->head.count);
     else if (part - 1 < events)
         make_events(output, part - 1, out);
-    else if (part - 1 - events < samples)
-        make_samples(output, part - 1 - events, out);
     else
-        make_memory(output, out);
+        make_samples(output, part - 1 - events, out);
+}
+
+static void make_part(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    if (output->is_packed || output->has_slices) {
+        make_packets(output, part, out);
+        return;
+    }
+    struct buffer packets = { 0 };
+    make_packets(output, part, &packets);
+    put_compressed(out, &packets);
+    buffer_release(&packets);
 }
 
 static void make_path(const void *context, size_t part, struct buffer *out)
@@ -785,9 +840,10 @@ static void find_origin(struct perfetto_output *output)
 
 /* What depends on all files. */
 static void prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
-                    const bool *has_samples)
+                    const bool *has_samples, const struct convert_args *args)
 {
     const struct trace *all = output->all;
+    output->is_packed = convert_packing(args) != SOURCE_PLAIN;
     output->shared = timeline_shared_processes(all);
     output->stride = timeline_stride(numbers, all->file_count);
     find_origin(output);
@@ -802,11 +858,10 @@ static void release_part(struct perfetto_output *output)
     perfetto_flows_release(&output->flows);
     free(output->is_used);
     free(output->counter_of);
-    free(output->memory_uuid);
+    VEC_FREE(&output->memory);
     VEC_FREE(&output->counters);
     output->is_used = NULL;
-    output->counter_of = output->memory_uuid = NULL;
-    output->memory = NULL;
+    output->counter_of = NULL;
     output->arg_count = 0;
     buffer_clear(&output->head);
 }
@@ -818,10 +873,12 @@ static void find_defaults(struct perfetto_output *output)
     uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
     output->unit_ns = FIRST_TIME_NS;
     output->default_track = 0;
+    output->has_slices = false;
     for (size_t i = 0; i < plan->mark_count; i++) {
         const struct perfetto_mark mark = perfetto_plan_mark(plan, i);
         if (output->unit_ns != 1 && time_of(output, &mark) % FIRST_TIME_NS)
             output->unit_ns = 1;
+        output->has_slices |= mark.type == PERFETTO_BEGIN;
         if (++counts[mark.uuid] > counts[output->default_track])
             output->default_track = mark.uuid;
     }
@@ -837,15 +894,12 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     output->first_track = read->first_track;
     output->first_file = read->first_file;
     find_args(output);
+    find_memory(output, &output->head); /* what takes most memory while it works comes first */
+    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
     output->next_uuid = output->plan.next_uuid;
     find_defaults(output);
-    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
-    output->memory = memory_records_of(trace, MEMORY_LEVELS);
-    output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
-    for (size_t d = 0; d < output->memory->device_count; d++)
-        output->memory_uuid[d] = output->next_uuid++;
     put_tracks(output, &output->head);
     put_counters(output, &output->head);
 }
@@ -898,7 +952,7 @@ static bool add_part(struct writing *writing, const struct trace *trace, const s
     writing->flows += output->flows.arrows;
     writing->samples += trace->sample_count;
     return add_parts(writing, make_part,
-                     2 + parts_of(output->plan.mark_count, MARKS_PER_PART) +
+                     1 + parts_of(output->plan.mark_count, MARKS_PER_PART) +
                          parts_of(trace->sample_count, SAMPLES_PER_PART),
                      err);
 }
@@ -930,7 +984,7 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     struct timeline_numbers numbers = { 0 };
     bool *has_samples = timeline_sampled_tracks(trace);
     timeline_note_numbers(&numbers, trace);
-    prepare(output, &numbers, has_samples);
+    prepare(output, &numbers, has_samples, args);
     free(has_samples);
     if (trace->file_count > 1) {
         struct collectives *all = collectives_open(trace);
@@ -966,7 +1020,7 @@ static bool write_files(struct convert_files *files, const struct convert_args *
                         struct buffer *summary, struct tpa_error *err)
 {
     struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
-    prepare(&writing.output, &files->numbers, files->has_samples);
+    prepare(&writing.output, &files->numbers, files->has_samples, args);
     if (files->all->file_count > 1)
         writing.flows = perfetto_flows_between(&writing.output.between, files->collectives);
     bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&

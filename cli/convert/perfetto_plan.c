@@ -154,10 +154,11 @@ static void plan_event(struct planning *planning, event_id e)
     open_slice(planning, &(struct open_slice){ trace_end_ns(trace, e), e, place, planning->begun++ });
 }
 
-/* In order of files and times; free it. */
-static event_id *sorted_events(const struct trace *trace)
+/* Events in the order of files and times, in the second half of PLAN's marks: the first has been used when marks get there. */
+static const event_id *sort_events(struct perfetto_plan *plan)
 {
-    event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
+    const struct trace *trace = plan->trace;
+    event_id *order = plan->marks + trace->event_count;
     for (event_id e = 0; e < trace->event_count; e++)
         order[e] = e;
     if (trace->event_count)
@@ -193,14 +194,16 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
         .plan = plan,
         .groups = mem_zalloc(2 * trace->track_count + 1, sizeof *planning.groups),
     };
-    event_id *order = sorted_events(trace);
+    const event_id *order = sort_events(plan);
+    event_id last = EVENT_NONE;
     for (size_t i = 0; i < trace->event_count; i++) {
-        bool ends_file = i > 0 && file_of(trace, order[i]) != file_of(trace, order[i - 1]);
-        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, order[i]));
-        plan_event(&planning, order[i]);
+        event_id e = order[i]; /* then overwritten */
+        bool ends_file = last != EVENT_NONE && file_of(trace, e) != file_of(trace, last);
+        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, e));
+        plan_event(&planning, e);
+        last = e;
     }
     end_until(&planning, INT64_MAX);
-    free(order);
     release(&planning);
 }
 
