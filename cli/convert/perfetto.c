@@ -7,12 +7,6 @@
  * those of events have the time since the event before, in microseconds where all are whole, and most lack their track,
  * as the one with the most events is the default; all other packets are of a sequence without defaults.
  *
- * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their
- * file that launches, so that ranks stay apart. Their order is explicit (ranks, and a root that requests it), and
- * tracks of the same name are not merged. Process numbers must be unique in the file; if they do not fit, or depend on
- * the track's file, a description holds the pid and tid: "tpa pid=7 tid=7". It is for reading back, as is the
- * description of the root, which holds the head of the same trace as JSON.
- *
  * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks.
  * Counters are those of the trace, and the memory in use from its records.
  */
@@ -21,11 +15,11 @@
 #include "base/packer.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "cli/convert/chrome_head.h"
 #include "cli/convert/files.h"
 #include "cli/convert/perfetto_flows.h"
 #include "cli/convert/perfetto_path.h"
 #include "cli/convert/perfetto_plan.h"
+#include "cli/convert/perfetto_tracks.h"
 #include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
 #include "facts/memory_records.h"
@@ -43,20 +37,6 @@ enum { REALTIME = 1, BOOTTIME = 6, OWN_CLOCK = 64 };
 
 /* Where the clock of the events starts anew; a multiple of its unit. */
 enum { FIRST_TIME_NS = 1000 };
-
-/* Bytes from which on the description of the root is compressed. */
-enum { LONG_ROOT = 4096 };
-
-/* Process numbers that we assign: above those of systems, which end at 2^22. */
-enum { OWN_PIDS = 10000000 };
-
-/* A process in the output: one of the trace's, or a container for streams of a file without processes. */
-struct process {
-    track_id track; /* its first */
-    uint32_t uuid, file;
-    int64_t pid;
-    bool is_renumbered; /* pid was assigned by us */
-};
 
 /* A counter, which is a track. */
 struct counter {
@@ -79,9 +59,10 @@ struct memory_levels {
 };
 
 struct perfetto_output {
-    const struct trace *all;   /* all files and tracks */
-    const struct trace *trace; /* whose events are written now: some of the files, or ALL */
-    track_id first_track;      /* of TRACE in ALL */
+    const struct trace *all;       /* all files and tracks */
+    struct perfetto_tracks tracks; /* of ALL */
+    const struct trace *trace;     /* whose events are written now: some of the files, or ALL */
+    track_id first_track;          /* of TRACE in ALL */
     uint32_t first_file;
     uint32_t next_uuid;
     struct perfetto_flow_ids flow_ids;
@@ -93,306 +74,17 @@ struct perfetto_output {
     uint32_t default_track;         /* the uuid with the most marks; 0: there are none */
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
-    bool *is_empty; /* by track of ALL, as the next two: it has no events, and is not written */
-    bool *shared;   /* another file has a process of its number */
-    /* index into processes; UINT32_MAX for streams, which are below their file's process */
-    uint32_t *process_of;
-    uint32_t *host_of; /* by file of ALL: the process of its streams; UINT32_MAX: none */
     int64_t *shift_ns; /* by file of ALL: to be added to times */
     int64_t stride;    /* between the numbers of one file and the next */
     int64_t origin_ns; /* of the trace's clock, since 1970 */
     bool has_origin;
     bool *is_used; /* by text: an argument's value */
-    VEC_OF(struct process) processes;
     struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
     struct memory_levels memory;
     struct buffer head, path;
 };
-
-/* ---- processes and tracks ---- */
-
-static bool is_stream(const struct trace *trace, track_id track)
-{
-    return trace->tracks[track].kind == TRACK_STREAM;
-}
-
-static int compare_pids(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Give each process a number of its own. */
-static void number_processes(struct perfetto_output *output)
-{
-    const struct trace *trace = output->all;
-    int64_t *taken = mem_alloc(mem_times(output->processes.count + 1, sizeof *taken));
-    size_t count = output->processes.count;
-    for (size_t i = 0; i < count; i++)
-        taken[i] = trace->tracks[output->processes.at[i].track].pid;
-    qsort(taken, count, sizeof *taken, compare_pids);
-    for (size_t i = 0; i < count; i++) {
-        struct process *process = &output->processes.at[i];
-        const struct track *track = &trace->tracks[process->track];
-        size_t same = search_from(taken, count, track->pid);
-        bool is_single = same + 1 >= count || taken[same + 1] != track->pid;
-        process->is_renumbered = track->pid_text != NAME_NONE || !is_single || track->pid < 0 ||
-                                 track->pid >= OWN_PIDS || output->shared[process->track];
-        process->pid = process->is_renumbered ? OWN_PIDS + (int64_t)i : track->pid;
-    }
-    free(taken);
-}
-
-/* What a process is distinguished by. */
-struct process_key {
-    int64_t pid;
-    uint32_t file;
-    name_id pid_text;
-};
-
-/* The processes of the host; the one with the most events in each file gets its streams. */
-static void find_processes(struct perfetto_output *output, const bool *has_samples)
-{
-    const struct trace *trace = output->all;
-    output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
-    output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
-    uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
-    struct names *keys = names_open();
-    output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
-    for (track_id t = 0; t < trace->track_count; t++)
-        output->is_empty[t] = trace->tracks[t].event_count == 0 && !has_samples[t];
-    for (track_id t = 0; t < trace->track_count; t++) {
-        output->process_of[t] = UINT32_MAX;
-        if (is_stream(trace, t) || output->is_empty[t])
-            continue;
-        const struct track *track = &trace->tracks[t];
-        struct process_key key = { track->pid, track->file, track->pid_text };
-        uint32_t place = names_add(keys, (const char *)&key, sizeof key);
-        if (place == output->processes.count)
-            *VEC_PUSH(&output->processes) =
-                (struct process){ .track = t, .file = track->file, .uuid = place + 1 };
-        output->process_of[t] = place;
-        events[place] += trace->tracks[t].event_count;
-    }
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        output->host_of[f] = UINT32_MAX;
-    for (uint32_t i = 0; i < output->processes.count; i++) {
-        const struct process *process = &output->processes.at[i];
-        uint32_t *host = &output->host_of[process->file];
-        if (trace->tracks[process->track].kind == TRACK_THREAD &&
-            (*host == UINT32_MAX || events[i] > events[*host]))
-            *host = i;
-    }
-    names_free(keys);
-    free(events);
-    number_processes(output);
-}
-
-/* Of a track of ALL. Processes come first. */
-static uint32_t track_uuid(const struct perfetto_output *output, track_id track)
-{
-    return (uint32_t)output->processes.count + 1 + track;
-}
-
-/* Write the pid and tid of TRACK in the trace, for reading back. */
-static void put_description(const struct perfetto_output *output, struct buffer *out, track_id id,
-                            const char *more)
-{
-    const struct trace *trace = output->all;
-    const struct track *track = &trace->tracks[id];
-    struct buffer pid = { 0 }, text = { 0 };
-    bool quoted = timeline_add_pid(&pid, trace, track, output->shared[id]);
-    buffer_printf(&text, quoted ? "tpa pid=\"%s\"" : "tpa pid=%s", pid.at ? pid.at : "");
-    if (track->tid_text != NAME_NONE)
-        buffer_printf(&text, " tid=\"%s\"", names_text(trace->texts, track->tid_text));
-    else
-        buffer_printf(&text, " tid=%" PRId64, track->tid);
-    buffer_puts(&text, more);
-    wire_put_text(out, 14, text.at, text.count);
-    buffer_release(&pid);
-    buffer_release(&text);
-}
-
-static size_t open_packet(struct buffer *out, enum perfetto_sequence sequence)
-{
-    size_t packet = wire_open(out, 1);
-    wire_put_number(out, 10, sequence); /* trusted_packet_sequence_id: always */
-    return packet;
-}
-
-static size_t open_descriptor(struct buffer *out, uint32_t uuid, uint32_t parent, size_t *packet)
-{
-    *packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE);
-    size_t descriptor = wire_open(out, 60);
-    wire_put_number(out, 1, uuid);
-    if (parent)
-        wire_put_number(out, 5, parent);
-    return descriptor;
-}
-
-static void close_descriptor(struct buffer *out, size_t packet, size_t descriptor)
-{
-    wire_close(out, descriptor);
-    wire_close(out, packet);
-}
-
-/* Write the order of siblings: explicit ranks; and prevent merging of equal names. */
-static void put_order(struct buffer *out, int64_t rank)
-{
-    wire_put_number(out, 12, rank);
-    wire_put_number(out, 11, 3);
-    wire_put_number(out, 15, 2);
-}
-
-static void put_name(struct buffer *out, uint32_t number, const struct names *names, name_id id)
-{
-    if (id != NAME_NONE)
-        wire_put_text(out, number, names_text(names, id), names_length(names, id));
-}
-
-static void put_process_name(const struct perfetto_output *output, struct buffer *out,
-                             const struct process *process)
-{
-    const struct trace *trace = output->all;
-    const struct track *track = &trace->tracks[process->track];
-    struct buffer name = { 0 };
-    if (trace->file_count > 1) {
-        timeline_add_file(&name, trace, process->file);
-        buffer_puts(&name, " ");
-    }
-    if (track->process_name != NAME_NONE)
-        buffer_add(&name, names_text(trace->texts, track->process_name),
-                   names_length(trace->texts, track->process_name));
-    else if (track->pid_text != NAME_NONE)
-        buffer_add(&name, names_text(trace->texts, track->pid_text),
-                   names_length(trace->texts, track->pid_text));
-    if (name.count)
-        wire_put_text(out, 6, name.at, name.count);
-    buffer_release(&name);
-}
-
-static void put_process(const struct perfetto_output *output, struct buffer *out,
-                        const struct process *process)
-{
-    size_t packet;
-    const struct track *track = &output->all->tracks[process->track];
-    size_t descriptor = open_descriptor(out, process->uuid, 0, &packet);
-    size_t message = wire_open(out, 3);
-    wire_put_number(out, 1, process->pid);
-    put_process_name(output, out, process);
-    if (track->process_sort_index >= INT32_MIN && track->process_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->process_sort_index);
-    put_name(out, 8, output->all->texts, track->process_labels);
-    wire_close(out, message);
-    put_order(out, (int64_t)process->file * 1000 + process->uuid);
-    close_descriptor(out, packet, descriptor);
-}
-
-static void put_thread(const struct perfetto_output *output, struct buffer *out, track_id id)
-{
-    const struct track *track = &output->all->tracks[id];
-    const struct process *process = &output->processes.at[output->process_of[id]];
-    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), process->uuid, &packet);
-    size_t message = wire_open(out, 4);
-    wire_put_number(out, 1, process->pid);
-    wire_put_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
-    put_name(out, 5, output->all->texts,
-             track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
-    if (track->thread_sort_index && track->thread_sort_index >= INT32_MIN &&
-        track->thread_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->thread_sort_index);
-    wire_close(out, message);
-    put_order(out, track->thread_sort_index);
-    if (process->is_renumbered || track->tid_text != NAME_NONE)
-        put_description(output, out, id, "");
-    close_descriptor(out, packet, descriptor);
-}
-
-/* A name in a description after pid and tid: ` process="/device:GPU:0"`. */
-static void add_recorded_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
-{
-    if (name != NAME_NONE)
-        buffer_printf(out, "%s=\"%s\"", word, names_text(trace->texts, name));
-}
-
-static void put_stream(const struct perfetto_output *output, struct buffer *out, track_id id)
-{
-    const struct track *track = &output->all->tracks[id];
-    uint32_t host = output->host_of[track->file];
-    uint32_t parent = host == UINT32_MAX ? 0 : output->processes.at[host].uuid;
-    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), parent, &packet);
-    struct buffer name = { 0 };
-    if (host == UINT32_MAX && output->all->file_count > 1) {
-        timeline_add_file(&name, output->all, track->file);
-        buffer_puts(&name, " ");
-    }
-    buffer_printf(&name, "GPU %" PRId32 " / stream %" PRId64, track->device, track->stream);
-    wire_put_text(out, 2, name.at, name.count);
-    put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
-                       (track->stream < 1000 ? track->stream : 999));
-    struct buffer names = { 0 };
-    add_recorded_name(&names, output->all, " process", track->process_name);
-    add_recorded_name(&names, output->all, " thread", track->thread_name);
-    put_description(output, out, id, names.at ? names.at : "");
-    buffer_release(&names);
-    buffer_release(&name);
-    close_descriptor(out, packet, descriptor);
-}
-
-static void put_lane(const struct perfetto_output *output, struct buffer *out,
-                     const struct perfetto_lane *lane)
-{
-    char name[64];
-    track_id track = output->first_track + lane->track;
-    size_t packet, descriptor = open_descriptor(out, lane->uuid, track_uuid(output, track), &packet);
-    int len =
-        snprintf(name, sizeof name, "%s %" PRIu32, lane->is_async ? "asynchronous" : "overlap", lane->number);
-    wire_put_text(out, 2, name, (size_t)len);
-    put_order(out, lane->number);
-    if (lane->is_async)
-        put_description(output, out, track, " async");
-    close_descriptor(out, packet, descriptor);
-}
-
-/* The root: ranks below it count, and the head of the trace for reading back. */
-static void put_plain_root(const struct perfetto_output *output, struct buffer *out)
-{
-    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), descriptor = wire_open(out, 60);
-    struct buffer head = { 0 };
-    wire_put_number(out, 1, 0);
-    wire_put_number(out, 19, 1);
-    wire_put_number(out, 20, 1);
-    wire_put_number(out, 11, 3);
-    buffer_puts(&head, "tpa head ");
-    chrome_head_put(output->all, &head);
-    buffer_puts(&head, "]}");
-    wire_put_text(out, 14, head.at, head.count);
-    buffer_release(&head);
-    close_descriptor(out, packet, descriptor);
-}
-
-/* Append the packets in TEXT to OUT as one that holds them compressed. */
-static void put_compressed(struct buffer *out, const struct buffer *text)
-{
-    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
-    packer_deflate(text, out);
-    wire_close(out, packets);
-    wire_close(out, packet);
-}
-
-/* The same, compressed where it is long: the head may hold the configuration of a whole job. */
-static void put_root(const struct perfetto_output *output, struct buffer *out)
-{
-    struct buffer root = { 0 };
-    put_plain_root(output, &root);
-    if (root.count > LONG_ROOT)
-        put_compressed(out, &root);
-    else
-        buffer_add(out, root.at, root.count);
-    buffer_release(&root);
-}
 
 /* ---- the first packets ---- */
 
@@ -407,7 +99,7 @@ static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
 /* Without a known origin, the times of the trace are as the files have them. */
 static void put_clocks(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
+    size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
     put_clock(out, BOOTTIME, 1);
     if (output->has_origin)
         put_clock(out, REALTIME, output->origin_ns + 1);
@@ -419,7 +111,7 @@ static void put_clocks(const struct perfetto_output *output, struct buffer *out)
 /* Start the clock of the events. */
 static void put_own_clock(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
+    size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
     put_clock(out, BOOTTIME, FIRST_TIME_NS);
     size_t message = wire_open(out, 1);
     wire_put_number(out, 1, OWN_CLOCK);
@@ -458,7 +150,7 @@ static void put_defaults(const struct perfetto_output *output, struct buffer *ou
 static void put_texts(const struct perfetto_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE);
+    size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE);
     wire_put_number(out, 13, 1);
     put_defaults(output, out);
     size_t interned = wire_open(out, 12);
@@ -483,25 +175,17 @@ static void put_texts(const struct perfetto_output *output, struct buffer *out)
 static void put_head(const struct perfetto_output *output, struct buffer *out)
 {
     put_clocks(output, out);
-    put_root(output, out);
-    for (size_t i = 0; i < output->processes.count; i++)
-        put_process(output, out, &output->processes.at[i]);
+    perfetto_put_root(&output->tracks, out);
 }
 
 /* The tracks of what is written now, and its texts. */
 static void put_tracks(const struct perfetto_output *output, struct buffer *out)
 {
     track_id end = output->first_track + (track_id)output->trace->track_count;
-    for (track_id t = output->first_track; t < end; t++) {
-        if (output->is_empty[t])
-            continue;
-        if (is_stream(output->all, t))
-            put_stream(output, out, t);
-        else
-            put_thread(output, out, t);
-    }
+    for (track_id t = output->first_track; t < end; t++)
+        perfetto_put_track(&output->tracks, t, out);
     for (size_t i = 0; i < output->plan.lanes.count; i++)
-        put_lane(output, out, &output->plan.lanes.at[i]);
+        perfetto_put_lane(&output->tracks, output->first_track, &output->plan.lanes.at[i], out);
     put_own_clock(output, out);
     put_texts(output, out);
 }
@@ -644,18 +328,6 @@ static void make_events(const struct perfetto_output *output, size_t part, struc
 
 /* ---- counters ---- */
 
-static void put_counter_track(struct buffer *out, uint32_t uuid, uint32_t parent, const char *name,
-                              size_t len, bool is_bytes, size_t *packet, size_t *descriptor)
-{
-    *descriptor = open_descriptor(out, uuid, parent, packet);
-    wire_put_text(out, 2, name, len);
-    size_t counter = wire_open(out, 8);
-    if (is_bytes)
-        wire_put_number(out, 3, 3);
-    wire_close(out, counter);
-    put_order(out, 2000000 + uuid);
-}
-
 /* A value of the counter UUID; TIME in the clock of SEQUENCE. */
 static void put_value(struct buffer *out, enum perfetto_sequence sequence, uint32_t uuid, int64_t time,
                       double value, int64_t number, bool is_decimal)
@@ -692,25 +364,18 @@ static void find_counters(struct perfetto_output *output)
     names_free(keys);
 }
 
-static uint32_t parent_of(const struct perfetto_output *output, track_id track)
-{
-    uint32_t process = output->process_of[output->first_track + track];
-    if (process == UINT32_MAX)
-        process = output->host_of[file_of(output, track)];
-    return process == UINT32_MAX ? 0 : output->processes.at[process].uuid;
-}
-
 static void put_counters(const struct perfetto_output *output, struct buffer *out)
 {
     const struct names *texts = output->trace->texts;
     for (size_t i = 0; i < output->counters.count; i++) {
         const struct counter *counter = &output->counters.at[i];
+        track_id track = output->first_track + counter->track;
         size_t packet, descriptor;
-        put_counter_track(out, counter->uuid, parent_of(output, counter->track),
-                          names_text(texts, counter->name), names_length(texts, counter->name), false,
-                          &packet, &descriptor);
-        put_description(output, out, output->first_track + counter->track, "");
-        close_descriptor(out, packet, descriptor);
+        perfetto_open_counter(out, counter->uuid, perfetto_process_uuid(&output->tracks, track),
+                              names_text(texts, counter->name), names_length(texts, counter->name), false,
+                              &packet, &descriptor);
+        perfetto_put_description(&output->tracks, out, track, "");
+        perfetto_close_track(out, packet, descriptor);
     }
 }
 
@@ -743,17 +408,17 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         const char *type = memory_device_type_name(device->type);
-        uint32_t host = output->host_of[output->first_file + device->file], uuid = output->next_uuid++;
+        uint32_t host = perfetto_host_uuid(&output->tracks, output->first_file + device->file);
+        uint32_t uuid = output->next_uuid++;
         size_t packet, descriptor;
         char name[96];
         int len =
             device->id >= 0
                 ? snprintf(name, sizeof name, "Allocated on %s:%" PRId64, type ? type : "device", device->id)
                 : snprintf(name, sizeof name, "Allocated on %s", type ? type : "the device");
-        put_counter_track(out, uuid, host == UINT32_MAX ? 0 : output->processes.at[host].uuid, name,
-                          (size_t)len, true, &packet, &descriptor);
+        perfetto_open_counter(out, uuid, host, name, (size_t)len, true, &packet, &descriptor);
         wire_put_text(out, 14, "tpa derived", 11);
-        close_descriptor(out, packet, descriptor);
+        perfetto_close_track(out, packet, descriptor);
         for (uint32_t i = device->first; i < device->first + device->count; i++)
             *VEC_PUSH(levels) = (struct memory_level){ records->at[i].event, uuid, records->at[i].allocated };
     }
@@ -797,7 +462,7 @@ static void make_part(const void *context, size_t part, struct buffer *out)
     }
     struct buffer packets = { 0 };
     make_packets(output, part, &packets);
-    put_compressed(out, &packets);
+    perfetto_put_compressed(out, &packets);
     buffer_release(&packets);
 }
 
@@ -844,11 +509,10 @@ static void prepare(struct perfetto_output *output, const struct timeline_number
 {
     const struct trace *all = output->all;
     output->is_packed = convert_packing(args) != SOURCE_PLAIN;
-    output->shared = timeline_shared_processes(all);
     output->stride = timeline_stride(numbers, all->file_count);
     find_origin(output);
-    find_processes(output, has_samples);
-    output->next_uuid = track_uuid(output, (track_id)all->track_count);
+    perfetto_tracks_init(&output->tracks, all, has_samples);
+    output->next_uuid = perfetto_track_uuid(&output->tracks, (track_id)all->track_count);
     put_head(output, &output->head);
 }
 
@@ -896,7 +560,8 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     find_args(output);
     find_memory(output, &output->head); /* what takes most memory while it works comes first */
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
-    perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
+    perfetto_plan_init(&output->plan, trace, perfetto_track_uuid(&output->tracks, read->first_track),
+                       output->next_uuid);
     output->next_uuid = output->plan.next_uuid;
     find_defaults(output);
     find_counters(output);
@@ -907,12 +572,8 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
 static void release(struct perfetto_output *output)
 {
     release_part(output);
-    free(output->shared);
-    free(output->is_empty);
-    free(output->process_of);
-    free(output->host_of);
+    perfetto_tracks_release(&output->tracks);
     free(output->shift_ns);
-    VEC_FREE(&output->processes);
     VEC_FREE(&output->between);
     buffer_release(&output->head);
     buffer_release(&output->path);
