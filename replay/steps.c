@@ -48,7 +48,8 @@ struct work_run {
 /* When the devices were done with what a step launched. */
 struct device_time {
     bool any;
-    moment_id first; /* the start of what began first */
+    moment_id first;  /* the start of what began first */
+    int64_t begin_ns; /* of it, as recorded */
     int64_t end_now_ns, end_then_ns;
 };
 
@@ -76,8 +77,11 @@ static void add_work(struct work_steps *of, const struct replay_graph *graph, ui
     run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
     struct device_time *now = &of->now[index];
     moment_id start = replay_work_start(graph, i);
-    if (!now->any || replay_recorded_ns(graph, start) < replay_recorded_ns(graph, now->first))
+    int64_t begin_ns = replay_recorded_ns(graph, start);
+    if (!now->any || begin_ns < now->begin_ns) {
         now->first = start;
+        now->begin_ns = begin_ns;
+    }
     if (!now->any || end_ns > now->end_now_ns)
         now->end_now_ns = end_ns;
     now->any = true;
@@ -215,14 +219,18 @@ static bool gather_block(void *context, const struct replay *replay, size_t bloc
     return false;
 }
 
+static int64_t longer(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */
 static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
 {
     int64_t ahead_ns = now_ns > one->now_ns ? now_ns - one->now_ns : 0;
-    if (then_ns - ahead_ns > one->then_ns)
-        one->then_ns = then_ns - ahead_ns;
-    one->device_now_ns = now_ns > one->device_now_ns ? now_ns : one->device_now_ns;
-    one->device_then_ns = then_ns > one->device_then_ns ? then_ns : one->device_then_ns;
+    one->then_ns = longer(one->then_ns, then_ns - ahead_ns);
+    one->device_now_ns = longer(one->device_now_ns, now_ns);
+    one->device_then_ns = longer(one->device_then_ns, then_ns);
 }
 
 /*
@@ -233,6 +241,9 @@ static void pace(struct step_time *one, const struct device_time *before, const 
 {
     if (!own->any)
         return;
+    one->devices_begin_ns = own->begin_ns;
+    one->devices_end_now_ns = own->end_now_ns;
+    one->devices_end_then_ns = own->end_then_ns;
     if (before && before->any) {
         need(one, own->end_now_ns - before->end_now_ns, own->end_then_ns - before->end_then_ns);
     } else if (next && next->any) {
@@ -243,14 +254,14 @@ static void pace(struct step_time *one, const struct device_time *before, const 
 }
 
 /*
- * Do the devices keep up with the host in the replay, from the end of the first step's work to that of the last? Then one step in
- * which they need longer is followed by another in which they need less, and the host is the measure of both.
+ * Of the steps of a file from FIRST to END, three periods and more: one in which the devices need longer than the host is followed by
+ * others in which they need less. So the steps together take what the host takes for all, or what the devices need for all, whichever
+ * is more; each gets that share of the time by which its own devices need longer that this comes to. It grows steadily, from none.
  */
-static bool keep_up(const struct step_time *first, const struct step_time *end)
+static void share_needs(struct step_time *first, const struct step_time *end)
 {
     enum { LEAST_STEPS = 3 };
-    const double more = 1.01;
-    double host_ns = 0, devices_ns = 0;
+    double host_ns = 0, devices_ns = 0, longer_ns = 0;
     size_t count = 0;
     for (const struct step_time *one = first + 1; one < end; one++) {
         if (!one->is_period || one->device_now_ns <= 0)
@@ -258,9 +269,15 @@ static bool keep_up(const struct step_time *first, const struct step_time *end)
         int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
         host_ns += (double)one->host_then_ns;
         devices_ns += (double)(one->device_then_ns - ahead_ns);
+        longer_ns += (double)(one->then_ns - one->host_then_ns);
         count++;
     }
-    return count >= LEAST_STEPS && devices_ns <= more * host_ns;
+    if (count < LEAST_STEPS || longer_ns <= 0)
+        return;
+    double share = devices_ns > host_ns ? (devices_ns - host_ns) / longer_ns : 0;
+    for (struct step_time *one = first; one < end; one++)
+        if (one->is_period)
+            one->then_ns = one->host_then_ns + (int64_t)(share * (double)(one->then_ns - one->host_then_ns));
 }
 
 /* Do devices fall behind in the steps from FIRST to END: from one end of their work to the next more than from begin to begin? */
@@ -289,6 +306,21 @@ static double unevenness(const struct step_time *first, const struct step_time *
     return sum_ns > 0 ? apart_ns / sum_ns : 0;
 }
 
+/* The same of the devices, but the median of the distances from the median: a few steps of another length do not matter. */
+static double typical(const struct step_time *first, const struct step_time *end)
+{
+    size_t count = (size_t)(end - first);
+    int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    for (size_t i = 0; i < count; i++)
+        ns[i] = first[i].device_now_ns;
+    int64_t median_ns = stats_of(ns, count).median;
+    for (size_t i = 0; i < count; i++)
+        ns[i] = llabs(first[i].device_now_ns - median_ns);
+    double share = (double)stats_of(ns, count).median / (double)median_ns;
+    free(ns);
+    return share;
+}
+
 /* Is the host, which runs ahead of its devices in some steps and is held up in others, far less even than they are? */
 static bool is_uneven(const struct step_time *first, const struct step_time *end)
 {
@@ -304,31 +336,53 @@ static bool is_uneven(const struct step_time *first, const struct step_time *end
 }
 
 /*
+ * What the replay makes of the steps from FIRST to END, all of which take the devices equally long, as a share: of the time from the
+ * begin of their first work, as recorded, to the end of the last; and no less than what the host needs from begin to begin, if
+ * it is only HELD_UP by the devices. So what lets a moment come earlier makes no step longer, be it one of the step before it. 0: they
+ * take the devices longer for some steps than for others.
+ */
+static double speed_up(const struct step_time *first, const struct step_time *end, bool held_up)
+{
+    const double even = 0.03;
+    const struct step_time *last = end - 1;
+    double host_now_ns = 0, host_then_ns = 0, devices_ns = 0;
+    while (!end[-1].is_period)
+        end--;
+    while (last->devices_end_now_ns <= first->devices_begin_ns)
+        last--;
+    if ((held_up ? unevenness(first + 1, end, true) : typical(first + 1, end)) > even)
+        return 0;
+    double share = (double)(last->devices_end_then_ns - first->devices_begin_ns) /
+                   (double)(last->devices_end_now_ns - first->devices_begin_ns);
+    for (const struct step_time *one = first; one < end; one++) {
+        host_now_ns += (double)one->now_ns;
+        host_then_ns += (double)one->host_then_ns;
+        devices_ns += (double)one->device_now_ns;
+    }
+    double of_host = host_then_ns / (host_now_ns > devices_ns ? host_now_ns : devices_ns);
+    return held_up && of_host > share ? of_host : share;
+}
+
+/*
  * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
  * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full. Where the host
  * is uneven, the same job takes what its devices take for each step, and the median of the host's steps is a matter of chance.
  */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
-    if (is_uneven(first, end)) {
-        for (struct step_time *one = first; one < end; one++)
-            if (one->is_period) {
-                one->now_ns = one->device_now_ns;
-                one->then_ns = one->device_then_ns;
-            }
+    bool uneven = is_uneven(first, end);
+    if (!uneven)
+        share_needs(first, end);
+    if (!uneven && !fall_behind(first, end))
         return;
-    }
-    if (keep_up(first, end))
-        for (struct step_time *one = first; one < end; one++)
-            if (one->is_period)
-                one->then_ns = one->host_then_ns;
-    if (!fall_behind(first, end))
-        return;
+    double faster = speed_up(first, end, !uneven);
     for (struct step_time *one = first; one < end; one++) {
         if (!one->is_period)
             continue;
-        one->now_ns = one->device_now_ns > one->now_ns ? one->device_now_ns : one->now_ns;
-        one->then_ns = one->device_then_ns > one->then_ns ? one->device_then_ns : one->then_ns;
+        one->now_ns = uneven ? one->device_now_ns : longer(one->device_now_ns, one->now_ns);
+        one->then_ns = faster > 0 ? (int64_t)(faster * (double)one->now_ns)
+                       : uneven   ? one->device_then_ns
+                                  : longer(one->device_then_ns, one->then_ns);
     }
 }
 
@@ -463,11 +517,6 @@ static int compare_ranks(const void *left, const void *right)
 {
     const struct rank_step *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static int64_t longer(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
 }
 
 /* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */
