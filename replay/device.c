@@ -506,7 +506,10 @@ static uint32_t awaited_by(const struct graph_device *device, event_id call)
                                                                            : UINT32_MAX;
 }
 
-/* The pieces of calls that waited: they ended because the work had. */
+/*
+ * The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
+ * hsa_signal_wait_scacquire in hipStreamSynchronize.
+ */
 static void add_sync_edges(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;
@@ -514,17 +517,20 @@ static void add_sync_edges(struct graph_device *device)
     bool *may_wait = mem_zalloc(names_count(trace->names) + 1, sizeof *may_wait);
     for (size_t i = 0; i < device->awaited.count; i++)
         may_wait[trace->name[device->awaited.at[i].call]] = true;
+    struct awaited waiting = { EVENT_NONE, UINT32_MAX };
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || !may_wait[trace->name[call]])
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
             continue;
-        uint32_t work = awaited_by(device, call);
-        if (work == UINT32_MAX)
+        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call) : UINT32_MAX;
+        if (work != UINT32_MAX)
+            waiting = (struct awaited){ call, work };
+        else if (!replay_lies_in(graph, call, waiting.call))
             continue;
-        int64_t end_ns = work_end(device, work);
+        int64_t end_ns = work_end(device, waiting.work);
         if (end_ns <= replay_moment_ns(graph, m))
-            graph_add_edge(device->maker, replay_work_end(graph, work), m, RELATION_SYNC,
-                           end_ns > call_start(device, call));
+            graph_add_edge(device->maker, replay_work_end(graph, waiting.work), m, RELATION_SYNC,
+                           end_ns > call_start(device, waiting.call));
     }
     free(may_wait);
 }

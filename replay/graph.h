@@ -254,6 +254,15 @@ static inline struct edge_range replay_edges_of(const struct replay_graph *graph
     return replay_edges_from(graph, range.end);
 }
 
+/* Is E nested in OUTER, another event or EVENT_NONE? */
+static inline bool replay_lies_in(const struct replay_graph *graph, event_id e, event_id outer)
+{
+    const struct trace *trace = graph->trace;
+    return outer != EVENT_NONE && e != outer && trace->track[e] == trace->track[outer] &&
+           trace_start_ns(trace, e) >= trace_start_ns(trace, outer) &&
+           trace_end_ns(trace, e) <= trace_end_ns(trace, outer);
+}
+
 /* The thread that M, a moment of one, is of. A binary search. */
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 

@@ -243,6 +243,26 @@ static void gains_of_edits_do_not_add_up(void **state)
     trace_free(trace);
 }
 
+/* A wait takes what waits in it along, whether the kernel, 10-50, was still running, or was over at 15. */
+static void a_wait_goes_with_the_wait_in_it(void **state)
+{
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        draw_begin(&wants);
+        draw_call("hipLaunchKernel", 1, 0, 5, 1);
+        draw_work("kernel", "gemm", 0, 7, 10, over ? 5 : 40, 1);
+        draw_call("hipStreamSynchronize", 1, 20, 40, 2);
+        draw_call("hsa_signal_wait_scacquire", 1, 25, 30, 3);
+        draw_host("cpu_op", "next", 1, 60, 100);
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace,
+                                   (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" },
+                                   true),
+                         120);
+        trace_free(trace);
+    }
+}
+
 /*
  * Two kernels of 10 us that the host launches 100 us apart, and a wait. As a graph: both launches at once, the kernels back to
  * back from 10 to 30, and the wait that ends 5 us later. The host's time from 0, the first launch, to 105 is gone.
@@ -946,6 +966,7 @@ int main(void)
         cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
+        cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
