@@ -302,7 +302,7 @@ static moment_id launch_moment(struct graph_device *device, size_t i, int64_t st
 
 static void add_start(struct graph_device *device, moment_id from, enum relation relation)
 {
-    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false };
+    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false, false };
 }
 
 /*
@@ -326,6 +326,18 @@ static void add_queued_edge(struct graph_device *device, size_t i, const struct 
                   call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
     if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
         add_start(device, from, RELATION_QUEUED);
+}
+
+/*
+ * Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
+ * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner.
+ */
+static bool is_late_launch(const struct graph_device *device, size_t i)
+{
+    event_id call = device->gpu->call[i];
+    return device->maker->call_sorts[device->trace->name[call]] == CALL_LAUNCH &&
+           call != device->gpu->call[device->before[i]] &&
+           work_end(device, device->before[i]) < call_end(device, call);
 }
 
 static void find_starts(struct graph_device *device, size_t i)
@@ -354,10 +366,15 @@ static void find_starts(struct graph_device *device, size_t i)
     for (size_t k = 0; k < device->maker->starts.count; k++) {
         struct replay_edge *edge = &device->maker->starts.at[k];
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
-            edge->binds = true;
+            edge->binds = edge->keeps = true;
             break;
         }
     }
+    if (from != MOMENT_NONE && best.relation == RELATION_STREAM && is_late_launch(device, i))
+        for (size_t k = 0; k < device->maker->starts.count; k++) {
+            struct replay_edge *edge = &device->maker->starts.at[k];
+            edge->keeps = edge->relation == RELATION_LAUNCH;
+        }
 }
 
 void graph_find_starts(struct graph_maker *maker, size_t i)

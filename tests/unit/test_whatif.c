@@ -264,6 +264,32 @@ static void a_wait_goes_with_the_wait_in_it(void **state)
 }
 
 /*
+ * In us: the second launch takes 1000, as its kernel is loaded; the work before ends at 30, when the call has begun. The stream was
+ * ready last, but it is the call that the kernel waits for: without a first use it takes 5 as the others do, and the kernel begins 995
+ * earlier, at 30, when the stream is free. So the wait that ends 10 after it ends at 50, not at 1045.
+ *
+ *     thread   [launch 0-5] [launch 20-1020                 ] [sync 1025-1045]
+ *     stream      [a 10-30]                                [b 1025-1035]
+ */
+static void a_kernel_waits_for_the_end_of_a_late_launch(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 5; i++) {
+        draw_call("cudaLaunchKernel", 1, -100000 + 20000 * i, 5000, 10 + i);
+        draw_work("kernel", "a", 0, 7, -90000 + 20000 * i, 5000, 10 + i);
+    }
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "a", 0, 7, 10000, 20000, 1);
+    draw_call("cudaLaunchKernel", 1, 20000, 1000000, 2);
+    draw_work("kernel", "b", 0, 7, 1025000, 10000, 2);
+    draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
+    trace_free(trace);
+}
+
+/*
  * Two kernels of 10 us that the host launches 100 us apart, and a wait. As a graph: both launches at once, the kernels back to
  * back from 10 to 30, and the wait that ends 5 us later. The host's time from 0, the first launch, to 105 is gone.
  */
@@ -967,6 +993,7 @@ int main(void)
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
+        cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
