@@ -215,6 +215,26 @@ static void a_launch_waits_for_room_in_the_queue(void **state)
     trace_free(trace);
 }
 
+/*
+ * In us: the third launch, 10-115, is recorded to wait for room, 12-113; the first kernel, 10-110, makes it. With kernels of 10 it returns
+ * 5 after that, at 25, and the operator behind it, of 885, ends at 910.
+ */
+static void a_recorded_wait_for_room_is_one(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 3; i++) {
+        draw_call("cudaLaunchKernel", 1, 5000 * i, i < 2 ? 5000 : 105000, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 10000 + 100000 * i, 100000, i + 1);
+    }
+    draw_host("overhead", "Command Buffer Full", 1, 12000, 101000);
+    draw_host("cpu_op", "next", 1, 115000, 885000);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
+    assert_int_equal(then_with(trace, faster, true), 910000);
+    trace_free(trace);
+}
+
 static void gains_of_edits_do_not_add_up(void **state)
 {
     (void)state;
@@ -991,6 +1011,7 @@ int main(void)
         cmocka_unit_test(devices_that_fall_behind_are_the_step),
         cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
+        cmocka_unit_test(a_recorded_wait_for_room_is_one),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
         cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
