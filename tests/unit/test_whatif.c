@@ -7,6 +7,7 @@
 
 #include "replay/whatif.h"
 #include "replay/make_graph.h"
+#include "replay/moved.h"
 #include "replay/whatif_tables.h"
 #include "tests/unit/drawn.h"
 
@@ -404,6 +405,39 @@ static void a_step_of_the_devices_begins_with_its_work(void **state)
                          two ? 100000 : 65000);
         trace_free(trace);
     }
+}
+
+/*
+ * In the predicted timeline the mark of such a step, from 15, moves with its work: as a graph it ends with the second kernel at 36. A
+ * shadow of an annotation around that, 69-81, begins 1 before it, at 25, and ends 1 after it, at 37.
+ */
+static void a_mark_of_devices_moves_with_its_work(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "python", 1, 0, 1000);
+    draw_device_step("device [step 0]", 0, 1);
+    draw_work("gpu_user_annotation", "shadow", 0, 7, 69000, 12000, 99);
+    struct trace *trace = draw_end();
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct tpa_error err = { 0 };
+    struct edit as_graph = { .kind = EDIT_CUDA_GRAPH };
+    struct replay *replay = whatif_replay(graph, &as_graph, 1, &err);
+    assert_non_null(replay);
+    struct moved *moved = moved_open(replay);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        struct moved_times times = moved_times_of(moved, e);
+        if (strcmp(trace_name(trace, e), "device [step 0]") == 0) {
+            assert_int_equal(times.start_ns, 15000);
+            assert_int_equal(times.end_ns, 36000);
+        } else if (strcmp(trace_name(trace, e), "shadow") == 0) {
+            assert_int_equal(times.start_ns, 25000);
+            assert_int_equal(times.end_ns, 37000);
+        }
+    }
+    moved_free(moved);
+    replay_free(replay);
+    trace_free(trace);
 }
 
 /*
@@ -1022,6 +1056,7 @@ int main(void)
         cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
+        cmocka_unit_test(a_mark_of_devices_moves_with_its_work),
         cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
