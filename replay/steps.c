@@ -6,6 +6,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
+#include "facts/copy_names.h"
 #include "facts/step_list.h"
 #include "replay/make_graph.h"
 #include "replay/path.h"
@@ -461,10 +462,29 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
     free(first);
 }
 
-/* When the replay of a recording begins and ends. */
+/* When a recording, and its replay, begins and ends. */
 struct extent {
-    int64_t begin_ns, end_ns;
+    int64_t now_begin_ns, now_end_ns, begin_ns, end_ns;
 };
+
+/*
+ * New, by name, free with free(): copies of pages of managed memory. Nothing launches them: they come while a kernel or the host needs the
+ * pages. A replay leaves them where they are, which says nothing about how long that takes.
+ */
+static bool *migrations(const struct trace *trace)
+{
+    bool *migrates = mem_zalloc(names_count(trace->names) + 1, sizeof *migrates);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        migrates[id] = copy_kind_of(names_text(trace->names, id)).direction == COPY_MANAGED;
+    return migrates;
+}
+
+/* Let *BEGIN_NS to *END_NS hold what lasts from FROM_NS to NS. */
+static void extend(int64_t *begin_ns, int64_t *end_ns, int64_t from_ns, int64_t ns)
+{
+    *begin_ns = from_ns < *begin_ns ? from_ns : *begin_ns;
+    *end_ns = longer(*end_ns, ns);
+}
 
 /* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
  * the replay begins earlier. */
@@ -474,9 +494,10 @@ static void add_recordings(struct step_times *times, const struct replay *replay
     struct path_windows *whole = path_windows_whole(graph);
     size_t *window_of = mem_zalloc(graph->trace->file_count + 1, sizeof *window_of); /* by group */
     struct extent *extents = mem_zalloc(whole->count + 1, sizeof *extents);
+    bool *migrates = migrations(graph->trace);
     for (size_t w = 0; w < whole->count; w++) {
         window_of[whole->at[w].file] = w;
-        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN };
+        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN, whole->at[w].start_ns, INT64_MIN };
         *VEC_PUSH(times) = (struct step_time){
             .file = whole->at[w].file,
             .number = INT64_MIN,
@@ -494,15 +515,21 @@ static void add_recordings(struct step_times *times, const struct replay *replay
                              ? graph->threads[replay_thread_of(graph, m)].track
                              : graph->trace->track[graph->gpu->event[replay_work_of(graph, m)]];
         struct extent *extent = &extents[window_of[graph->group[graph->trace->tracks[track].file]]];
-        int64_t from_ns = replay_time_of(replay, kind == MOMENT_WORK_START ? m : m - 1),
-                ns = replay_time_of(replay, m);
-        extent->begin_ns = from_ns < extent->begin_ns ? from_ns : extent->begin_ns;
-        extent->end_ns = ns > extent->end_ns ? ns : extent->end_ns;
+        if (kind != MOMENT_HOST && migrates[graph->trace->name[graph->gpu->event[replay_work_of(graph, m)]]])
+            continue;
+        moment_id from = kind == MOMENT_WORK_START ? m : m - 1;
+        extend(&extent->now_begin_ns, &extent->now_end_ns, replay_recorded_ns(graph, from),
+               replay_recorded_ns(graph, m));
+        extend(&extent->begin_ns, &extent->end_ns, replay_time_of(replay, from), replay_time_of(replay, m));
     }
     for (size_t w = 0; w < whole->count; w++) {
-        times->at[w].begin_then_ns = extents[w].begin_ns;
-        times->at[w].then_ns = extents[w].end_ns - extents[w].begin_ns;
+        const struct extent *extent = &extents[w];
+        times->at[w].begin_then_ns = extent->begin_ns;
+        uint64_t longer_ns = (uint64_t)extent->end_ns - (uint64_t)extent->begin_ns -
+                             ((uint64_t)extent->now_end_ns - (uint64_t)extent->now_begin_ns);
+        times->at[w].then_ns = (int64_t)((uint64_t)times->at[w].now_ns + longer_ns);
     }
+    free(migrates);
     free(extents);
     free(window_of);
     path_windows_free(whole);

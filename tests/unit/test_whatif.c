@@ -236,6 +236,25 @@ static void a_recorded_wait_for_room_is_one(void **state)
     trace_free(trace);
 }
 
+/*
+ * In us: a kernel, 10-110, which waits for pages of managed memory to come, 50-52 and 100-102. In half its time it ends at 60, and the wait
+ * for it at 65. Nobody launched these copies, and a replay does not know when they would come: they do not count.
+ */
+static void pages_of_managed_memory_are_not_the_end(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "gemm", 0, 7, 10000, 100000, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 50000, 2000, 77);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 100000, 2000, 78);
+    draw_call("cudaDeviceSynchronize", 1, 20000, 95000, 2);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
+    assert_int_equal(then_with(trace, faster, true), 65000);
+    trace_free(trace);
+}
+
 static void gains_of_edits_do_not_add_up(void **state)
 {
     (void)state;
@@ -1046,6 +1065,7 @@ int main(void)
         cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(a_recorded_wait_for_room_is_one),
+        cmocka_unit_test(pages_of_managed_memory_are_not_the_end),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
         cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
