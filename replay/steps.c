@@ -234,23 +234,48 @@ static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
     one->device_then_ns = longer(one->device_then_ns, then_ns);
 }
 
-/*
- * The host's time and that of the devices, of the step ONE: see steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none.
- */
-static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
-                 const struct device_time *next)
+/* How far the period of ONE is from NS. */
+static int64_t apart(const struct step_time *one, int64_t ns)
 {
-    if (!own->any)
-        return;
-    one->devices_begin_ns = own->begin_ns;
-    one->devices_end_now_ns = own->end_now_ns;
-    one->devices_end_then_ns = own->end_then_ns;
-    if (before && before->any) {
-        need(one, own->end_now_ns - before->end_now_ns, own->end_then_ns - before->end_then_ns);
-    } else if (next && next->any) {
-        need(one, next->end_now_ns - own->end_now_ns, next->end_then_ns - own->end_then_ns);
-    } else {
-        need(one, own->end_now_ns - one->start_ns, own->end_then_ns - one->begin_then_ns);
+    return one->now_ns > ns ? one->now_ns - ns : ns - one->now_ns;
+}
+
+static bool is_like(const struct step_time *one, int64_t ns)
+{
+    return one->now_ns >= ns / 2 && one->now_ns / 2 <= ns;
+}
+
+/*
+ * Which of the COUNT steps of a file, beside OF, tells what the first needs, of those that follow work: the next whose period is from half to
+ * twice its own, as steps of several kinds may alternate; else the one with the closest. 0: none does.
+ */
+static size_t like_first(const struct step_time *steps, const struct device_time *of, size_t count)
+{
+    const int64_t own_ns = steps->now_ns;
+    size_t best = 0;
+    for (size_t i = 1; i < count && (best == 0 || !is_like(&steps[best], own_ns)); i++)
+        if (of[i].any && of[i - 1].any &&
+            (best == 0 || (steps[i].is_period && apart(&steps[i], own_ns) < apart(&steps[best], own_ns))))
+            best = i;
+    return best;
+}
+
+/* The devices' time of the COUNT steps of a file: see steps.h. OF: when the devices were done, beside them. */
+static void pace(struct step_time *steps, const struct device_time *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct step_time *one = &steps[i];
+        size_t like = i ? i : of->any ? like_first(steps, of, count) : 0;
+        if (!of[i].any)
+            continue;
+        one->devices_begin_ns = of[i].begin_ns;
+        one->devices_end_now_ns = of[i].end_now_ns;
+        one->devices_end_then_ns = of[i].end_then_ns;
+        if (like > 0 && of[like - 1].any)
+            need(one, of[like].end_now_ns - of[like - 1].end_now_ns,
+                 of[like].end_then_ns - of[like - 1].end_then_ns);
+        else
+            need(one, of[i].end_now_ns - one->start_ns, of[i].end_then_ns - one->begin_then_ns);
     }
 }
 
@@ -439,7 +464,6 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
         bool is_period = i + 1 < steps->count && steps->at[i + 1].file == step->file;
-        bool has_before = i > 0 && steps->at[i - 1].file == step->file;
         const struct step *until = is_period ? &steps->at[i + 1] : step;
         int64_t start_ns = replay_time(graph, step->file, step->start_ns);
         int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
@@ -451,12 +475,12 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
             .now_ns = end_ns - start_ns,
         };
         find_then(&one, replay, first, step, until, &devices[i]);
-        pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
     }
     for (size_t from = 0, end; from < times->count; from = end) {
         for (end = from; end < times->count && times->at[end].file == times->at[from].file;)
             end++;
+        pace(&times->at[from], &devices[from], end - from);
         pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
     free(first);

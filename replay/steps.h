@@ -8,7 +8,7 @@
  * Where only devices mark steps, one begins with the first of its work and ends with the last.
  *
  * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
- * when the work of the step before was done to when its own is; a first step what the next needs; a single step, which may begin
+ * when the work of the step before was done to when its own is; a first step what the next like it needs; a single step, which may begin
  * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
  * recording, because it ran ahead there already, they may need more in the replay.
  *

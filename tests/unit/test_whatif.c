@@ -517,6 +517,33 @@ static void a_step_may_be_as_long_as_time(void **state)
 }
 
 /*
+ * In ms: steps of 35 and 8 by turns, with kernels of 30 and 3 that the host waits for, from 10 to 33 and from 3 to 6. Without the waits it
+ * takes 12 and 5 for them, and the kernels follow one another, from 2 to 101: steps 1 to 4 take the devices 3 + 30 + 3 + 30, 32 more
+ * than the host, which long steps share: 16 each. That holds for the first, too, which is not like the second.
+ */
+static void a_first_step_is_like_one_of_its_kind(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t step = 0, at = 0; step < 6; step++) {
+        bool is_long = step % 2 == 0;
+        int64_t all = is_long ? 35 : 8, wait_at = is_long ? 10 : 3;
+        char name[24];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, at * MS, all * MS);
+        draw_host("cpu_op", "forward", 1, at * MS, all * MS);
+        draw_call("cudaLaunchKernel", 1, at * MS, 1 * MS, 2 * step + 1);
+        draw_work("kernel", "gemm", 0, 7, (at + 2) * MS, (is_long ? 30 : 3) * MS, 2 * step + 1);
+        draw_call("cudaStreamSynchronize", 1, (at + wait_at) * MS, (is_long ? 23 : 3) * MS, 2 * step + 2);
+        at += all;
+    }
+    struct trace *trace = draw_end();
+    struct edit edit = { .kind = EDIT_NO_SYNC, .pattern = "." };
+    assert_in_range(then_with(trace, edit, false), 28 * MS - 1, 28 * MS);
+    trace_free(trace);
+}
+
+/*
  * In us: steps of 100, whose kernels end at 95; every second one is launched 10 later and is 10 shorter. Without them the devices are
  * done after 110 and 90 by turns. The host waits for neither, so that a step takes 100 as before.
  */
@@ -1073,6 +1100,7 @@ int main(void)
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_step_may_be_as_long_as_time),
+        cmocka_unit_test(a_first_step_is_like_one_of_its_kind),
         cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
