@@ -129,13 +129,13 @@ static event_id find_wait(const struct gap_finder *finder, const struct gap *gap
     return stream_waits_before(finder->waits, gap->call, trace->track[gap->after], since_ns);
 }
 
-static enum gap_cause cause_after_call(const struct gap_finder *finder, const struct gap *gap,
-                                       int64_t length_ns)
+static enum gap_cause cause_after_call(const struct gap_finder *finder, struct gap *gap, int64_t length_ns)
 {
     if (launched_before(finder, gap))
         return GAP_GRAPH;
     if (length_ns < finder->latency_below_ns)
         return GAP_LAUNCH_LATENCY;
+    gap->wait = find_wait(finder, gap);
     return gap->wait != EVENT_NONE ? GAP_STREAM_WAIT : GAP_QUEUED;
 }
 
@@ -192,7 +192,6 @@ static void split_phases(const struct gap_finder *finder, struct gap *gap)
 
 static void split(const struct gap_finder *finder, struct gap *gap)
 {
-    gap->wait = gap->call == EVENT_NONE ? EVENT_NONE : find_wait(finder, gap);
     if (gap->call == EVENT_NONE) {
         gap->part_ns[GAP_PROFILER] = overhead_ns(finder, gap, gap->start_ns, gap->end_ns);
         gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
@@ -208,8 +207,6 @@ static void split(const struct gap_finder *finder, struct gap *gap)
 
 static void take_gap(struct gap_finder *finder, struct gap gap)
 {
-    if (gap.end_ns - gap.start_ns < finder->min_ns)
-        return;
     split(finder, &gap);
     finder->take(finder->context, &gap);
 }
@@ -220,7 +217,8 @@ static void find_gaps(struct gap_finder *finder, uint32_t device, const uint32_t
 {
     const struct trace *trace = finder->trace;
     const struct gpu_events *gpu = finder->gpu;
-    event_id last = EVENT_NONE; /* the work that ended last so far */
+    event_id last = EVENT_NONE; /* the work that ended last so far, */
+    int64_t last_ns = 0;        /* and when */
     find_first_uses(finder, device);
     for (size_t i = first; i < first + count; i++) {
         size_t at = position ? position[i] : i;
@@ -229,17 +227,20 @@ static void find_gaps(struct gap_finder *finder, uint32_t device, const uint32_t
         finder->last_call[trace->track[e]] = gpu->call[at];
         if (finder->selection && !selection_holds_work(finder->selection, e, gpu->call[at]))
             continue;
-        if (last != EVENT_NONE && trace_start_ns(trace, e) > trace_end_ns(trace, last))
-            take_gap(finder, (struct gap){ .start_ns = trace_end_ns(trace, last),
-                                           .end_ns = trace_start_ns(trace, e),
+        int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
+        if (last != EVENT_NONE && start_ns > last_ns && start_ns - last_ns >= finder->min_ns)
+            take_gap(finder, (struct gap){ .start_ns = last_ns,
+                                           .end_ns = start_ns,
                                            .before = last,
                                            .after = e,
                                            .call = gpu->call[at],
                                            .op = gpu->op[at],
                                            .device = device,
+                                           .wait = EVENT_NONE,
                                            .meanwhile = EVENT_NONE });
-        if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last)) {
+        if (last == EVENT_NONE || end_ns >= last_ns) {
             last = e;
+            last_ns = end_ns;
             finder->before_call = gpu->call[at];
         }
     }

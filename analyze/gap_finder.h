@@ -96,7 +96,8 @@ struct gap {
     int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 if CALL is unknown */
     int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
     enum gap_cause cause;         /* of the largest part */
-    event_id wait; /* the call that made the stream of AFTER wait for an event; EVENT_NONE: none */
+    event_id
+        wait; /* of GAP_STREAM_WAIT: the call that made the stream of AFTER wait for an event; else EVENT_NONE */
     /* The main event of the longest interval of the largest part, on the thread of the call: before and in the call,
      * the innermost call, operator, annotation or Python function that covers at least half of it; for a stream wait,
      * WAIT; else EVENT_NONE. */

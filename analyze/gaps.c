@@ -97,8 +97,12 @@ int64_t gaps_length_from_ns(size_t range)
 static size_t range_of(int64_t length_ns)
 {
     size_t range = 0;
-    while (range + 1 < GAP_LENGTHS && length_ns >= gaps_length_from_ns(range + 1))
-        range++;
+    for (int64_t tens = 1; range + 1 < GAP_LENGTHS; tens *= 10)
+        for (size_t i = 0; i < 3 && range + 1 < GAP_LENGTHS; i++) {
+            if (length_ns < range_starts[i] * tens)
+                return range;
+            range++;
+        }
     return range;
 }
 
