@@ -129,6 +129,15 @@ static const char *main_caller(const struct profile *profile, function_id id, st
                : arena_printf(texts, "called by %s", short_name_of(profile, most->caller, texts));
 }
 
+/* ", in 400 calls"; "" of samples, which count a function also where it only called. */
+static const char *calls_of(const struct profile *profile, const struct profile_cost *cost,
+                            struct arena *texts)
+{
+    return profile->sampled ? ""
+                            : arena_printf(texts, ", in %s call%s", tally_of(cost->calls, texts),
+                                           cost->calls == 1 ? "" : "s");
+}
+
 /* The functions to look at first: those with the most time of their own. */
 static void add_findings(const struct profile *profile, const struct profile_view *own, struct answer *answer,
                          struct arena *texts)
@@ -141,10 +150,8 @@ static void add_findings(const struct profile *profile, const struct profile_vie
             continue;
         *VEC_PUSH(&answer->findings) = (struct answer_finding){
             .title = short_name_of(profile, own->at[i], texts),
-            .saves = arena_printf(texts, "%s itself, %.1f %% of the time, in %s %s%s",
-                                  time_of(cost->total_s, texts), quantity_percent(cost->total_s / all_s),
-                                  tally_of(cost->calls, texts), profile->sampled ? "sample" : "call",
-                                  cost->calls == 1 ? "" : "s"),
+            .saves = arena_printf(texts, "%s itself, %.1f %% of the time%s", time_of(cost->total_s, texts),
+                                  quantity_percent(cost->total_s / all_s), calls_of(profile, cost, texts)),
             .where = main_caller(profile, own->at[i], texts),
             .section = "own",
             .command = "tpa callers",
