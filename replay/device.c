@@ -303,7 +303,7 @@ static moment_id launch_moment(struct graph_device *device, size_t i, int64_t st
 
 static void add_start(struct graph_device *device, moment_id from, enum relation relation)
 {
-    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false };
+    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false, false };
 }
 
 /*
@@ -327,6 +327,18 @@ static void add_queued_edge(struct graph_device *device, size_t i, const struct 
                   call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
     if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
         add_start(device, from, RELATION_QUEUED);
+}
+
+/*
+ * Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
+ * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner.
+ */
+static bool is_late_launch(const struct graph_device *device, size_t i)
+{
+    event_id call = device->gpu->call[i];
+    return device->maker->call_sorts[device->trace->name[call]] == CALL_LAUNCH &&
+           call != device->gpu->call[device->before[i]] &&
+           work_end(device, device->before[i]) < call_end(device, call);
 }
 
 static void find_starts(struct graph_device *device, size_t i)
@@ -355,10 +367,15 @@ static void find_starts(struct graph_device *device, size_t i)
     for (size_t k = 0; k < device->maker->starts.count; k++) {
         struct replay_edge *edge = &device->maker->starts.at[k];
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
-            edge->binds = true;
+            edge->binds = edge->keeps = true;
             break;
         }
     }
+    if (from != MOMENT_NONE && best.relation == RELATION_STREAM && is_late_launch(device, i))
+        for (size_t k = 0; k < device->maker->starts.count; k++) {
+            struct replay_edge *edge = &device->maker->starts.at[k];
+            edge->keeps = edge->relation == RELATION_LAUNCH;
+        }
 }
 
 void graph_find_starts(struct graph_maker *maker, size_t i)
@@ -507,7 +524,10 @@ static uint32_t awaited_by(const struct graph_device *device, event_id call)
                                                                            : UINT32_MAX;
 }
 
-/* The pieces of calls that waited: they ended because the work had. */
+/*
+ * The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
+ * hsa_signal_wait_scacquire in hipStreamSynchronize.
+ */
 static void add_sync_edges(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;
@@ -515,17 +535,20 @@ static void add_sync_edges(struct graph_device *device)
     bool *may_wait = mem_zalloc(names_count(trace->names) + 1, sizeof *may_wait);
     for (size_t i = 0; i < device->awaited.count; i++)
         may_wait[trace->name[device->awaited.at[i].call]] = true;
+    struct awaited waiting = { EVENT_NONE, UINT32_MAX };
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || !may_wait[trace->name[call]])
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
             continue;
-        uint32_t work = awaited_by(device, call);
-        if (work == UINT32_MAX)
+        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call) : UINT32_MAX;
+        if (work != UINT32_MAX)
+            waiting = (struct awaited){ call, work };
+        else if (!replay_lies_in(graph, call, waiting.call))
             continue;
-        int64_t end_ns = work_end(device, work);
+        int64_t end_ns = work_end(device, waiting.work);
         if (end_ns <= replay_moment_ns(graph, m))
-            graph_add_edge(device->maker, replay_work_end(graph, work), m, RELATION_SYNC,
-                           end_ns > call_start(device, call));
+            graph_add_edge(device->maker, replay_work_end(graph, waiting.work), m, RELATION_SYNC,
+                           end_ns > call_start(device, waiting.call));
     }
     free(may_wait);
 }

@@ -76,13 +76,17 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     event_id last = EVENT_NONE;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]) ||
-            !(waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) ||
-            !editing_holds(editing, ranges, call))
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
+            continue;
+        if ((waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) &&
+            editing_holds(editing, ranges, call)) {
+            if (call != last && !replay_lies_in(graph, call, last)) {
+                editing->effect->count++;
+                last = call;
+            }
+        } else if (!replay_lies_in(graph, call, last))
             continue;
         release(editing, m, 0);
-        editing->effect->count += call != last;
-        last = call;
     }
     free(sorts);
     free(names.flags);

@@ -357,6 +357,15 @@ static void profiler_overhead(void **state)
     assert_part(GAP_LAUNCH_CALL, 0);
     assert_part(GAP_LAUNCH_LATENCY, 5);
     release();
+    /* A full queue is no work of the profiler. */
+    draw_gap(40);
+    draw_call("cudaMalloc", 1, 20, 20, 3);
+    draw_event("overhead", "Command Buffer Full", -1, 0, 30, 15);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_PROFILER, 0);
+    assert_part(GAP_ALLOCATION, 20);
+    release();
 }
 
 static void a_launch_that_is_not_in_the_file_is_unknown(void **state)
