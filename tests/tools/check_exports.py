@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hold what tpa says of XSpaces, and of exports of Nsight Systems and rocprof, to exact figures worked out without it.
+"""Hold what tpa says of XSpaces, and of exports of Nsight Systems and rocprof, to exact figures that were computed without it.
 
     check_exports.py --tpa PROGRAM --traces DIR EXPECTED.json...
 
