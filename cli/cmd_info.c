@@ -73,6 +73,21 @@ static const struct table_column command_columns[] = {
     { "recipe", "To have it", TABLE_TEXT, "how to record what is missing", TABLE_OPTIONAL },
 };
 
+/* What COMMAND answers, where modules have the name that they have in INPUT. */
+static void set_summary(struct table *table, size_t row, const struct command *command,
+                        const struct ingested *input)
+{
+    static const char ours[] = "nn.Module";
+    struct buffer text = { 0 };
+    const char *found = input->trace ? strstr(command->summary, ours) : NULL;
+    buffer_add(&text, command->summary,
+               found ? (size_t)(found - command->summary) : strlen(command->summary));
+    if (found)
+        buffer_printf(&text, "%s%s", trace_module_word(input->trace), found + strlen(ours));
+    table_set_text(table, row, 1, text.at, text.count);
+    buffer_release(&text);
+}
+
 /* Add the commands that apply to INPUT, and what the others lack. */
 static void add_commands(const struct ingested *input, struct result *result)
 {
@@ -91,7 +106,7 @@ static void add_commands(const struct ingested *input, struct result *result)
         size_t row = table_add_row(table);
         unsigned lacks = input->trace ? command->needs & ~has : 0;
         table_set_text(table, row, 0, command->name, strlen(command->name));
-        table_set_text(table, row, 1, command->summary, strlen(command->summary));
+        set_summary(table, row, command, input);
         table_set_int(table, row, 2, lacks == 0);
         if (lacks == 0)
             continue;

@@ -87,6 +87,20 @@ const char *trace_feature_recipe(const struct trace *trace, enum trace_feature f
     return features[index_of(feature)].recipe;
 }
 
+const char *trace_module_word(const struct trace *trace)
+{
+    if (trace_framework(trace) == FRAMEWORK_TORCH)
+        return "nn.Module";
+    switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
+    case PRODUCER_JAX: return "named scope";
+    case PRODUCER_TENSORFLOW: return "name scope";
+    case PRODUCER_NSYS:
+    case PRODUCER_TPA: return "NVTX range";
+    case PRODUCER_ROCPROF: return "roctx range";
+    default: return "module";
+    }
+}
+
 enum trace_framework trace_framework(const struct trace *trace)
 {
     switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {

@@ -56,4 +56,7 @@ enum trace_framework trace_framework(const struct trace *trace);
 /* How to record it: "profile with profile_memory=True", or the equivalent for the program that wrote TRACE. */
 const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature);
 
+/* What the program that TRACE is of, or its recorder, calls a part of a model: "nn.Module", "named scope". A literal. */
+const char *trace_module_word(const struct trace *trace);
+
 #endif

@@ -7,24 +7,19 @@
  * those of events have the time since the event before, in microseconds where all are whole, and most lack their track,
  * as the one with the most events is the default; all other packets are of a sequence without defaults.
  *
- * Each process is a track, with its threads below it; streams of devices are plain tracks below the process of their
- * file that launches, so that ranks stay apart. Their order is explicit (ranks, and a root that requests it), and
- * tracks of the same name are not merged. Process numbers must be unique in the file; if they do not fit, or depend on
- * the track's file, a description holds the pid and tid: "tpa pid=7 tid=7". It is for reading back, as is the
- * description of the root, which holds the head of the same trace as JSON.
- *
  * Flows join a call with each piece of work that it launched, forward with backward, and one collective on all ranks.
  * Counters are those of the trace, and the memory in use from its records.
  */
 #include "cli/convert/convert.h"
 
 #include "base/packer.h"
+#include "base/runs.h"
 #include "base/search.h"
-#include "cli/convert/chrome_head.h"
 #include "cli/convert/files.h"
 #include "cli/convert/perfetto_flows.h"
 #include "cli/convert/perfetto_path.h"
 #include "cli/convert/perfetto_plan.h"
+#include "cli/convert/perfetto_tracks.h"
 #include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
 #include "facts/memory_records.h"
@@ -43,20 +38,6 @@ enum { REALTIME = 1, BOOTTIME = 6, OWN_CLOCK = 64 };
 /* Where the clock of the events starts anew; a multiple of its unit. */
 enum { FIRST_TIME_NS = 1000 };
 
-/* Bytes from which on the description of the root is compressed. */
-enum { LONG_ROOT = 4096 };
-
-/* Process numbers that we assign: above those of systems, which end at 2^22. */
-enum { OWN_PIDS = 10000000 };
-
-/* A process in the output: one of the trace's, or a container for streams of a file without processes. */
-struct process {
-    track_id track; /* its first */
-    uint32_t uuid, file;
-    int64_t pid;
-    bool is_renumbered; /* pid was assigned by us */
-};
-
 /* A counter, which is a track. */
 struct counter {
     name_id name;
@@ -64,315 +45,46 @@ struct counter {
     uint32_t uuid;
 };
 
+/* The memory in use on a device after an event. */
+struct memory_level {
+    event_id event;
+    uint32_t uuid; /* of the device's counter */
+    int64_t bytes;
+};
+
+/* By event. FIRST_UUID: of the counter of the first device; 0: there is none. */
+struct memory_levels {
+    VEC_OF(struct memory_level);
+    uint32_t first_uuid;
+};
+
 struct perfetto_output {
-    const struct trace *all;   /* all files and tracks */
-    const struct trace *trace; /* whose events are written now: some of the files, or ALL */
-    track_id first_track;      /* of TRACE in ALL */
+    const struct trace *all;       /* all files and tracks */
+    struct perfetto_tracks tracks; /* of ALL */
+    const struct trace *trace;     /* whose events are written now: some of the files, or ALL */
+    track_id first_track;          /* of TRACE in ALL */
     uint32_t first_file;
     uint32_t next_uuid;
     struct perfetto_flow_ids flow_ids;
-    struct perfetto_flows between; /* by event of ALL: arrows between ranks */
+    struct perfetto_flow_ends between; /* by event of ALL: arrows between ranks */
     struct perfetto_plan plan;
+    bool is_packed;                 /* the file as a whole */
+    bool has_slices;                /* else its packets are small and alike, and are compressed */
     int64_t unit_ns;                /* of the times of events: 1 or 1000 */
     uint32_t default_track;         /* the uuid with the most marks; 0: there are none */
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
-    bool *is_empty; /* by track of ALL, as the next two: it has no events, and is not written */
-    bool *shared;   /* another file has a process of its number */
-    /* index into processes; UINT32_MAX for streams, which are below their file's process */
-    uint32_t *process_of;
-    uint32_t *host_of; /* by file of ALL: the process of its streams; UINT32_MAX: none */
     int64_t *shift_ns; /* by file of ALL: to be added to times */
     int64_t stride;    /* between the numbers of one file and the next */
     int64_t origin_ns; /* of the trace's clock, since 1970 */
     bool has_origin;
     bool *is_used; /* by text: an argument's value */
-    VEC_OF(struct process) processes;
     struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
-    const struct memory_records *memory;
-    uint32_t *memory_uuid; /* by device of memory */
+    struct memory_levels memory;
     struct buffer head, path;
 };
-
-/* ---- processes and tracks ---- */
-
-static bool is_stream(const struct trace *trace, track_id track)
-{
-    return trace->tracks[track].kind == TRACK_STREAM;
-}
-
-static int compare_pids(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Give each process a number of its own. */
-static void number_processes(struct perfetto_output *output)
-{
-    const struct trace *trace = output->all;
-    int64_t *taken = mem_alloc(mem_times(output->processes.count + 1, sizeof *taken));
-    size_t count = output->processes.count;
-    for (size_t i = 0; i < count; i++)
-        taken[i] = trace->tracks[output->processes.at[i].track].pid;
-    qsort(taken, count, sizeof *taken, compare_pids);
-    for (size_t i = 0; i < count; i++) {
-        struct process *process = &output->processes.at[i];
-        const struct track *track = &trace->tracks[process->track];
-        size_t same = search_from(taken, count, track->pid);
-        bool is_single = same + 1 >= count || taken[same + 1] != track->pid;
-        process->is_renumbered = track->pid_text != NAME_NONE || !is_single || track->pid < 0 ||
-                                 track->pid >= OWN_PIDS || output->shared[process->track];
-        process->pid = process->is_renumbered ? OWN_PIDS + (int64_t)i : track->pid;
-    }
-    free(taken);
-}
-
-/* What a process is distinguished by. */
-struct process_key {
-    int64_t pid;
-    uint32_t file;
-    name_id pid_text;
-};
-
-/* The processes of the host; the one with the most events in each file gets its streams. */
-static void find_processes(struct perfetto_output *output, const bool *has_samples)
-{
-    const struct trace *trace = output->all;
-    output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
-    output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
-    uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
-    struct names *keys = names_open();
-    output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
-    for (track_id t = 0; t < trace->track_count; t++)
-        output->is_empty[t] = trace->tracks[t].event_count == 0 && !has_samples[t];
-    for (track_id t = 0; t < trace->track_count; t++) {
-        output->process_of[t] = UINT32_MAX;
-        if (is_stream(trace, t) || output->is_empty[t])
-            continue;
-        const struct track *track = &trace->tracks[t];
-        struct process_key key = { track->pid, track->file, track->pid_text };
-        uint32_t place = names_add(keys, (const char *)&key, sizeof key);
-        if (place == output->processes.count)
-            *VEC_PUSH(&output->processes) =
-                (struct process){ .track = t, .file = track->file, .uuid = place + 1 };
-        output->process_of[t] = place;
-        events[place] += trace->tracks[t].event_count;
-    }
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        output->host_of[f] = UINT32_MAX;
-    for (uint32_t i = 0; i < output->processes.count; i++) {
-        const struct process *process = &output->processes.at[i];
-        uint32_t *host = &output->host_of[process->file];
-        if (trace->tracks[process->track].kind == TRACK_THREAD &&
-            (*host == UINT32_MAX || events[i] > events[*host]))
-            *host = i;
-    }
-    names_free(keys);
-    free(events);
-    number_processes(output);
-}
-
-/* Of a track of ALL. Processes come first. */
-static uint32_t track_uuid(const struct perfetto_output *output, track_id track)
-{
-    return (uint32_t)output->processes.count + 1 + track;
-}
-
-/* Write the pid and tid of TRACK in the trace, for reading back. */
-static void put_description(const struct perfetto_output *output, struct buffer *out, track_id id,
-                            const char *more)
-{
-    const struct trace *trace = output->all;
-    const struct track *track = &trace->tracks[id];
-    struct buffer pid = { 0 }, text = { 0 };
-    bool quoted = timeline_add_pid(&pid, trace, track, output->shared[id]);
-    buffer_printf(&text, quoted ? "tpa pid=\"%s\"" : "tpa pid=%s", pid.at ? pid.at : "");
-    if (track->tid_text != NAME_NONE)
-        buffer_printf(&text, " tid=\"%s\"", names_text(trace->texts, track->tid_text));
-    else
-        buffer_printf(&text, " tid=%" PRId64, track->tid);
-    buffer_puts(&text, more);
-    wire_put_text(out, 14, text.at, text.count);
-    buffer_release(&pid);
-    buffer_release(&text);
-}
-
-static size_t open_packet(struct buffer *out, enum perfetto_sequence sequence)
-{
-    size_t packet = wire_open(out, 1);
-    wire_put_number(out, 10, sequence); /* trusted_packet_sequence_id: always */
-    return packet;
-}
-
-static size_t open_descriptor(struct buffer *out, uint32_t uuid, uint32_t parent, size_t *packet)
-{
-    *packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE);
-    size_t descriptor = wire_open(out, 60);
-    wire_put_number(out, 1, uuid);
-    if (parent)
-        wire_put_number(out, 5, parent);
-    return descriptor;
-}
-
-static void close_descriptor(struct buffer *out, size_t packet, size_t descriptor)
-{
-    wire_close(out, descriptor);
-    wire_close(out, packet);
-}
-
-/* Write the order of siblings: explicit ranks; and prevent merging of equal names. */
-static void put_order(struct buffer *out, int64_t rank)
-{
-    wire_put_number(out, 12, rank);
-    wire_put_number(out, 11, 3);
-    wire_put_number(out, 15, 2);
-}
-
-static void put_name(struct buffer *out, uint32_t number, const struct names *names, name_id id)
-{
-    if (id != NAME_NONE)
-        wire_put_text(out, number, names_text(names, id), names_length(names, id));
-}
-
-static void put_process_name(const struct perfetto_output *output, struct buffer *out,
-                             const struct process *process)
-{
-    const struct trace *trace = output->all;
-    const struct track *track = &trace->tracks[process->track];
-    struct buffer name = { 0 };
-    if (trace->file_count > 1) {
-        timeline_add_file(&name, trace, process->file);
-        buffer_puts(&name, " ");
-    }
-    if (track->process_name != NAME_NONE)
-        buffer_add(&name, names_text(trace->texts, track->process_name),
-                   names_length(trace->texts, track->process_name));
-    else if (track->pid_text != NAME_NONE)
-        buffer_add(&name, names_text(trace->texts, track->pid_text),
-                   names_length(trace->texts, track->pid_text));
-    if (name.count)
-        wire_put_text(out, 6, name.at, name.count);
-    buffer_release(&name);
-}
-
-static void put_process(const struct perfetto_output *output, struct buffer *out,
-                        const struct process *process)
-{
-    size_t packet;
-    const struct track *track = &output->all->tracks[process->track];
-    size_t descriptor = open_descriptor(out, process->uuid, 0, &packet);
-    size_t message = wire_open(out, 3);
-    wire_put_number(out, 1, process->pid);
-    put_process_name(output, out, process);
-    if (track->process_sort_index >= INT32_MIN && track->process_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->process_sort_index);
-    put_name(out, 8, output->all->texts, track->process_labels);
-    wire_close(out, message);
-    put_order(out, (int64_t)process->file * 1000 + process->uuid);
-    close_descriptor(out, packet, descriptor);
-}
-
-static void put_thread(const struct perfetto_output *output, struct buffer *out, track_id id)
-{
-    const struct track *track = &output->all->tracks[id];
-    const struct process *process = &output->processes.at[output->process_of[id]];
-    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), process->uuid, &packet);
-    size_t message = wire_open(out, 4);
-    wire_put_number(out, 1, process->pid);
-    wire_put_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
-    put_name(out, 5, output->all->texts,
-             track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
-    if (track->thread_sort_index && track->thread_sort_index >= INT32_MIN &&
-        track->thread_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->thread_sort_index);
-    wire_close(out, message);
-    put_order(out, track->thread_sort_index);
-    if (process->is_renumbered || track->tid_text != NAME_NONE)
-        put_description(output, out, id, "");
-    close_descriptor(out, packet, descriptor);
-}
-
-/* A name in a description after pid and tid: ` process="/device:GPU:0"`. */
-static void add_recorded_name(struct buffer *out, const struct trace *trace, const char *word, name_id name)
-{
-    if (name != NAME_NONE)
-        buffer_printf(out, "%s=\"%s\"", word, names_text(trace->texts, name));
-}
-
-static void put_stream(const struct perfetto_output *output, struct buffer *out, track_id id)
-{
-    const struct track *track = &output->all->tracks[id];
-    uint32_t host = output->host_of[track->file];
-    uint32_t parent = host == UINT32_MAX ? 0 : output->processes.at[host].uuid;
-    size_t packet, descriptor = open_descriptor(out, track_uuid(output, id), parent, &packet);
-    struct buffer name = { 0 };
-    if (host == UINT32_MAX && output->all->file_count > 1) {
-        timeline_add_file(&name, output->all, track->file);
-        buffer_puts(&name, " ");
-    }
-    buffer_printf(&name, "GPU %" PRId32 " / stream %" PRId64, track->device, track->stream);
-    wire_put_text(out, 2, name.at, name.count);
-    put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
-                       (track->stream < 1000 ? track->stream : 999));
-    struct buffer names = { 0 };
-    add_recorded_name(&names, output->all, " process", track->process_name);
-    add_recorded_name(&names, output->all, " thread", track->thread_name);
-    put_description(output, out, id, names.at ? names.at : "");
-    buffer_release(&names);
-    buffer_release(&name);
-    close_descriptor(out, packet, descriptor);
-}
-
-static void put_lane(const struct perfetto_output *output, struct buffer *out,
-                     const struct perfetto_lane *lane)
-{
-    char name[64];
-    track_id track = output->first_track + lane->track;
-    size_t packet, descriptor = open_descriptor(out, lane->uuid, track_uuid(output, track), &packet);
-    int len =
-        snprintf(name, sizeof name, "%s %" PRIu32, lane->is_async ? "asynchronous" : "overlap", lane->number);
-    wire_put_text(out, 2, name, (size_t)len);
-    put_order(out, lane->number);
-    if (lane->is_async)
-        put_description(output, out, track, " async");
-    close_descriptor(out, packet, descriptor);
-}
-
-/* The root: ranks below it count, and the head of the trace for reading back. */
-static void put_plain_root(const struct perfetto_output *output, struct buffer *out)
-{
-    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), descriptor = wire_open(out, 60);
-    struct buffer head = { 0 };
-    wire_put_number(out, 1, 0);
-    wire_put_number(out, 19, 1);
-    wire_put_number(out, 20, 1);
-    wire_put_number(out, 11, 3);
-    buffer_puts(&head, "tpa head ");
-    chrome_head_put(output->all, &head);
-    buffer_puts(&head, "]}");
-    wire_put_text(out, 14, head.at, head.count);
-    buffer_release(&head);
-    close_descriptor(out, packet, descriptor);
-}
-
-/* The same, compressed where it is long: the head may hold the configuration of a whole job. */
-static void put_root(const struct perfetto_output *output, struct buffer *out)
-{
-    struct buffer root = { 0 };
-    put_plain_root(output, &root);
-    if (root.count > LONG_ROOT) {
-        size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
-        packer_deflate(&root, out);
-        wire_close(out, packets);
-        wire_close(out, packet);
-    } else {
-        buffer_add(out, root.at, root.count);
-    }
-    buffer_release(&root);
-}
 
 /* ---- the first packets ---- */
 
@@ -387,7 +99,7 @@ static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
 /* Without a known origin, the times of the trace are as the files have them. */
 static void put_clocks(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
+    size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
     put_clock(out, BOOTTIME, 1);
     if (output->has_origin)
         put_clock(out, REALTIME, output->origin_ns + 1);
@@ -399,7 +111,7 @@ static void put_clocks(const struct perfetto_output *output, struct buffer *out)
 /* Start the clock of the events. */
 static void put_own_clock(const struct perfetto_output *output, struct buffer *out)
 {
-    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
+    size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
     put_clock(out, BOOTTIME, FIRST_TIME_NS);
     size_t message = wire_open(out, 1);
     wire_put_number(out, 1, OWN_CLOCK);
@@ -427,6 +139,8 @@ static void put_defaults(const struct perfetto_output *output, struct buffer *ou
     if (output->default_track) {
         size_t event = wire_open(out, 11);
         wire_put_number(out, 11, output->default_track);
+        if (output->memory.first_uuid)
+            wire_put_number(out, 31, output->memory.first_uuid); /* extra_counter_track_uuids */
         wire_close(out, event);
     }
     wire_close(out, defaults);
@@ -436,7 +150,7 @@ static void put_defaults(const struct perfetto_output *output, struct buffer *ou
 static void put_texts(const struct perfetto_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t packet = open_packet(out, PERFETTO_EVENTS_SEQUENCE);
+    size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE);
     wire_put_number(out, 13, 1);
     put_defaults(output, out);
     size_t interned = wire_open(out, 12);
@@ -461,25 +175,17 @@ static void put_texts(const struct perfetto_output *output, struct buffer *out)
 static void put_head(const struct perfetto_output *output, struct buffer *out)
 {
     put_clocks(output, out);
-    put_root(output, out);
-    for (size_t i = 0; i < output->processes.count; i++)
-        put_process(output, out, &output->processes.at[i]);
+    perfetto_put_root(&output->tracks, out);
 }
 
 /* The tracks of what is written now, and its texts. */
 static void put_tracks(const struct perfetto_output *output, struct buffer *out)
 {
     track_id end = output->first_track + (track_id)output->trace->track_count;
-    for (track_id t = output->first_track; t < end; t++) {
-        if (output->is_empty[t])
-            continue;
-        if (is_stream(output->all, t))
-            put_stream(output, out, t);
-        else
-            put_thread(output, out, t);
-    }
+    for (track_id t = output->first_track; t < end; t++)
+        perfetto_put_track(&output->tracks, t, out);
     for (size_t i = 0; i < output->plan.lanes.count; i++)
-        put_lane(output, out, &output->plan.lanes.at[i]);
+        perfetto_put_lane(&output->tracks, output->first_track, &output->plan.lanes.at[i], out);
     put_own_clock(output, out);
     put_texts(output, out);
 }
@@ -537,8 +243,25 @@ static void put_unfinished(const struct perfetto_output *output, struct buffer *
 /* Where the last event was found among what is sorted by event. */
 struct scans {
     struct arg_scan of[ARG_COUNT];
-    size_t flow;
+    struct perfetto_flow_scan flow;
+    size_t memory;
 };
+
+/* The memory in use after E, if it allocates or frees: extra_counter_values, and their track if it is not the default. */
+static void put_memory_level(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                             event_id e)
+{
+    const struct memory_levels *levels = &output->memory;
+    size_t i = scans->memory;
+    if (i >= levels->count || levels->at[i].event < e || (i > 0 && levels->at[i - 1].event >= e))
+        SEARCH(i, levels->count, levels->at[i].event < e);
+    scans->memory = i;
+    if (i == levels->count || levels->at[i].event != e)
+        return;
+    if (levels->at[i].uuid != levels->first_uuid)
+        wire_put_number(out, 31, levels->at[i].uuid);
+    wire_put_number(out, 12, levels->at[i].bytes);
+}
 
 /* The fields of a BEGIN or an instant. */
 static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
@@ -554,13 +277,8 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
         if (arg_scan_get(&scans->of[i], e, &value))
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
-    const struct perfetto_flow_end *flows = output->flows.at;
-    size_t i = scans->flow;
-    if (i >= output->flows.count || flows[i].event < e || (i > 0 && flows[i - 1].event >= e))
-        i = perfetto_flows_first(&output->flows, e);
-    for (; i < output->flows.count && flows[i].event == e; i++)
-        wire_put_fixed64(out, 47, flows[i].id);
-    scans->flow = i;
+    perfetto_flows_put(&output->flows, &scans->flow, e, out);
+    put_memory_level(output, out, scans, e);
 }
 
 static int64_t time_of(const struct perfetto_output *output, const struct perfetto_mark *mark)
@@ -575,48 +293,40 @@ static int64_t time_of(const struct perfetto_output *output, const struct perfet
 static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
                      size_t index, int64_t *last_ns)
 {
-    const struct perfetto_mark *mark = &output->plan.marks.at[index];
-    int64_t ts_ns = time_of(output, mark);
+    const struct perfetto_mark mark = perfetto_plan_mark(&output->plan, index);
+    int64_t ts_ns = time_of(output, &mark);
     size_t packet = wire_open(out, 1);
     wire_put_number(out, 8, (ts_ns - *last_ns) / output->unit_ns);
     *last_ns = ts_ns;
     wire_put_number(out, 10, PERFETTO_EVENTS_SEQUENCE);
-    if (mark->type != PERFETTO_END)
+    if (mark.type != PERFETTO_END)
         wire_put_number(out, 13, 2);
     size_t event = wire_open(out, 11);
-    wire_put_number(out, 9, mark->type);
-    if (mark->uuid != output->default_track)
-        wire_put_number(out, 11, mark->uuid);
-    if (mark->type != PERFETTO_END)
-        put_event(output, out, scans, mark->event);
+    wire_put_number(out, 9, mark.type);
+    if (mark.uuid != output->default_track)
+        wire_put_number(out, 11, mark.uuid);
+    if (mark.type != PERFETTO_END)
+        put_event(output, out, scans, mark.event);
     wire_close(out, event);
     wire_close(out, packet);
 }
 
 static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    struct scans scans = { .flow = 0 };
+    struct scans scans = { .memory = 0 };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
     size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
-    int64_t last_ns = first ? time_of(output, &output->plan.marks.at[first - 1]) : FIRST_TIME_NS;
-    for (size_t i = first; i < end && i < output->plan.marks.count; i++)
+    int64_t last_ns = FIRST_TIME_NS;
+    if (first) {
+        struct perfetto_mark before = perfetto_plan_mark(&output->plan, first - 1);
+        last_ns = time_of(output, &before);
+    }
+    for (size_t i = first; i < end && i < output->plan.mark_count; i++)
         put_mark(output, out, &scans, i, &last_ns);
 }
 
 /* ---- counters ---- */
-
-static void put_counter_track(struct buffer *out, uint32_t uuid, uint32_t parent, const char *name,
-                              size_t len, bool is_bytes, size_t *packet, size_t *descriptor)
-{
-    *descriptor = open_descriptor(out, uuid, parent, packet);
-    wire_put_text(out, 2, name, len);
-    size_t counter = wire_open(out, 8);
-    if (is_bytes)
-        wire_put_number(out, 3, 3);
-    wire_close(out, counter);
-    put_order(out, 2000000 + uuid);
-}
 
 /* A value of the counter UUID; TIME in the clock of SEQUENCE. */
 static void put_value(struct buffer *out, enum perfetto_sequence sequence, uint32_t uuid, int64_t time,
@@ -654,25 +364,18 @@ static void find_counters(struct perfetto_output *output)
     names_free(keys);
 }
 
-static uint32_t parent_of(const struct perfetto_output *output, track_id track)
-{
-    uint32_t process = output->process_of[output->first_track + track];
-    if (process == UINT32_MAX)
-        process = output->host_of[file_of(output, track)];
-    return process == UINT32_MAX ? 0 : output->processes.at[process].uuid;
-}
-
 static void put_counters(const struct perfetto_output *output, struct buffer *out)
 {
     const struct names *texts = output->trace->texts;
     for (size_t i = 0; i < output->counters.count; i++) {
         const struct counter *counter = &output->counters.at[i];
+        track_id track = output->first_track + counter->track;
         size_t packet, descriptor;
-        put_counter_track(out, counter->uuid, parent_of(output, counter->track),
-                          names_text(texts, counter->name), names_length(texts, counter->name), false,
-                          &packet, &descriptor);
-        put_description(output, out, output->first_track + counter->track, "");
-        close_descriptor(out, packet, descriptor);
+        perfetto_open_counter(out, counter->uuid, perfetto_process_uuid(&output->tracks, track),
+                              names_text(texts, counter->name), names_length(texts, counter->name), false,
+                              &packet, &descriptor);
+        perfetto_put_description(&output->tracks, out, track, "");
+        perfetto_close_track(out, packet, descriptor);
     }
 }
 
@@ -687,35 +390,41 @@ static void make_samples(const struct perfetto_output *output, size_t part, stru
     }
 }
 
-/* Memory in use, of each device that has records of it. Readers of tpa recognise that it repeats the records. */
-static void make_memory(const struct perfetto_output *output, struct buffer *out)
+static bool is_later_level(const void *context, const void *left, const void *right)
 {
-    const struct trace *trace = output->trace;
-    for (size_t d = 0; output->memory && d < output->memory->device_count; d++) {
-        const struct memory_device *device = &output->memory->devices[d];
+    (void)context;
+    return ((const struct memory_level *)left)->event > ((const struct memory_level *)right)->event;
+}
+
+/*
+ * A counter of the memory in use for each device that has records of it. Readers of tpa recognise that it repeats the
+ * records.
+ */
+static void find_memory(struct perfetto_output *output, struct buffer *out)
+{
+    struct memory_records *records = memory_records_open(output->trace, MEMORY_LEVELS);
+    struct memory_levels *levels = &output->memory;
+    levels->first_uuid = records->device_count ? output->next_uuid : 0;
+    for (size_t d = 0; d < records->device_count; d++) {
+        const struct memory_device *device = &records->devices[d];
         const char *type = memory_device_type_name(device->type);
-        uint32_t file = output->first_file + device->file;
-        uint32_t host = output->host_of[file], uuid = output->memory_uuid[d];
+        uint32_t host = perfetto_host_uuid(&output->tracks, output->first_file + device->file);
+        uint32_t uuid = output->next_uuid++;
         size_t packet, descriptor;
         char name[96];
         int len =
             device->id >= 0
                 ? snprintf(name, sizeof name, "Allocated on %s:%" PRId64, type ? type : "device", device->id)
                 : snprintf(name, sizeof name, "Allocated on %s", type ? type : "the device");
-        put_counter_track(out, uuid, host == UINT32_MAX ? 0 : output->processes.at[host].uuid, name,
-                          (size_t)len, true, &packet, &descriptor);
+        perfetto_open_counter(out, uuid, host, name, (size_t)len, true, &packet, &descriptor);
         wire_put_text(out, 14, "tpa derived", 11);
-        close_descriptor(out, packet, descriptor);
-        put_own_clock(output, out);
-        int64_t last_ns = FIRST_TIME_NS;
-        for (uint32_t i = device->first; i < device->first + device->count; i++) {
-            const struct memory_record *record = &output->memory->at[i];
-            int64_t ts_ns = trace_start_ns(trace, record->event) + output->shift_ns[file];
-            put_value(out, PERFETTO_EVENTS_SEQUENCE, uuid, (ts_ns - last_ns) / output->unit_ns, 0,
-                      record->allocated, false);
-            last_ns = ts_ns;
-        }
+        perfetto_close_track(out, packet, descriptor);
+        for (uint32_t i = device->first; i < device->first + device->count; i++)
+            *VEC_PUSH(levels) = (struct memory_level){ records->at[i].event, uuid, records->at[i].allocated };
     }
+    memory_records_free(records);
+    if (levels->count)
+        runs_sort(levels->at, levels->count, sizeof *levels->at, is_later_level, NULL);
 }
 
 /* ---- all of it ---- */
@@ -732,20 +441,29 @@ static void make_head(const void *context, size_t part, struct buffer *out)
     buffer_add(out, output->head.at, output->head.count);
 }
 
-/* Part 0 is what comes first; then events, then samples, then memory. */
-static void make_part(const void *context, size_t part, struct buffer *out)
+/* Part 0 is what comes first; then events, then samples. */
+static void make_packets(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    const struct perfetto_output *output = context;
-    size_t events = parts_of(output->plan.marks.count, MARKS_PER_PART);
-    size_t samples = parts_of(output->trace->sample_count, SAMPLES_PER_PART);
+    size_t events = parts_of(output->plan.mark_count, MARKS_PER_PART);
     if (part == 0)
         buffer_add(out, output->head.at, output->head.count);
     else if (part - 1 < events)
         make_events(output, part - 1, out);
-    else if (part - 1 - events < samples)
-        make_samples(output, part - 1 - events, out);
     else
-        make_memory(output, out);
+        make_samples(output, part - 1 - events, out);
+}
+
+static void make_part(const void *context, size_t part, struct buffer *out)
+{
+    const struct perfetto_output *output = context;
+    if (output->is_packed || output->has_slices) {
+        make_packets(output, part, out);
+        return;
+    }
+    struct buffer packets = { 0 };
+    make_packets(output, part, &packets);
+    perfetto_put_compressed(out, &packets);
+    buffer_release(&packets);
 }
 
 static void make_path(const void *context, size_t part, struct buffer *out)
@@ -787,14 +505,14 @@ static void find_origin(struct perfetto_output *output)
 
 /* What depends on all files. */
 static void prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
-                    const bool *has_samples)
+                    const bool *has_samples, const struct convert_args *args)
 {
     const struct trace *all = output->all;
-    output->shared = timeline_shared_processes(all);
+    output->is_packed = convert_packing(args) != SOURCE_PLAIN;
     output->stride = timeline_stride(numbers, all->file_count);
     find_origin(output);
-    find_processes(output, has_samples);
-    output->next_uuid = track_uuid(output, (track_id)all->track_count);
+    perfetto_tracks_init(&output->tracks, all, has_samples);
+    output->next_uuid = perfetto_track_uuid(&output->tracks, (track_id)all->track_count);
     put_head(output, &output->head);
 }
 
@@ -804,11 +522,10 @@ static void release_part(struct perfetto_output *output)
     perfetto_flows_release(&output->flows);
     free(output->is_used);
     free(output->counter_of);
-    free(output->memory_uuid);
+    VEC_FREE(&output->memory);
     VEC_FREE(&output->counters);
     output->is_used = NULL;
-    output->counter_of = output->memory_uuid = NULL;
-    output->memory = NULL;
+    output->counter_of = NULL;
     output->arg_count = 0;
     buffer_clear(&output->head);
 }
@@ -820,35 +537,34 @@ static void find_defaults(struct perfetto_output *output)
     uint32_t *counts = mem_zalloc(output->next_uuid + 1, sizeof *counts);
     output->unit_ns = FIRST_TIME_NS;
     output->default_track = 0;
-    for (size_t i = 0; i < plan->marks.count; i++) {
-        uint32_t uuid = plan->marks.at[i].uuid;
-        if (output->unit_ns != 1 && time_of(output, &plan->marks.at[i]) % FIRST_TIME_NS)
+    output->has_slices = false;
+    for (size_t i = 0; i < plan->mark_count; i++) {
+        const struct perfetto_mark mark = perfetto_plan_mark(plan, i);
+        if (output->unit_ns != 1 && time_of(output, &mark) % FIRST_TIME_NS)
             output->unit_ns = 1;
-        if (++counts[uuid] > counts[output->default_track])
-            output->default_track = uuid;
+        output->has_slices |= mark.type == PERFETTO_BEGIN;
+        if (++counts[mark.uuid] > counts[output->default_track])
+            output->default_track = mark.uuid;
     }
     free(counts);
 }
 
-/* Prepare to write TRACE, whose position in ALL is READ; BETWEEN: the arrows between ranks that touch its events. */
+/* Prepare to write TRACE, whose position in ALL is READ. Takes BETWEEN: the arrows between ranks that touch its events. */
 static void prepare_part(struct perfetto_output *output, const struct trace *trace,
-                         const struct convert_read *read, const struct perfetto_flows *between)
+                         const struct convert_read *read, struct perfetto_flow_ends *between)
 {
     release_part(output);
     output->trace = trace;
     output->first_track = read->first_track;
     output->first_file = read->first_file;
     find_args(output);
-    perfetto_plan_init(&output->plan, trace, track_uuid(output, read->first_track), output->next_uuid);
+    find_memory(output, &output->head); /* what takes most memory while it works comes first */
+    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
+    perfetto_plan_init(&output->plan, trace, perfetto_track_uuid(&output->tracks, read->first_track),
+                       output->next_uuid);
     output->next_uuid = output->plan.next_uuid;
     find_defaults(output);
-    output->flows.arrows = 0;
-    perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     find_counters(output);
-    output->memory = memory_records_of(trace, MEMORY_LEVELS);
-    output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
-    for (size_t d = 0; d < output->memory->device_count; d++)
-        output->memory_uuid[d] = output->next_uuid++;
     put_tracks(output, &output->head);
     put_counters(output, &output->head);
 }
@@ -856,13 +572,9 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
 static void release(struct perfetto_output *output)
 {
     release_part(output);
-    free(output->shared);
-    free(output->is_empty);
-    free(output->process_of);
-    free(output->host_of);
+    perfetto_tracks_release(&output->tracks);
     free(output->shift_ns);
-    VEC_FREE(&output->processes);
-    perfetto_flows_release(&output->between);
+    VEC_FREE(&output->between);
     buffer_release(&output->head);
     buffer_release(&output->path);
 }
@@ -888,13 +600,12 @@ static bool begin(struct writing *writing, const struct convert_args *args, FILE
 {
     writing->packer.packing = convert_packing(args);
     writing->packer.workers = (unsigned)args->load.jobs;
-    writing->flows = writing->output.between.arrows;
     return packer_begin(&writing->file, writing->packer.packing, out, err) &&
            add_parts(writing, make_head, 1, err);
 }
 
 static bool add_part(struct writing *writing, const struct trace *trace, const struct convert_read *read,
-                     const struct perfetto_flows *between, struct tpa_error *err)
+                     struct perfetto_flow_ends *between, struct tpa_error *err)
 {
     struct perfetto_output *output = &writing->output;
     prepare_part(output, trace, read, between);
@@ -902,7 +613,7 @@ static bool add_part(struct writing *writing, const struct trace *trace, const s
     writing->flows += output->flows.arrows;
     writing->samples += trace->sample_count;
     return add_parts(writing, make_part,
-                     2 + parts_of(output->plan.marks.count, MARKS_PER_PART) +
+                     1 + parts_of(output->plan.mark_count, MARKS_PER_PART) +
                          parts_of(trace->sample_count, SAMPLES_PER_PART),
                      err);
 }
@@ -934,11 +645,11 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     struct timeline_numbers numbers = { 0 };
     bool *has_samples = timeline_sampled_tracks(trace);
     timeline_note_numbers(&numbers, trace);
-    prepare(output, &numbers, has_samples);
+    prepare(output, &numbers, has_samples, args);
     free(has_samples);
     if (trace->file_count > 1) {
         struct collectives *all = collectives_open(trace);
-        perfetto_flows_between(&output->between, all);
+        writing.flows = perfetto_flows_between(&output->between, all);
         collectives_free(all);
     }
     bool fine = begin(&writing, args, out, err) &&
@@ -956,25 +667,23 @@ static bool write_file(void *context, const struct trace *trace, const struct co
                        struct tpa_error *err)
 {
     struct writing *writing = context;
-    const struct perfetto_flows *all = &writing->output.between;
-    struct perfetto_flows own = { 0 };
+    const struct perfetto_flow_ends *all = &writing->output.between;
+    struct perfetto_flow_ends own = { .first_id = all->first_id };
     size_t i = perfetto_flows_first(all, read->first_event),
            behind = perfetto_flows_first(all, read->first_event + read->kept);
     for (; i < behind; i++)
         *VEC_PUSH(&own) =
-            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].id };
-    bool fine = add_part(writing, trace, read, &own, err);
-    perfetto_flows_release(&own);
-    return fine;
+            (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].number };
+    return add_part(writing, trace, read, &own, err);
 }
 
 static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err)
 {
     struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
-    prepare(&writing.output, &files->numbers, files->has_samples);
+    prepare(&writing.output, &files->numbers, files->has_samples, args);
     if (files->all->file_count > 1)
-        perfetto_flows_between(&writing.output.between, files->collectives);
+        writing.flows = perfetto_flows_between(&writing.output.between, files->collectives);
     bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&
                 end(&writing, err);
     tell_written(&writing, args, 0, summary);

@@ -3,16 +3,15 @@
 
 #include "base/runs.h"
 #include "base/search.h"
+#include "cli/convert/wire_put.h"
 #include "facts/attribution.h"
 #include "facts/collective_matches.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void add_flow(struct perfetto_flows *flows, uint64_t id, event_id from, event_id to)
+static void add_end(struct perfetto_flow_ends *ends, event_id e, uint32_t number)
 {
-    *VEC_PUSH(flows) = (struct perfetto_flow_end){ from, id };
-    *VEC_PUSH(flows) = (struct perfetto_flow_end){ to, id };
-    flows->arrows++;
+    *VEC_PUSH(ends) = (struct perfetto_flow_end){ e, number };
 }
 
 static uint64_t flow_id(int kind, uint64_t number)
@@ -23,133 +22,166 @@ static uint64_t flow_id(int kind, uint64_t number)
 static void add_launches(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     struct attribution *launches = attribution_open(trace);
+    flows->is_launched = mem_zalloc(trace->event_count / 64 + 1, sizeof *flows->is_launched);
+    flows->launches.first_id = flow_id(FLOW_LAUNCH, *next);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
-        if (call != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_LAUNCH, *next + e), call, e);
+        if (call == EVENT_NONE)
+            continue;
+        add_end(&flows->launches, call, e);
+        flows->is_launched[e / 64] |= UINT64_C(1) << e % 64;
+        flows->arrows++;
     }
     attribution_free(launches);
     *next += trace->event_count;
 }
 
-/* One end of an arrow of the trace. */
+/* One end of an arrow of the trace, and the operator there. */
 struct arrow_end {
     int64_t id, ts_ns;
-    track_id track;
-    uint32_t file;
-    char phase;
+    event_id event; /* EVENT_NONE: none begins there */
+    uint32_t track : 31, is_start : 1;
 };
 
-static int compare_arrow_ends(const void *left, const void *right)
+static bool is_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct arrow_end *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
+    return a->track != b->track ? a->track > b->track : a->ts_ns > b->ts_ns;
 }
 
-/* A BEGIN of the plan by place and time. */
-struct begin_at {
-    track_id track;
-    event_id event;
-    int64_t start_ns;
-};
-
-static int compare_begins(const void *left, const void *right)
+static uint32_t file_of(const struct trace *trace, const struct arrow_end *end)
 {
-    const struct begin_at *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    return trace->tracks[end->track].file;
 }
 
-/* The operator at an end of an arrow: the one that begins there. */
-static event_id event_of(const struct begin_at *begins, size_t count, const struct arrow_end *end)
+static bool belongs_later(const void *context, const void *left, const void *right)
 {
-    struct begin_at key = { .track = end->track, .start_ns = end->ts_ns };
-    const struct begin_at *found = count ? bsearch(&key, begins, count, sizeof key, compare_begins) : NULL;
-    return found ? found->event : EVENT_NONE;
+    const struct trace *trace = context;
+    const struct arrow_end *a = left, *b = right;
+    if (file_of(trace, a) != file_of(trace, b))
+        return file_of(trace, a) > file_of(trace, b);
+    return a->id != b->id ? a->id > b->id : a->ts_ns > b->ts_ns;
+}
+
+/* Let each of the COUNT ends find its operator: the first in the trace that begins there. There are fewer ends than operators. */
+static void find_operators(struct arrow_end *ends, size_t count, const struct trace *trace)
+{
+    runs_sort(ends, count, sizeof *ends, is_behind, NULL);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_OP)
+            continue;
+        const struct arrow_end begin = { .track = trace->track[e] & INT32_MAX,
+                                         .ts_ns = trace_start_ns(trace, e) };
+        size_t i;
+        SEARCH(i, count, is_behind(NULL, &begin, &ends[i]));
+        for (; i < count && !is_behind(NULL, &ends[i], &begin); i++)
+            ends[i].event = ends[i].event == EVENT_NONE ? e : ends[i].event;
+    }
 }
 
 /* Arrows of the trace other than from a launch: from forward to backward. They point to the beginnings of operators. */
 static void add_backward(struct perfetto_flows *flows, const struct trace *trace, uint64_t *next)
 {
     VEC_OF(struct arrow_end) ends = { 0 };
-    VEC_OF(struct begin_at) begins = { 0 };
+    flows->backward.first_id = flow_id(FLOW_BACKWARD, *next);
     for (size_t i = 0; i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
         if (strncmp(names_text(trace->texts, flow.category), "fwdbwd", 6) == 0)
-            *VEC_PUSH(&ends) = (struct arrow_end){ flow.id, flow.ts_ns, flow.track,
-                                                   trace->tracks[flow.track].file, flow.phase };
+            *VEC_PUSH(&ends) = (struct arrow_end){ flow.id, flow.ts_ns, EVENT_NONE, flow.track & INT32_MAX,
+                                                   flow.phase == 's' };
     }
-    for (event_id e = 0; e < trace->event_count && ends.count; e++)
-        if (trace->kind[e] == EVENT_OP)
-            *VEC_PUSH(&begins) = (struct begin_at){ trace->track[e], e, trace_start_ns(trace, e) };
-    if (begins.count)
-        qsort(begins.at, begins.count, sizeof *begins.at, compare_begins);
-    if (ends.count)
-        qsort(ends.at, ends.count, sizeof *ends.at, compare_arrow_ends);
+    if (ends.count) {
+        find_operators(ends.at, ends.count, trace);
+        runs_sort(ends.at, ends.count, sizeof *ends.at, belongs_later, trace);
+    }
     for (size_t i = 0; i + 1 < ends.count; i++) {
         const struct arrow_end *from = &ends.at[i], *to = from + 1;
-        if (from->phase != 's' || to->id != from->id || to->file != from->file)
+        if (!from->is_start || to->id != from->id || file_of(trace, to) != file_of(trace, from) ||
+            from->event == EVENT_NONE || to->event == EVENT_NONE)
             continue;
-        event_id a = event_of(begins.at, begins.count, from), b = event_of(begins.at, begins.count, to);
-        if (a != EVENT_NONE && b != EVENT_NONE)
-            add_flow(flows, flow_id(FLOW_BACKWARD, *next + i), a, b);
+        add_end(&flows->backward, from->event, (uint32_t)i);
+        add_end(&flows->backward, to->event, (uint32_t)i);
+        flows->arrows++;
     }
     *next += ends.count;
     VEC_FREE(&ends);
-    VEC_FREE(&begins);
 }
 
 static bool is_later_flow(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct perfetto_flow_end *a = left, *b = right;
-    return a->event > b->event || (a->event == b->event && a->id > b->id);
+    return a->event > b->event || (a->event == b->event && a->number > b->number);
 }
 
-static void sort_flows(struct perfetto_flows *flows)
+static void sort_ends(struct perfetto_flow_ends *ends)
 {
-    if (flows->count)
-        runs_sort(flows->at, flows->count, sizeof *flows->at, is_later_flow, NULL);
+    if (ends->count)
+        runs_sort(ends->at, ends->count, sizeof *ends->at, is_later_flow, NULL);
 }
 
 void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace,
-                         struct perfetto_flow_ids *ids, const struct perfetto_flows *collectives)
+                         struct perfetto_flow_ids *ids, struct perfetto_flow_ends *collectives)
 {
+    *flows = (struct perfetto_flows){ .collectives = *collectives };
+    *collectives = (struct perfetto_flow_ends){ 0 };
     add_launches(flows, trace, &ids->launch);
     add_backward(flows, trace, &ids->backward);
-    for (size_t i = 0; i < collectives->count; i++)
-        *VEC_PUSH(flows) = collectives->at[i];
-    sort_flows(flows);
+    sort_ends(&flows->launches);
+    sort_ends(&flows->backward);
+    sort_ends(&flows->collectives);
 }
 
 /* One collective on all ranks: from the first of its members to each of the others. */
-void perfetto_flows_between(struct perfetto_flows *flows, const struct collectives *all)
+size_t perfetto_flows_between(struct perfetto_flow_ends *ends, const struct collectives *all)
 {
     struct collective_matches *matches = collective_matches_open(all);
-    for (size_t m = 0; m < matches->count; m++) {
+    size_t arrows = matches->count;
+    ends->first_id = flow_id(FLOW_COLLECTIVE, 0);
+    for (size_t m = 0; m < arrows; m++) {
         const struct collective_match *match = &matches->at[m];
         for (size_t i = 0; i < match->count; i++)
-            *VEC_PUSH(flows) = (struct perfetto_flow_end){ all->at[matches->member[match->first + i]].event,
-                                                           flow_id(FLOW_COLLECTIVE, m) };
-        flows->arrows++;
+            add_end(ends, all->at[matches->member[match->first + i]].event, (uint32_t)m);
     }
     collective_matches_free(matches);
-    sort_flows(flows);
+    sort_ends(ends);
+    return arrows;
 }
 
-size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e)
+size_t perfetto_flows_first(const struct perfetto_flow_ends *ends, event_id e)
 {
     size_t i;
-    SEARCH(i, flows->count, flows->at[i].event < e);
+    SEARCH(i, ends->count, ends->at[i].event < e);
     return i;
+}
+
+/* Those of one kind. *NEXT: where the ends of the next event are likely to be. */
+static void put_ends(const struct perfetto_flow_ends *ends, size_t *next, event_id e, struct buffer *out)
+{
+    size_t i = *next;
+    if (i >= ends->count || ends->at[i].event < e || (i > 0 && ends->at[i - 1].event >= e))
+        i = perfetto_flows_first(ends, e);
+    for (; i < ends->count && ends->at[i].event == e; i++)
+        wire_put_fixed64(out, 47, ends->first_id + ends->at[i].number);
+    *next = i;
+}
+
+void perfetto_flows_put(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
+                        struct buffer *out)
+{
+    if (flows->is_launched && flows->is_launched[e / 64] >> e % 64 & 1)
+        wire_put_fixed64(out, 47, flows->launches.first_id + e);
+    put_ends(&flows->launches, &scan->launches, e, out);
+    put_ends(&flows->backward, &scan->backward, e, out);
+    put_ends(&flows->collectives, &scan->collectives, e, out);
 }
 
 void perfetto_flows_release(struct perfetto_flows *flows)
 {
-    VEC_FREE(flows);
+    VEC_FREE(&flows->launches);
+    VEC_FREE(&flows->backward);
+    VEC_FREE(&flows->collectives);
+    free(flows->is_launched);
+    *flows = (struct perfetto_flows){ 0 };
 }

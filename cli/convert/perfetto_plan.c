@@ -49,9 +49,10 @@ static bool comes_after(const void *context, const void *left, const void *right
     return a_ns != b_ns ? a_ns > b_ns : trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
 }
 
-static void add_mark(struct perfetto_plan *plan, event_id e, uint32_t uuid, enum perfetto_mark_type type)
+static void add_mark(struct perfetto_plan *plan, event_id e, bool is_end)
 {
-    *VEC_PUSH(&plan->marks) = (struct perfetto_mark){ e, uuid, (uint8_t)type };
+    plan->is_end[plan->mark_count / 64] |= (uint64_t)is_end << plan->mark_count % 64;
+    plan->marks[plan->mark_count++] = e;
 }
 
 /* ---- the slices that are open ---- */
@@ -98,7 +99,7 @@ static void end_until(struct planning *planning, int64_t start_ns)
         const struct open_slice *slice = &planning->open.at[0];
         struct open_lane *lane = &planning->lanes.at[slice->lane];
         lane->open.count--;
-        add_mark(planning->plan, slice->event, lane->uuid, PERFETTO_END);
+        add_mark(planning->plan, slice->event, true);
         drop_first(planning);
     }
 }
@@ -144,19 +145,20 @@ static void plan_event(struct planning *planning, event_id e)
     const struct trace *trace = planning->plan->trace;
     uint32_t place = choose_lane(planning, e);
     struct open_lane *lane = &planning->lanes.at[place];
-    if (trace->flags[e] & EVENT_POINT) {
-        add_mark(planning->plan, e, lane->uuid, PERFETTO_INSTANT);
+    if (lane->uuid != planning->plan->uuid_of[trace->track[e]])
+        planning->plan->lane_of[e] = lane->uuid;
+    add_mark(planning->plan, e, false);
+    if (trace->flags[e] & EVENT_POINT)
         return;
-    }
-    add_mark(planning->plan, e, lane->uuid, PERFETTO_BEGIN);
     *VEC_PUSH(&lane->open) = e;
     open_slice(planning, &(struct open_slice){ trace_end_ns(trace, e), e, place, planning->begun++ });
 }
 
-/* In order of files and times; free it. */
-static event_id *sorted_events(const struct trace *trace)
+/* Events in the order of files and times, in the second half of PLAN's marks: the first has been used when marks get there. */
+static const event_id *sort_events(struct perfetto_plan *plan)
 {
-    event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
+    const struct trace *trace = plan->trace;
+    event_id *order = plan->marks + trace->event_count;
     for (event_id e = 0; e < trace->event_count; e++)
         order[e] = e;
     if (trace->event_count)
@@ -182,28 +184,34 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
         .trace = trace,
         .next_uuid = next_uuid,
         .uuid_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *plan->uuid_of)),
+        .lane_of = mem_zalloc(trace->event_count + 1, sizeof *plan->lane_of),
+        .marks = mem_alloc(mem_times(2 * trace->event_count + 1, sizeof *plan->marks)),
+        .is_end = mem_zalloc(2 * trace->event_count / 64 + 1, sizeof *plan->is_end),
     };
     for (track_id t = 0; t < trace->track_count; t++)
         plan->uuid_of[t] = first_uuid + t;
-    VEC_RESERVE(&plan->marks, 2 * trace->event_count);
     struct planning planning = {
         .plan = plan,
         .groups = mem_zalloc(2 * trace->track_count + 1, sizeof *planning.groups),
     };
-    event_id *order = sorted_events(trace);
+    const event_id *order = sort_events(plan);
+    event_id last = EVENT_NONE;
     for (size_t i = 0; i < trace->event_count; i++) {
-        bool ends_file = i > 0 && file_of(trace, order[i]) != file_of(trace, order[i - 1]);
-        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, order[i]));
-        plan_event(&planning, order[i]);
+        event_id e = order[i]; /* then overwritten */
+        bool ends_file = last != EVENT_NONE && file_of(trace, e) != file_of(trace, last);
+        end_until(&planning, ends_file ? INT64_MAX : trace_start_ns(trace, e));
+        plan_event(&planning, e);
+        last = e;
     }
     end_until(&planning, INT64_MAX);
-    free(order);
     release(&planning);
 }
 
 void perfetto_plan_release(struct perfetto_plan *plan)
 {
     free(plan->uuid_of);
-    VEC_FREE(&plan->marks);
+    free(plan->lane_of);
+    free(plan->marks);
+    free(plan->is_end);
     VEC_FREE(&plan->lanes);
 }

@@ -34,11 +34,15 @@ struct perfetto_lane {
     bool is_async;
 };
 
+/* There are two marks for most events, so they are stored in few bytes; use perfetto_plan_mark. */
 struct perfetto_plan {
     const struct trace *trace;
     uint32_t next_uuid;
     uint32_t *uuid_of; /* by track: its own; processes have numbers before these */
-    VEC_OF(struct perfetto_mark) marks;
+    uint32_t *lane_of; /* by event: the uuid of its lane; 0: its track is none */
+    event_id *marks;   /* the event of each */
+    uint64_t *is_end;  /* a bit for each mark */
+    size_t mark_count;
     VEC_OF(struct perfetto_lane) lanes;
 };
 
@@ -47,5 +51,18 @@ struct perfetto_plan {
 void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid,
                         uint32_t next_uuid);
 void perfetto_plan_release(struct perfetto_plan *plan);
+
+/* The mark at INDEX, below mark_count. */
+static inline struct perfetto_mark perfetto_plan_mark(const struct perfetto_plan *plan, size_t index)
+{
+    event_id e = plan->marks[index];
+    bool is_end = plan->is_end[index / 64] >> index % 64 & 1;
+    enum perfetto_mark_type begin = plan->trace->flags[e] & EVENT_POINT ? PERFETTO_INSTANT : PERFETTO_BEGIN;
+    return (struct perfetto_mark){
+        .event = e,
+        .uuid = plan->lane_of[e] ? plan->lane_of[e] : plan->uuid_of[plan->trace->track[e]],
+        .type = (uint8_t)(is_end ? PERFETTO_END : begin),
+    };
+}
 
 #endif

@@ -119,8 +119,12 @@ static void open_level(struct buffer *out, struct level *level, struct wire in)
     buffer_putc(out, level->is_dict ? '{' : '[');
 }
 
-/* Write the list in IN to OUT as JSON. False: it nests too deep. */
-static bool put_list(const struct pf_sequence *sequence, struct wire in, struct buffer *out, bool *dangles)
+/*
+ * Write the list in IN to OUT as JSON. OF_LISTS: it holds no texts, so that a text "[]", as some producers write an empty
+ * list, is one. False: it nests too deep.
+ */
+static bool put_list(const struct pf_sequence *sequence, struct wire in, bool of_lists, struct buffer *out,
+                     bool *dangles)
 {
     struct level levels[DEEPEST_VALUE];
     size_t depth = 1;
@@ -139,6 +143,8 @@ static bool put_list(const struct pf_sequence *sequence, struct wire in, struct 
         level->has_elements = true;
         read_annotation(sequence, wire_in(&field), &element);
         *dangles |= element.dangles;
+        if (of_lists && element.value.kind == PF_TEXT && pf_text_is(element.value.text, "[]"))
+            element.value.kind = PF_NONE;
         if (level->is_dict) {
             escape_json_string(out, element.name.at ? element.name.at : "", element.name.len);
             buffer_putc(out, ':');
@@ -301,7 +307,8 @@ static void take_annotation(struct pf_reader *reader, const struct pf_sequence *
     const struct chrome_arg_key *key = name.len ? chrome_find_arg(&reader->args, name.at, name.len) : NULL;
     if (key && annotation.value.kind == PF_LIST) {
         buffer_clear(&reader->json);
-        if (!put_list(sequence, annotation.body, &reader->json, &dangles)) {
+        bool of_lists = key->arg == ARG_INPUT_DIMS || key->arg == ARG_INPUT_STRIDES;
+        if (!put_list(sequence, annotation.body, of_lists, &reader->json, &dangles)) {
             pf_notice(reader, "deep_argument", "arguments nest too deep and were left out");
             return;
         }

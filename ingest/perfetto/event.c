@@ -335,11 +335,10 @@ static void add_begin(struct pf_reader *reader, const struct pf_sequence *sequen
                       const struct pf_packet *packet, const struct track_event *event, uint32_t place,
                       int64_t ts_ns)
 {
-    static const struct pf_mark none = {
-        .end = UINT32_MAX
-    }; /* who only counts slices did not look for their ends */
-    const struct pf_mark *mark =
-        reader->options->wants.only_count ? &none : &reader->marks.at[reader->next_mark++];
+    /* Who only counts slices did not look for their ends; and a file may have changed meanwhile. */
+    static const struct pf_mark none = { .end = UINT32_MAX };
+    bool is_marked = reader->next_mark < reader->marks.count;
+    const struct pf_mark *mark = is_marked ? &reader->marks.at[reader->next_mark++] : &none;
     struct chunk_event slice = { .phase = 'B', .start_ns = ts_ns, .dur_ns = -1 };
     struct wire of_end = wire_over(NULL, 0);
     if (mark->end != UINT32_MAX) {
@@ -400,6 +399,9 @@ void pf_event(struct pf_reader *reader, struct pf_sequence *sequence, const stru
     if (event.type != PF_BEGIN && event.type != PF_END)
         return;
     bool is_end = event.type == PF_END;
+    bool has_own_name = event.name.len && !(event.name_entry && event.name_entry->text.at == event.name.at);
+    if (has_own_name || (is_end && event.has_annotations))
+        pf_keep(reader);
     *VEC_PUSH(&reader->marks) = (struct pf_mark){
         .ts_ns = ts_ns,
         .track = place,

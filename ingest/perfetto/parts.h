@@ -231,6 +231,7 @@ struct pf_reader {
     size_t next_inflated;
     uint64_t inflated_bytes;
     int64_t packet_offset; /* of the packet that is read, for notices */
+    struct wire in_file;   /* the packet that is read; empty within compressed packets, which are in memory */
     int64_t base_ns;       /* taken from every time */
     bool is_torch, is_tpa; /* who wrote it */
     struct id_table flows; /* flow ids that were met */
@@ -239,6 +240,9 @@ struct pf_reader {
     struct names *gpu_names; /* processes of GPUs that have a name */
     uint16_t kernel, copy, memset, annotation, gpu_other, no_category;
 };
+
+/* Keep the bytes of the packet that is read until the end: texts in it are borrowed. */
+void pf_keep(struct pf_reader *reader);
 
 /* Count something odd, in the last pass only. */
 void pf_notice(struct pf_reader *reader, const char *kind, const char *text);

@@ -12,7 +12,8 @@
  * All others (scheduling, heap profiles, ...) are counted. A packet that is damaged costs that packet: its length is outside.
  *
  * Descriptors and clock snapshots hold for the whole file, also for what stands before them, and nothing says how long a
- * slice is until it ends. So the packets are walked three times: for these; for begins and ends; and for the events.
+ * slice is until it ends. So the packets are walked three times: for these; for begins and ends; and for the events. A file is
+ * read in each walk; only packets with text that is needed later stay in memory.
  */
 #include "ingest/perfetto/parts.h"
 
@@ -391,6 +392,8 @@ static struct wire unpacked(struct pf_reader *reader, const struct pf_packet *pa
                 reader->packet_offset);
         *VEC_PUSH(&reader->inflated) = inflated;
     }
+    if (reader->next_inflated == reader->inflated.count) /* the file is another one by now */
+        return wire_over("", 0);
     struct pf_inflated *inflated = &reader->inflated.at[reader->next_inflated++];
     return wire_over(inflated->at ? inflated->at : (const uint8_t *)"", inflated->len);
 }
@@ -410,25 +413,56 @@ static void take_packet(struct pf_reader *reader, const struct pf_packet *packet
         use_packet(reader, packet);
 }
 
+void pf_keep(struct pf_reader *reader)
+{
+    if (reader->in_file.at != reader->in_file.end)
+        whole_keep(&reader->whole, reader->in_file.at, (size_t)(reader->in_file.end - reader->in_file.at));
+}
+
+/* Is text of PACKET used after it: of descriptors, and what is interned? What events need, they keep themselves. */
+static bool is_needed_later(const struct pf_packet *packet)
+{
+    return packet->has_interned || packet->payload == 2 || packet->payload == 43 || packet->payload == 44 ||
+           packet->payload == 60;
+}
+
+/* The next field of a message Trace, which is in the file, where it is made valid, or IS_INNER. */
+static bool next_packet(struct pf_reader *reader, struct wire *in, struct wire_field *field, bool is_inner)
+{
+    if (is_inner)
+        return wire_next(in, field);
+    if (!whole_next(&reader->whole, in, field))
+        return false;
+    if (field->type == WIRE_BYTES) {
+        whole_need(&reader->whole, field->bytes, (size_t)field->value);
+        reader->packet_offset = field->bytes - reader->whole.at;
+        reader->in_file = wire_in(field);
+    }
+    return true;
+}
+
 /* Walk the packets of one message Trace; those in compressed packets, which are not nested, too. */
 static bool walk(struct pf_reader *reader, struct wire in, bool is_inner)
 {
     struct wire_field field;
     bool ok = true;
-    while (ok && wire_next(&in, &field)) {
+    while (ok && next_packet(reader, &in, &field, is_inner)) {
         struct pf_packet packet;
         if (field.type == WIRE_GROUP)
             break;
         if (!wire_is(&field, 1, WIRE_BYTES) || field.value == 0)
             continue;
-        if (!is_inner)
-            reader->packet_offset = field.bytes - reader->whole.at;
-        if (!read_packet(wire_in(&field), &packet))
+        if (!read_packet(wire_in(&field), &packet)) {
             pf_notice(reader, "bad_packet", "damaged packets could not be read and were left out");
-        else if (!is_compressed(&packet))
+        } else if (!is_compressed(&packet)) {
+            if (is_needed_later(&packet))
+                pf_keep(reader);
             take_packet(reader, &packet);
-        else if (!is_inner)
-            ok = walk(reader, unpacked(reader, &packet), true);
+        } else if (!is_inner) {
+            struct wire packets = unpacked(reader, &packet);
+            reader->in_file = wire_over("", 0);
+            ok = walk(reader, packets, true);
+        }
         if (trace_chunk_count_events(reader->chunk) >= EVENTS_PER_CHUNK)
             ok = ok && hand_over(reader);
     }
@@ -546,9 +580,9 @@ static bool read_perfetto(struct source *source, struct trace_builder *builder,
         .gpu_names = names_open(),
     };
     chrome_arg_table_init(&reader.args, &options->wants);
-    bool ok = whole_read(&reader.whole, source, options, err);
+    bool ok = whole_open(&reader.whole, source, options, err);
     whole_tell(&reader.whole, source, builder);
-    ok = ok && read_all(&reader);
+    ok = ok && read_all(&reader) && whole_close(&reader.whole, builder, err);
     release(&reader);
     return ok;
 }

@@ -162,7 +162,7 @@ class Timeline {
             pen.moveTo(x, AXIS - 6);
             pen.lineTo(x, high);
         }
-        pen.globalAlpha = 0.45;
+        pen.globalAlpha = 0.7;
         pen.stroke();
         pen.globalAlpha = 1;
     }
@@ -259,8 +259,8 @@ class Timeline {
         const { recording, colors } = this;
         const kinds = recording.kinds.length ? recording.kinds : chartColors.map((color) => ({ color, group: "" }));
         this.looks = kinds.flatMap((kind) => {
-            const color = colors[kind.color], idle = kind.group === "idle";
-            return [{ color, alpha: idle ? 0.6 : 1, pixel: pixelOf(color, idle ? 0.6 : 1), text: !idle && isDark(color) ? "#ffffff" : idle ? colors["--text"] : "#0c1116" },
+            const color = colors[kind.color];
+            return [{ color, alpha: 1, pixel: pixelOf(color, 1), text: isDark(color) ? "#ffffff" : "#0c1116" },
                     { color, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
         });
     }

@@ -4,8 +4,9 @@
  *     bench_xspace [MEGABYTES [RUNS]] FILE.xplane.pb...
  *
  * The events of each file are repeated, later each time, until it has MEGABYTES (100); once as they are and once without
- * their stats. Prints a line for each: seconds of this thread's processor, the medians of RUNS (5) in turn, and the ratio.
- * Where protobuf-c is not installed, the times of tpa alone.
+ * their stats. Prints a line for each: seconds of this thread's processor until the trace, or the messages, are in memory,
+ * the medians of RUNS (5) in turn; the ratio; and the ratio where freeing counts, too. Where protobuf-c is not installed,
+ * the time of tpa alone.
  */
 #include "base/memory.h"
 #include "base/source.h"
@@ -134,8 +135,13 @@ static struct buffer grow(const struct buffer *text, size_t size, bool drops_sta
 
 /* ---- reading ---- */
 
-/* Seconds to read and free the trace; negative: it failed. */
-static double time_of_tpa(const struct buffer *text)
+/* Seconds until all is in memory, and until it is freed again. */
+struct times {
+    double made, freed;
+};
+
+/* To read the trace and to free it. False: it failed. */
+static bool time_tpa(const struct buffer *text, struct times *times)
 {
     struct tpa_error err = { 0 };
     struct ingest_options options = {
@@ -146,24 +152,29 @@ static double time_of_tpa(const struct buffer *text)
     struct trace_builder *builder = trace_builder_open(&options.wants);
     trace_builder_file(builder, "bench", format_xplane.name);
     bool fine = source && format_xplane.read(source, builder, &options, &err);
-    trace_free(trace_builder_finish(builder));
+    struct trace *trace = trace_builder_finish(builder);
+    times->made = now() - begin;
+    trace_free(trace);
     source_free(source);
-    return fine ? now() - begin : -1;
+    times->freed = now() - begin;
+    return fine;
 }
 
 /* The same for all messages; 0: protobuf-c is not there. */
-static double time_of_protobuf_c(const struct buffer *text)
+static bool time_protobuf_c(const struct buffer *text, struct times *times)
 {
 #if TPA_HAVE_PROTOBUF_C
     double begin = now();
     Bench__XSpace *space = bench__xspace__unpack(NULL, text->count, (const uint8_t *)text->at);
-    if (!space)
-        return -1;
-    bench__xspace__free_unpacked(space, NULL);
-    return now() - begin;
+    times->made = now() - begin;
+    if (space)
+        bench__xspace__free_unpacked(space, NULL);
+    times->freed = now() - begin;
+    return space != NULL;
 #else
     (void)text;
-    return 0;
+    *times = (struct times){ 0 };
+    return true;
 #endif
 }
 
@@ -173,22 +184,29 @@ static int compare(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[count / 2];
+}
+
 static bool measure(const char *name, const struct buffer *text, int runs)
 {
-    static double spent[2][MOST_RUNS];
+    enum { TPA, TPA_FREED, PEER, PEER_FREED, FIGURES };
+    static double spent[FIGURES][MOST_RUNS];
     bool fine = true;
     for (int run = 0; run < runs; run++) {
-        for (int who = 0; who < 2; who++) {
-            spent[who][run] = who ? time_of_protobuf_c(text) : time_of_tpa(text);
-            fine &= spent[who][run] >= 0;
-        }
+        struct times ours = { 0 }, peers = { 0 };
+        fine &= time_tpa(text, &ours) && time_protobuf_c(text, &peers);
+        spent[TPA][run] = ours.made, spent[TPA_FREED][run] = ours.freed;
+        spent[PEER][run] = peers.made, spent[PEER_FREED][run] = peers.freed;
     }
-    for (int who = 0; who < 2; who++)
-        qsort(spent[who], (size_t)runs, sizeof *spent[who], compare);
-    printf("%-44s %7.1f %7.3f", name, (double)text->count / 1e6, spent[0][runs / 2]);
+    double seconds = median(spent[TPA], runs);
+    printf("%-44s %7.1f %7.3f", name, (double)text->count / 1e6, seconds);
     if (TPA_HAVE_PROTOBUF_C) {
-        double ratio = spent[0][runs / 2] / spent[1][runs / 2];
-        printf(" %10.3f %6.2f  %s", spent[1][runs / 2], ratio,
+        double peer = median(spent[PEER], runs), ratio = seconds / peer;
+        printf(" %10.3f %6.2f %6.2f  %s", peer, ratio,
+               median(spent[TPA_FREED], runs) / median(spent[PEER_FREED], runs),
                ratio <= LIMIT_PERCENT / 100.0 ? "holds" : "misses");
     }
     putchar('\n');
@@ -219,7 +237,8 @@ int main(int argc, char **argv)
         return 2;
     }
     bool fine = true;
-    printf("%-44s %7s %7s%s\n", "file", "MB", "tpa s", TPA_HAVE_PROTOBUF_C ? " protobuf-c  ratio" : "");
+    printf("%-44s %7s %7s%s\n", "file", "MB", "tpa s",
+           TPA_HAVE_PROTOBUF_C ? " protobuf-c  ratio  freed" : "");
     for (int i = first; i < argc; i++) {
         struct buffer text = { 0 };
         const char *slash = strrchr(argv[i], '/');

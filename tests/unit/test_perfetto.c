@@ -12,22 +12,29 @@
 #include "ingest/formats.h"
 #include "tests/unit/small_trace.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 extern const struct format format_perfetto;
 
-static struct trace *read_bytes(const char *bytes, size_t len)
+/* Takes SOURCE. */
+static struct trace *read_source(struct source *source)
 {
     struct tpa_error err = { 0 };
     struct ingest_options options = {
         .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true }
     };
-    struct source *source = source_open_memory(bytes, len, "test", &err);
     assert_non_null(source);
     struct trace_builder *builder = trace_builder_open(&options.wants);
     trace_builder_file(builder, "test", format_perfetto.name);
     assert_true(format_perfetto.read(source, builder, &options, &err));
     source_free(source);
     return trace_builder_finish(builder);
+}
+
+static struct trace *read_bytes(const char *bytes, size_t len)
+{
+    struct tpa_error err = { 0 };
+    return read_source(source_open_memory(bytes, len, "test", &err));
 }
 
 /* A BEGIN (1) or END (2) on track UUID at TS. */
@@ -199,15 +206,15 @@ static void slices_that_cross_get_a_lane_of_their_own(void **state)
         uint8_t type;
     } first[] = { { 0, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 }, { 3, 1 }, { 3, 2 } };
     size_t seen = 0, crossing = 0;
-    for (size_t i = 0; i < plan.marks.count; i++) {
-        const struct perfetto_mark *mark = &plan.marks.at[i];
-        if (mark->uuid != 100) {
-            assert_int_equal(mark->event, 2);
+    for (size_t i = 0; i < plan.mark_count; i++) {
+        const struct perfetto_mark mark = perfetto_plan_mark(&plan, i);
+        if (mark.uuid != 100) {
+            assert_int_equal(mark.event, 2);
             crossing++;
             continue;
         }
-        assert_int_equal(mark->event, first[seen].event);
-        assert_int_equal(mark->type, first[seen].type);
+        assert_int_equal(mark.event, first[seen].event);
+        assert_int_equal(mark.type, first[seen].type);
         seen++;
     }
     assert_int_equal(seen, 6);
@@ -314,6 +321,78 @@ static void what_is_written_is_read_back(void **state)
     trace_free(trace);
 }
 
+/* An element of a list: TEXT. */
+static void put_element(struct buffer *out, const char *text)
+{
+    size_t element = wire_open(out, 12);
+    wire_put_text(out, 6, text, strlen(text));
+    wire_close(out, element);
+}
+
+/* Lists within a debug annotation have nothing that says "empty": some producers write the text "[]". */
+static void empty_lists_may_be_texts(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Input Dims", "Concrete Inputs" };
+    struct buffer text = { 0 };
+    size_t packet = wire_open(&text, 1);
+    wire_put_number(&text, 8, 10);
+    wire_put_number(&text, 10, 1);
+    size_t event = wire_open(&text, 11);
+    wire_put_number(&text, 9, 3);
+    wire_put_text(&text, 23, "x", 1);
+    for (int i = 0; i < 2; i++) {
+        size_t annotation = wire_open(&text, 4);
+        wire_put_text(&text, 10, names[i], strlen(names[i]));
+        put_element(&text, "[]");
+        wire_close(&text, annotation);
+    }
+    wire_close(&text, event);
+    wire_close(&text, packet);
+    struct trace *trace = read_bytes(text.at, text.count);
+    assert_string_equal(trace_arg_text(trace, ARG_INPUT_DIMS, 0), "[[]]");
+    assert_string_equal(trace_arg_text(trace, ARG_CONCRETE_INPUTS, 0), "[\"[]\"]"); /* a list of texts */
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* A file is in memory by blocks: texts that are needed later, of ENDs, descriptors and names, stay valid. */
+static void a_large_file_is_the_same_as_in_memory(void **state)
+{
+    (void)state;
+    enum { SLICES = 90000 };
+    struct buffer text = { 0 };
+    for (int i = 0; i < SLICES; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "slice number %d of a large file", i % 1000);
+        put_event(&text, 10 + 2 * i, 1, 2 + i % 3, name);
+        put_event(&text, 1000 + 2 * i, 2, 2 + i % 3, name); /* closes what has its name, across others */
+    }
+    for (int t = 0; t < 3; t++)
+        put_thread(&text, 2 + t, 7, 8 + t);
+    char path[] = "/tmp/test_perfetto.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text.at, text.count), text.count);
+    close(fd);
+    struct tpa_error err = { 0 };
+    struct trace *in_memory = read_bytes(text.at, text.count),
+                 *trace = read_source(source_open(path, NULL, &err));
+    unlink(path);
+    assert_true(text.count > (7 << 20)); /* else it is read as a whole */
+    assert_int_equal(trace->event_count, in_memory->event_count);
+    assert_true(trace->event_count > 0);
+    assert_int_equal(trace->notice_count, in_memory->notice_count);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        assert_string_equal(trace_name(trace, e), trace_name(in_memory, e));
+        assert_int_equal(trace_dur_ns(trace, e), trace_dur_ns(in_memory, e));
+        assert_int_equal(trace->track[e], in_memory->track[e]);
+    }
+    trace_free(in_memory);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +403,8 @@ int main(void)
         cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
         cmocka_unit_test(events_of_one_moment_keep_their_order),
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(empty_lists_may_be_texts),
+        cmocka_unit_test(a_large_file_is_the_same_as_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
