@@ -115,7 +115,8 @@ static void keep_all_moments(struct work_steps *of, const struct replay_graph *g
         const struct step *step = &of->steps->at[i];
         keep_moments(of, graph, first, step, step->start_ns);
         keep_moments(of, graph, first, step, step->end_ns);
-        if (step->of_devices && of->now[i].any)
+        bool is_first = i == 0 || of->steps->at[i - 1].file != step->file;
+        if ((is_first || step->of_devices) && of->now[i].any)
             *VEC_PUSH(&of->kept) = of->now[i].first;
     }
     free(first);
@@ -332,19 +333,24 @@ static double unevenness(const struct step_time *first, const struct step_time *
     return sum_ns > 0 ? apart_ns / sum_ns : 0;
 }
 
-/* The same of the devices, but the median of the distances from the median: a few steps of another length do not matter. */
-static double typical(const struct step_time *first, const struct step_time *end)
+/* What the devices need: the median of several steps, and the median of how far they are from it. */
+struct usual_need {
+    int64_t ns, apart_ns;
+};
+
+static struct usual_need usual_need(const struct step_time *first, const struct step_time *end)
 {
     size_t count = (size_t)(end - first);
     int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    struct usual_need usual;
     for (size_t i = 0; i < count; i++)
         ns[i] = first[i].device_now_ns;
-    int64_t median_ns = stats_of(ns, count).median;
+    usual.ns = stats_of(ns, count).median;
     for (size_t i = 0; i < count; i++)
-        ns[i] = llabs(first[i].device_now_ns - median_ns);
-    double share = (double)stats_of(ns, count).median / (double)median_ns;
+        ns[i] = llabs(first[i].device_now_ns - usual.ns);
+    usual.apart_ns = stats_of(ns, count).median;
     free(ns);
-    return share;
+    return usual;
 }
 
 /* Is the host, which runs ahead of its devices in some steps and is held up in others, far less even than they are? */
@@ -362,29 +368,40 @@ static bool is_uneven(const struct step_time *first, const struct step_time *end
 }
 
 /*
- * What the replay makes of the steps from FIRST to END, all of which take the devices equally long, as a share: of the time from the
- * begin of their first work, as recorded, to the end of the last; and no less than what the host needs from begin to begin, if
- * it is only HELD_UP by the devices. So what lets a moment come earlier makes no step longer, be it one of the step before it. 0: they
- * take the devices longer for some steps than for others.
+ * What the replay makes of the steps from FIRST to END, which mostly take the devices equally long, as a share of the time of all that do;
+ * and no less than what the host needs from begin to begin, if it is only HELD_UP by the devices. 0: they take the devices longer for
+ * some than for others.
+ *
+ * With the first step, where none is unusual, that time begins with its first work, which no work moves. So work that ends earlier makes
+ * no step longer, be it of the step before it.
  */
 static double speed_up(const struct step_time *first, const struct step_time *end, bool held_up)
 {
-    const double even = 0.03;
-    const struct step_time *last = end - 1;
-    double host_now_ns = 0, host_then_ns = 0, devices_ns = 0;
-    while (!end[-1].is_period)
-        end--;
-    while (last->devices_end_now_ns <= first->devices_begin_ns)
-        last--;
-    if ((held_up ? unevenness(first + 1, end, true) : typical(first + 1, end)) > even)
+    const double even = 0.03, unusual = 0.25;
+    const struct usual_need usual = usual_need(first + 1, end);
+    double now_ns = 0, then_ns = 0, host_now_ns = 0, host_then_ns = 0, devices_ns = 0;
+    bool all_usual = true;
+    for (const struct step_time *one = first + 1; one < end; one++) {
+        if (fabs((double)(one->device_now_ns - usual.ns)) <= unusual * (double)usual.ns) {
+            now_ns += (double)one->device_now_ns;
+            then_ns += (double)one->device_then_ns;
+        } else {
+            all_usual = false;
+        }
+    }
+    int64_t first_ns = first->devices_end_now_ns - first->devices_begin_ns;
+    if (all_usual && (double)first_ns < (1 + 2 * unusual) * (double)usual.ns) {
+        now_ns += (double)first_ns;
+        then_ns += (double)(first->devices_end_then_ns - first->devices_begin_then_ns);
+    }
+    if ((held_up ? unevenness(first + 1, end, true) : (double)usual.apart_ns / (double)usual.ns) > even)
         return 0;
-    double share = (double)(last->devices_end_then_ns - first->devices_begin_ns) /
-                   (double)(last->devices_end_now_ns - first->devices_begin_ns);
-    for (const struct step_time *one = first; one < end; one++) {
+    for (const struct step_time *one = first; one < end && one->is_period; one++) {
         host_now_ns += (double)one->now_ns;
         host_then_ns += (double)one->host_then_ns;
         devices_ns += (double)one->device_now_ns;
     }
+    double share = then_ns / now_ns;
     double of_host = host_then_ns / (host_now_ns > devices_ns ? host_now_ns : devices_ns);
     return held_up && of_host > share ? of_host : share;
 }
@@ -475,6 +492,8 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
             .now_ns = end_ns - start_ns,
         };
         find_then(&one, replay, first, step, until, &devices[i]);
+        if (i == 0 || steps->at[i - 1].file != step->file)
+            one.devices_begin_then_ns = device_begin(replay, &devices[i], devices[i].begin_ns);
         *VEC_PUSH(times) = one;
     }
     for (size_t from = 0, end; from < times->count; from = end) {

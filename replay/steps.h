@@ -47,7 +47,9 @@ struct step_time {
     int64_t host_then_ns; /* then, if the devices do not matter */
     int64_t device_now_ns,
         device_then_ns; /* what the devices needed; 0: nothing is known, or they did nothing */
-    int64_t devices_begin_ns, devices_end_now_ns, devices_end_then_ns; /* their begin as recorded, and ends */
+    int64_t devices_begin_ns,
+        devices_begin_then_ns; /* of their first work; then: of the first step of a file only */
+    int64_t devices_end_now_ns, devices_end_then_ns;
 };
 
 struct step_times {

@@ -517,6 +517,33 @@ static void a_step_may_be_as_long_as_time(void **state)
 }
 
 /*
+ * In ms: six steps of 10, each with a kernel that the host waits for; the first launch takes 30 longer. That makes one step shorter, and is
+ * not what a step gains: 10 as before. FIRST or a later one.
+ */
+static void a_first_use_shortens_one_step(void **state)
+{
+    (void)state;
+    for (int64_t first = 0; first < 2; first++) {
+        draw_begin(&wants);
+        for (int64_t step = 0, at = 0; step < 6; step++) {
+            int64_t extra = step == 2 * first ? 30 : 0;
+            const char *kernel = first && step < 2 ? "other" : "gemm";
+            char name[24];
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+            draw_host("user_annotation", name, 1, at * MS, (10 + extra) * MS);
+            draw_host("cpu_op", "forward", 1, at * MS, (10 + extra) * MS);
+            draw_call("cudaLaunchKernel", 1, at * MS, (1 + extra) * MS, 2 * step + 1);
+            draw_work("kernel", kernel, 0, 7, (at + extra + 2) * MS, 7 * MS, 2 * step + 1);
+            draw_call("cudaStreamSynchronize", 1, (at + extra + 2) * MS, 7500000, 2 * step + 2);
+            at += 10 + extra;
+        }
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
+        trace_free(trace);
+    }
+}
+
+/*
  * In ms: steps of 35 and 8 by turns, with kernels of 30 and 3 that the host waits for, from 10 to 33 and from 3 to 6. Without the waits it
  * takes 12 and 5 for them, and the kernels follow one another, from 2 to 101: steps 1 to 4 take the devices 3 + 30 + 3 + 30, 32 more
  * than the host, which long steps share: 16 each. That holds for the first, too, which is not like the second.
@@ -1100,6 +1127,7 @@ int main(void)
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_step_may_be_as_long_as_time),
+        cmocka_unit_test(a_first_use_shortens_one_step),
         cmocka_unit_test(a_first_step_is_like_one_of_its_kind),
         cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
