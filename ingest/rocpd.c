@@ -487,23 +487,58 @@ static void read_memory(struct rocpd *rocpd)
     table_scan_end(&scan);
 }
 
-static void read_counters(struct rocpd *rocpd)
+/*
+ * Add the samples of work, or, of the rest, those of the events in REGIONS, which begin at `number`; their device is that
+ * of the counter. Returns how many are of neither.
+ */
+static uint64_t add_samples(struct rocpd *rocpd, const struct rows *regions)
 {
     enum { EVENT, PMC, VALUE, COLUMNS };
     static const char *const columns[COLUMNS] = { "event_id", "pmc_id", "value" };
     struct table_scan scan;
+    uint64_t rest = 0;
+    if (begin(rocpd, &scan, "pmc_event", columns, COLUMNS))
+        while (table_scan_next(&scan)) {
+            int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
+            const struct row *counter = find_row(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE));
+            const struct row *work = find_row(&rocpd->times, event);
+            const struct row *when = regions ? find_row(regions, event) : work;
+            rest += work == NULL && when == NULL;
+            if (when == NULL || (regions && work))
+                continue;
+            int64_t device = regions ? gpu_of(rocpd, counter ? counter->number : RECORDER_NONE) : when->more;
+            recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, device),
+                            counter && counter->text ? counter->text : "counter", when->number,
+                            table_scan_double(&scan, VALUE));
+        }
+    table_scan_end(&scan);
+    return rest;
+}
+
+/* Counters are of events: nearly always of work, rarely of regions, whose table is then read again. */
+static void read_counters(struct rocpd *rocpd)
+{
     if (!rocpd->options->wants.counters)
         return;
     sort_rows(&rocpd->times);
-    if (begin(rocpd, &scan, "pmc_event", columns, COLUMNS))
-        while (table_scan_next(&scan)) {
-            const struct row *when = find_row(&rocpd->times, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
-            const char *name = text_of(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE), "counter");
-            if (when)
-                recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, when->more), name,
-                                when->number, table_scan_double(&scan, VALUE));
-        }
+    if (add_samples(rocpd, NULL) == 0)
+        return;
+    enum { EVENT, START, COLUMNS };
+    static const char *const columns[COLUMNS] = { "event_id", "start" };
+    struct rows regions = { 0 };
+    struct table_scan scan;
+    if (begin(rocpd, &scan, "region", columns, COLUMNS))
+        while (table_scan_next(&scan))
+            *VEC_PUSH(&regions) = (struct row){ .id = table_scan_int_or(&scan, EVENT, RECORDER_NONE),
+                                                .number = table_scan_int_or(&scan, START, RECORDER_NONE) };
     table_scan_end(&scan);
+    sort_rows(&regions);
+    uint64_t rest = add_samples(rocpd, &regions);
+    VEC_FREE(&regions);
+    if (rest)
+        trace_builder_notice(rocpd->builder, "sample_without_event",
+                             "samples of counters belong to no event that was read, and were left out", rest,
+                             TPA_NOWHERE);
 }
 
 static void name_threads(struct rocpd *rocpd)
@@ -532,7 +567,7 @@ static void read_facts(struct rocpd *rocpd)
     read_rows(rocpd, "info_thread", "tid", NULL, "name", &rocpd->threads);
     read_rows(rocpd, "info_kernel_symbol", NULL, NULL, "display_name", &rocpd->kernels);
     if (rocpd->options->wants.counters)
-        read_rows(rocpd, "info_pmc", NULL, NULL, "name", &rocpd->pmcs);
+        read_rows(rocpd, "info_pmc", "agent_id", NULL, "name", &rocpd->pmcs);
     read_events(rocpd);
 }
 

@@ -34,6 +34,7 @@ struct graph_device {
     size_t place;                     /* of gpu->devices: that of the work looked at */
     uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
     size_t wait;     /* of waits: the first that is not of work looked at so far */
+    size_t *near;    /* by thread: where the last launch was found */
 };
 
 /* What a call waited for. */
@@ -294,7 +295,7 @@ static moment_id launch_moment(struct graph_device *device, size_t i, int64_t st
     int64_t call_ns = call_start(device, call);
     bool early = call_ns > start_ns;
     graph->early_work += early;
-    moment_id m = replay_moment_from(graph, thread, early ? start_ns : call_ns);
+    moment_id m = replay_moment_near(graph, thread, early ? start_ns : call_ns, &device->near[thread]);
     if (m == MOMENT_NONE || replay_moment_ns(graph, m) > start_ns)
         return m == MOMENT_NONE || m == graph->threads[thread].first ? MOMENT_NONE : m - 1;
     return m;
@@ -559,7 +560,8 @@ void graph_add_device(struct graph_maker *maker)
                                      .graph = maker->graph,
                                      .trace = maker->graph->trace,
                                      .gpu = maker->graph->gpu,
-                                     .latest = UINT32_MAX };
+                                     .latest = UINT32_MAX,
+                                     .near = mem_zalloc(maker->graph->thread_count + 1, sizeof(size_t)) };
     maker->device = device;
     device->graph->moment_count = device->graph->host_count + 2 * device->gpu->count;
     device->streams = stream_work_open(device->graph);
@@ -583,6 +585,7 @@ void graph_forget_device(struct graph_maker *maker)
     free(device->has_records);
     free(device->has_waits);
     free(device->before);
+    free(device->near);
     free(device);
     maker->device = NULL;
 }

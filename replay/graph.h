@@ -272,6 +272,9 @@ size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 /* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
 
+/* The same, found from *NEAR on, any number at first: fast if successive moments of THREAD lie near each other. */
+moment_id replay_moment_near(const struct replay_graph *graph, size_t thread, int64_t ns, size_t *near);
+
 /* The edge of M that binds, in a view by which it comes then; from MOMENT_NONE: none, so that the moment before binds, if there is
  * one. */
 struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m);

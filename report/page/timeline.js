@@ -53,6 +53,7 @@ class Timeline {
             y += LANE_GAP;
         }
         this.total = y;
+        this.box.style.maxHeight = `min(72vh, ${Math.max(y + AXIS + 8, 120)}px)`; /* no higher than its lanes */
         this.pinned = this.pinned || 0;
     }
 
@@ -249,7 +250,7 @@ class Timeline {
             const fits = Math.floor((right - left - 6) / 5.8);
             if (fits > 2) {
                 const name = recording.nameOf(i);
-                labels.push([name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name, left + 3, y + ROW / 2, this.looks[look].text]);
+                labels.push([shortName(name, fits), left + 3, y + ROW / 2, this.looks[look].text]);
             }
         }
     }

@@ -273,7 +273,7 @@ function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
         const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
-        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(.*)$/s);
+        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(?:longest: )?(.*)$/s);
         card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
         const address = addressOf(recording, index, card.dataset.place, rank);
         if (address)
@@ -406,7 +406,22 @@ function linkHistory() {
     }
 }
 
+/* Findings that name nothing lead where the row that they are of does, or the first of their section. */
+function linkOtherFindings() {
+    for (const card of document.querySelectorAll(".findings li")) {
+        const [target] = [...card.querySelectorAll("a:not(.place)")].map((made) => document.getElementById(made.hash.slice(1)));
+        const place = target && !card.querySelector("a.place") ? target.querySelector("tbody a.place, td a.place") : null;
+        if (place)
+            addLink(card.querySelector(".saves") || card.querySelector("h3"), `${place.getAttribute("href").split("@")[0]}@${card.id}`, place.title);
+    }
+}
+
 function linkTables() {
+    linkTheseTables();
+    linkOtherFindings();
+}
+
+function linkTheseTables() {
     linkHistory();
     if (timelines.some((view) => view.recording.data.side)) {
         linkSides();

@@ -19,7 +19,7 @@ function placeOfFigure(recording, index, title) {
 
 /* The place of ROW on the side of VIEW; "" if it has none there. */
 function placeOnSide(view, index, box, row, cellOf) {
-    const { recording } = view, { side } = recording.data, own = textOf(namingCell(row));
+    const { recording } = view, { side } = recording.data, own = nameOfCell(namingCell(row));
     const step = (own.match(/^step (\d+)$/) || [])[1];
     if (cellOf("side") && textOf(cellOf("side")) !== side)
         return "";

@@ -90,6 +90,10 @@ def rocpd():
             else:
                 kind, end, address, size, agent = row
                 memory.append((len(memory) + 1, 1, agent, kind, "REAL", end - 100, end, address, size))
+        waves = [(i + 1, dispatch[-1], 1, 16.0 * (i + 1)) for i, dispatch in enumerate(dispatches[:2])]
+        waves.append((3, regions[1][-1], 1, 99.0))  # of a call
+        table(db, "rocpd_info_pmc" + guid, "id agent_id name", [(1, 1, "SQ_WAVES")])
+        table(db, "rocpd_pmc_event" + guid, "id event_id pmc_id value", waves)
         table(db, "rocpd_metadata" + guid, "id tag value", [(1, "schema_version", "3"), (2, "guid", guid)])
         table(db, "rocpd_string" + guid, "id string", [(number, value) for value, number in strings.items()])
         table(db, "rocpd_info_node" + guid, "id hostname", [(1, "host1")])
