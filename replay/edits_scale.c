@@ -6,6 +6,20 @@
 #include "replay/path.h"
 #include <string.h>
 
+/* Is something of the host called so, on a thread that a replay leaves out? */
+static bool is_left_out(const struct editing *editing, struct tpa_error *err)
+{
+    enum edit_target target = editing->edit->target;
+    bool *names = target == TARGET_NAME || target == TARGET_ANNOTATION ? editing_names(editing, err) : NULL;
+    bool found = false;
+    for (event_id e = 0; names && e < editing->trace->event_count && !found; e++)
+        found = names[editing->trace->name[e]] &&
+                editing->graph->thread_of_track[editing->trace->track[e]] == UINT32_MAX &&
+                !event_on_device((enum event_kind)editing->trace->kind[e]);
+    free(names);
+    return found;
+}
+
 static bool nothing_called(const struct editing *editing, struct tpa_error *err)
 {
     static const char *const things[TARGETS] = {
@@ -18,6 +32,13 @@ static bool nothing_called(const struct editing *editing, struct tpa_error *err)
         [TARGET_ANNOTATION] = "annotation or Python function",
         [TARGET_CATEGORY] = "category",
     };
+    if (is_left_out(editing, err)) {
+        tpa_fail(err, TPA_NOWHERE, "what matches '%.*s' is on threads that a replay leaves out",
+                 (int)editing->edit->pattern_len, editing->edit->pattern);
+        return tpa_hint(
+            err, "it knows threads with operators, and with calls that launch work: tpa path --whole shows "
+                 "their names");
+    }
     tpa_fail(err, TPA_NOWHERE, "no %s matches '%.*s'", things[editing->edit->target],
              (int)editing->edit->pattern_len, editing->edit->pattern);
     return tpa_hint(err, "tpa path --whole and tpa top show the names; tpa modules those of modules");
