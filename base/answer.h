@@ -39,7 +39,8 @@ struct answer_bar {
 struct answer_step {
     const char *label; /* "12" */
     int64_t ns;
-    bool worse; /* longer than expected: it stands out, or it is the slowest and far from the median */
+    int64_t start_ns; /* from the origin of its file; below 0: it has no place in a timeline */
+    bool worse;       /* longer than expected: it stands out, or it is the slowest and far from the median */
 };
 
 /* An action to take; the largest saving first. */

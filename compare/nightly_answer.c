@@ -142,8 +142,10 @@ static void add_runs(const struct nightly *nightly, struct answer *answer, struc
         double level = nightly->history.series.at[head].level[run];
         if (level > 0 && level < 9e18)
             *VEC_PUSH(&answer->steps) =
-                (struct answer_step){ arena_printf(texts, "%" PRId64, nightly->runs.at[run].id),
-                                      (int64_t)level, run >= first_bad };
+                (struct answer_step){ .label = arena_printf(texts, "%" PRId64, nightly->runs.at[run].id),
+                                      .ns = (int64_t)level,
+                                      .start_ns = -1,
+                                      .worse = run >= first_bad };
     }
     answer->step_word = "run";
     answer->steps_title = arena_printf(texts, "%s over the runs", name_of(nightly, head, texts));

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "report/apart.h"
 #include "report/figures.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,10 +228,13 @@ static void put_columns(struct buffer *out, const struct answer *answer, const s
         for (size_t i = first + 1; i < end; i++)
             step = answer->steps.at[i].ns > step->ns ? &answer->steps.at[i] : step;
         double tall = height * (double)step->ns / (double)slowest->ns;
-        buffer_printf(
-            out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>%s ",
-            step->worse || (stands_out && step == slowest) ? (int)CHART_VERMILION : (int)CHART_COLOR_OF_OTHER,
-            (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall, step_word(answer));
+        buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"",
+                      step->worse || (stands_out && step == slowest) ? (int)CHART_VERMILION
+                                                                     : (int)CHART_COLOR_OF_OTHER,
+                      (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall);
+        if (step->start_ns >= 0)
+            buffer_printf(out, " data-at=\"%" PRId64 ",%" PRId64 "\"", step->start_ns, step->ns);
+        buffer_printf(out, "><title>%s ", step_word(answer));
         put_text(out, step->label);
         buffer_puts(out, ": ");
         put_time(out, step->ns);

@@ -363,7 +363,8 @@ static void add_steps(struct headline *headline)
         const char *label = step_number(row->name.at, &number)
                                 ? arena_printf(headline->texts, "%" PRId64, number)
                                 : copy(headline, row->name);
-        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){ label, row->duration_ns, false };
+        *VEC_PUSH(&headline->answer->steps) =
+            (struct answer_step){ .label = label, .ns = row->duration_ns, .start_ns = row->start_ns };
     }
     headline->answer->steps_title =
         others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)

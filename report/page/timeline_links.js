@@ -416,8 +416,23 @@ function linkOtherFindings() {
     }
 }
 
+/* A click in "Steps over time" shows that step: anywhere above or below its column, as some are short. Keys have its table. */
+function linkColumns(view) {
+    const chart = document.querySelector("svg.columns"), bars = chart ? [...chart.querySelectorAll("rect[data-at]")] : [];
+    if (!bars.length)
+        return;
+    chart.style.cursor = "pointer";
+    chart.addEventListener("click", (event) => {
+        const box = chart.getBoundingClientRect(), at = Math.floor((event.clientX - box.left) / box.width * bars.length);
+        const [start, length] = bars[Math.max(0, Math.min(at, bars.length - 1))].dataset.at.split(",").map(Number);
+        location.hash = placeOf(Math.round(start + view.recording.files[0].at), Math.max(1, length));
+    });
+}
+
 function linkTables() {
     linkTheseTables();
+    if (timelines.length && !timelines[0].recording.data.side && !timelines[0].recording.data.alive)
+        linkColumns(timelines[0]);
     linkOtherFindings();
 }
 
