@@ -21,6 +21,12 @@ for preset in ${TPA_PRESETS:-dev release}; do
     [ "$status" -eq 0 ] || [ "$status" -eq 8 ] || broken="$broken $preset"
 done
 
+# What failed once more, at most 60 lines each: a log is often seen from its end alone.
+awk '
+    / Test +#[0-9]+: .*\*\*\*/ { failed = !/\*\*\*Skipped/; lines = 0 }
+    /^ *Start +[0-9]+: / || / Test +#[0-9]+: .* Passed / || /% tests passed, / { failed = 0 }
+    failed && lines++ < 60' "$log"
+
 # ctest closes with "97% tests passed, 3 tests failed out of 100".
 awk -v broken="$broken" '
     / tests failed out of / { failed += $4; total += $NF }

@@ -9,7 +9,7 @@
  */
 #include "analyze/comm_late.h"
 
-#include "analyze/gaps.h"
+#include "analyze/gap_finder.h"
 #include "base/demangle.h"
 #include "base/runs.h"
 #include "base/search.h"
@@ -52,6 +52,14 @@ struct piece {
     int64_t time_ns;
 };
 
+/* What is needed of a gap. */
+struct late_gap {
+    int64_t start_ns, end_ns;
+    event_id call; /* EVENT_NONE: not in the file */
+    name_id name;  /* of what was launched after it */
+    enum gap_cause cause;
+};
+
 struct way {
     size_t collective; /* index of the collective at its end */
     int64_t start_ns, end_ns;
@@ -63,9 +71,9 @@ struct pieces {
 
 struct lateness {
     const struct comm_query *query;
-    const struct gaps *gaps; /* device after device, by start */
-    size_t *gaps_of_device;  /* by device: index of its first gap; one more entry at the end */
-    struct intervals *talk;  /* by place: intervals of communication */
+    VEC_OF(struct late_gap) gaps; /* device after device, by start */
+    size_t *gaps_of_device;       /* by device: index of its first gap; one more entry at the end */
+    struct intervals *talk;       /* by place: intervals of communication */
     struct calltree *operators;
     node_id *skips;   /* of their nodes */
     size_t *visits;   /* matched collectives, place after place, by start */
@@ -91,21 +99,25 @@ static const struct collective_place *place_of(const struct lateness *late, size
 
 /* ---- preparation ---- */
 
+/* A gap_taker. */
+static void keep_gap(void *context, const struct gap *gap)
+{
+    struct lateness *late = context;
+    event_id next = gap->op != EVENT_NONE ? gap->op : gap->call != EVENT_NONE ? gap->call : gap->after;
+    *VEC_PUSH(&late->gaps) = (struct late_gap){ gap->start_ns, gap->end_ns, gap->call,
+                                                late->query->trace->name[next], gap->cause };
+}
+
 static void open_gaps(struct lateness *late)
 {
     const struct gpu_events *gpu = late->query->collectives->gpu;
-    struct gaps_options options = gaps_defaults;
-    options.min_ns = 0;
-    options.in_order = true;
-    struct selection *all =
-        selection_open(late->query->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    late->gaps = gaps_analyze(late->query->trace, all, BY(DEVICE), &options);
-    selection_free(all);
-    late->gaps_of_device = mem_zalloc(gpu->device_count + 2, sizeof *late->gaps_of_device);
-    for (size_t g = 0; g < late->gaps->count; g++)
-        late->gaps_of_device[late->gaps->at[g].device + 1]++;
-    for (size_t d = 0; d < gpu->device_count; d++)
-        late->gaps_of_device[d + 1] += late->gaps_of_device[d];
+    struct gap_finder *finder = gap_finder_open(late->query->trace, NULL, 0, GAP_LATENCY_BELOW_NS);
+    late->gaps_of_device = mem_zalloc(gpu->device_count + 1, sizeof *late->gaps_of_device);
+    for (uint32_t d = 0; d < gpu->device_count; d++) {
+        gap_finder_visit(finder, d, keep_gap, late);
+        late->gaps_of_device[d + 1] = late->gaps.count;
+    }
+    gap_finder_free(finder);
 }
 
 static bool is_operator(const void *context, event_id e)
@@ -143,7 +155,7 @@ static void close_lateness(struct lateness *late)
     free(late->visits);
     free(late->visit_of);
     free(late->gaps_of_device);
-    gaps_free(late->gaps);
+    VEC_FREE(&late->gaps);
     calltree_free(late->operators);
     free(late->skips);
     VEC_FREE(&late->of_last);
@@ -256,21 +268,17 @@ static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_
         add_piece(pieces, LATE_HOST_GAPS, GAP_HOST, NAME_NONE, end_ns - start_ns);
         return;
     }
-    const struct gap *at = late->gaps->at + late->gaps_of_device[place];
-    size_t count = late->gaps_of_device[place + 1] - late->gaps_of_device[place], i;
-    SEARCH(i, count, at[i].end_ns <= start_ns);
-    for (; i < count && at[i].start_ns < end_ns; i++) {
+    const struct late_gap *at = late->gaps.at;
+    size_t i, last = late->gaps_of_device[place + 1];
+    SEARCH_BETWEEN(i, late->gaps_of_device[place], last, at[i].end_ns <= start_ns);
+    for (; i < last && at[i].start_ns < end_ns; i++) {
         int64_t from_ns = at[i].start_ns > start_ns ? at[i].start_ns : start_ns,
                 to_ns = at[i].end_ns < end_ns ? at[i].end_ns : end_ns;
-        event_id next = at[i].op != EVENT_NONE     ? at[i].op
-                        : at[i].call != EVENT_NONE ? at[i].call
-                                                   : at[i].after;
         add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, from_ns - start_ns);
-        name_id name = late->query->trace->name[next];
         if (is_made_by_host(at[i].cause))
-            add_host(late, pieces, at[i].call, at[i].cause, name, from_ns, to_ns);
+            add_host(late, pieces, at[i].call, at[i].cause, at[i].name, from_ns, to_ns);
         else
-            add_piece(pieces, LATE_DEVICE_GAPS, at[i].cause, name, to_ns - from_ns);
+            add_piece(pieces, LATE_DEVICE_GAPS, at[i].cause, at[i].name, to_ns - from_ns);
         start_ns = to_ns;
     }
     add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, end_ns - start_ns);

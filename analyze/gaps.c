@@ -1,9 +1,8 @@
 /*
  * gaps.c - see gaps.h.
  *
- * The work of a device is visited by start; if an operation begins after all earlier ones have ended, there is a gap.
- * Its parts follow from the call that launched the next work and from what blocked its thread (host_state.h). Only the
- * gaps that are listed are described in words, because that takes the call tree of the threads.
+ * gap_finder.h finds them. They are added up, and no more of them are kept than are listed: a trace may have a million.
+ * Only these are described in words, because that takes the call tree of the threads.
  */
 #include "analyze/gaps.h"
 
@@ -15,7 +14,6 @@
 #include "facts/host_state.h"
 #include "facts/host_waits.h"
 #include "facts/step_list.h"
-#include "facts/stream_waits.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
@@ -24,12 +22,9 @@
 #include <string.h>
 
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
-const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = 30000 };
+const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = GAP_LATENCY_BELOW_NS };
 
-#define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
-const struct gap_cause_info gap_causes[GAP_CAUSES] = { GAP_CAUSE_ROWS(CAUSE_ROW) };
-
-/* ---- the parts of a gap ---- */
+/* ---- listing ---- */
 
 struct cause_sum {
     int64_t count, time_ns, longest_ns;
@@ -40,164 +35,51 @@ struct group_sums {
 };
 
 struct gaps_query {
-    const struct trace *trace;
-    const struct selection *selection;
     const struct gaps_options *options;
-    const struct gpu_events *gpu;
-    const struct host_state *host;
-    const struct stream_waits *waits;
     struct gaps *gaps;
     VEC_OF(struct gap) listed;
+    bool cut; /* the first options->most_gaps of LISTED are the longest so far, in order; others follow */
     VEC_OF(struct group_sums) sums; /* by group */
-    /* Of the current file: */
-    uint32_t first_uses_file;
-    event_id *first_use; /* by name of a kernel: the call that was the first to launch it */
-    event_id *last_call; /* by track: the call that launched the latest work there */
-    /* calls that launched the work before the current gap: on the stream of the next work, on the device */
-    event_id previous_call, before_call;
-    /* Position of the last search: by file, and by track and activity. */
-    size_t *near_overhead, (*near_activity)[HOST_ACTIVITIES];
 };
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
+/* Longest first, then by time. */
+static int compare_gaps(const void *left, const void *right)
 {
-    return value < low ? low : value > high ? high : value;
+    const struct gap *a = left, *b = right;
+    int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
+    if (a_ns != b_ns)
+        return a_ns > b_ns ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->after < b->after ? -1 : a->after > b->after;
 }
 
-/* The starts of the phases of GAP, and its end. With skewed clocks a call may begin after its work. */
-static void find_edges(const struct trace *trace, const struct gap *gap, int64_t edge_ns[GAP_PHASES + 1])
+/* Sort what is listed, and keep as many as are wanted. */
+static void cut_list(struct gaps_query *query)
 {
-    edge_ns[0] = gap->start_ns;
-    edge_ns[1] = clamp(trace_start_ns(trace, gap->call), gap->start_ns, gap->end_ns);
-    edge_ns[2] = clamp(trace_end_ns(trace, gap->call), edge_ns[1], gap->end_ns);
-    edge_ns[3] = gap->end_ns;
+    size_t most = query->options->most_gaps;
+    if (query->listed.count)
+        qsort(query->listed.at, query->listed.count, sizeof *query->listed.at, compare_gaps);
+    if (most && query->listed.count > most)
+        query->listed.count = most;
+    query->cut = most && query->listed.count == most;
 }
 
-/* Compute first_use for the file of DEVICE; devices are visited file by file. */
-static void find_first_uses(struct gaps_query *query, uint32_t device)
+/* A list that is cut now and then takes little memory, and few gaps are added to it later. */
+static void list_gap(struct gaps_query *query, const struct gap *gap)
 {
-    const struct trace *trace = query->trace;
-    const struct gpu_events *gpu = query->gpu;
-    uint32_t file = gpu->devices[device].file;
-    if (query->first_use && query->first_uses_file == file)
+    enum { BEYOND = 1000 };
+    size_t most = query->options->most_gaps;
+    if (query->cut && compare_gaps(gap, &query->listed.at[most - 1]) > 0)
         return;
-    size_t name_count = names_count(trace->names);
-    if (!query->first_use)
-        query->first_use = mem_alloc(mem_times(name_count + 1, sizeof *query->first_use));
-    for (name_id id = 0; id < name_count; id++)
-        query->first_use[id] = EVENT_NONE;
-    query->first_uses_file = file;
-    for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
-        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
-            event_id call = gpu->call[i], *first = &query->first_use[trace->name[gpu->event[i]]];
-            if (call != EVENT_NONE && gpu_work_is_kernel(gpu->work[i]) &&
-                (*first == EVENT_NONE || trace_start_ns(trace, call) < trace_start_ns(trace, *first)))
-                *first = call;
-        }
+    *VEC_PUSH(&query->listed) = *gap;
+    if (most && query->listed.count > most && query->listed.count - most >= BEYOND)
+        cut_list(query);
 }
 
-/* Had the call launched other work already, so that both are nodes of a graph? */
-static bool launched_before(const struct gaps_query *query, const struct gap *gap)
-{
-    return query->previous_call == gap->call || query->before_call == gap->call;
-}
-
-static enum gap_cause cause_in_call(const struct gaps_query *query, const struct gap *gap)
-{
-    const struct trace *trace = query->trace;
-    const struct host_thread *thread = &query->host->threads[trace->track[gap->call]];
-    if (intervals_contain(&thread->waiting, trace_start_ns(trace, gap->call)))
-        return GAP_SYNCHRONIZATION; /* the call is a blocking copy itself */
-    bool first = query->first_use[trace->name[gap->after]] == gap->call && !launched_before(query, gap);
-    return first && trace_dur_ns(trace, gap->call) >= query->options->latency_below_ns ? GAP_FIRST_USE
-                                                                                       : GAP_LAUNCH_CALL;
-}
-
-/* The call that made the stream of the work after GAP wait, between the launches of that work and of its
- * predecessor. */
-static event_id find_wait(const struct gaps_query *query, const struct gap *gap)
-{
-    const struct trace *trace = query->trace;
-    int64_t since_ns =
-        query->previous_call == EVENT_NONE ? INT64_MIN : trace_start_ns(trace, query->previous_call);
-    return stream_waits_before(query->waits, gap->call, trace->track[gap->after], since_ns);
-}
-
-static enum gap_cause cause_after_call(const struct gaps_query *query, const struct gap *gap,
-                                       int64_t length_ns)
-{
-    if (launched_before(query, gap))
-        return GAP_GRAPH;
-    if (length_ns < query->options->latency_below_ns)
-        return GAP_LAUNCH_LATENCY;
-    return gap->wait != EVENT_NONE ? GAP_STREAM_WAIT : GAP_QUEUED;
-}
-
-static const enum gap_cause cause_of_activity[HOST_ACTIVITIES] = {
-    [HOST_WAITING] = GAP_SYNCHRONIZATION,
-    [HOST_ALLOCATION] = GAP_ALLOCATION,
-    [HOST_DATA_LOADING] = GAP_DATA_LOADING,
-    [HOST_COMMUNICATION] = GAP_COMMUNICATION,
-};
-
-/* Add what the thread of the call did in [START, END), of which LEFT_NS are not overhead. */
-static void split_before_call(const struct gaps_query *query, struct gap *gap, int64_t start_ns,
-                              int64_t end_ns, int64_t left_ns)
-{
-    track_id track = query->trace->track[gap->call];
-    const struct host_thread *thread = &query->host->threads[track];
-    for (size_t a = 0; a < HOST_ACTIVITIES && left_ns > 0; a++) {
-        int64_t length_ns =
-            intervals_length_near(&thread->in[a], start_ns, end_ns, &query->near_activity[track][a]);
-        gap->part_ns[cause_of_activity[a]] += length_ns;
-        left_ns -= length_ns;
-    }
-    gap->part_ns[GAP_HOST] += left_ns;
-}
-
-/* How long the profiler itself was at work in [START, END), in the file of GAP. */
-static int64_t overhead_ns(const struct gaps_query *query, const struct gap *gap, int64_t start_ns,
-                           int64_t end_ns)
-{
-    uint32_t file = query->gpu->devices[gap->device].file;
-    return intervals_length_near(&query->host->overhead[file], start_ns, end_ns, &query->near_overhead[file]);
-}
-
-static void split_phases(const struct gaps_query *query, struct gap *gap)
-{
-    int64_t edge_ns[GAP_PHASES + 1];
-    find_edges(query->trace, gap, edge_ns);
-    for (size_t phase = 0; phase < GAP_PHASES; phase++) {
-        gap->phase_ns[phase] = edge_ns[phase + 1] - edge_ns[phase];
-        if (gap->phase_ns[phase] == 0)
-            continue;
-        int64_t taken_ns = overhead_ns(query, gap, edge_ns[phase], edge_ns[phase + 1]);
-        int64_t left_ns = gap->phase_ns[phase] - taken_ns;
-        gap->part_ns[GAP_PROFILER] += taken_ns;
-        if (phase == GAP_BEFORE_CALL)
-            split_before_call(query, gap, edge_ns[phase], edge_ns[phase + 1], left_ns);
-        else if (phase == GAP_IN_CALL)
-            gap->part_ns[cause_in_call(query, gap)] += left_ns;
-        else
-            gap->part_ns[cause_after_call(query, gap, gap->phase_ns[phase])] += left_ns;
-    }
-}
-
-static void split(const struct gaps_query *query, struct gap *gap)
-{
-    gap->wait = gap->call == EVENT_NONE ? EVENT_NONE : find_wait(query, gap);
-    if (gap->call == EVENT_NONE) {
-        gap->part_ns[GAP_PROFILER] = overhead_ns(query, gap, gap->start_ns, gap->end_ns);
-        gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
-    } else {
-        split_phases(query, gap);
-    }
-    for (size_t c = 1; c < GAP_CAUSES; c++)
-        if (gap->part_ns[c] > gap->part_ns[gap->cause])
-            gap->cause = (enum gap_cause)c;
-}
-
-/* ---- finding gaps ---- */
+/* ---- adding up ---- */
 
 static const int64_t range_starts[] = { 1000, 2000, 5000 };
 
@@ -215,8 +97,12 @@ int64_t gaps_length_from_ns(size_t range)
 static size_t range_of(int64_t length_ns)
 {
     size_t range = 0;
-    while (range + 1 < GAP_LENGTHS && length_ns >= gaps_length_from_ns(range + 1))
-        range++;
+    for (int64_t tens = 1; range + 1 < GAP_LENGTHS; tens *= 10)
+        for (size_t i = 0; i < 3 && range + 1 < GAP_LENGTHS; i++) {
+            if (length_ns < range_starts[i] * tens)
+                return range;
+            range++;
+        }
     return range;
 }
 
@@ -228,17 +114,16 @@ static struct group_sums *sums_of(struct gaps_query *query, const struct gap *ga
     return &query->sums.at[id];
 }
 
-static void take_gap(struct gaps_query *query, struct gap gap)
+/* A gap_taker. */
+static void add_gap(void *context, const struct gap *gap)
 {
+    struct gaps_query *query = context;
     struct gaps *gaps = query->gaps;
-    int64_t length_ns = gap.end_ns - gap.start_ns;
-    if (query->options->only_listed && length_ns < query->options->min_ns)
-        return;
-    split(query, &gap);
-    struct group_sums *sums = sums_of(query, &gap);
+    struct group_sums *sums = sums_of(query, gap);
+    int64_t length_ns = gap->end_ns - gap->start_ns;
     size_t range = range_of(length_ns);
     for (size_t c = 0; c < GAP_CAUSES; c++) {
-        int64_t part_ns = gap.part_ns[c];
+        int64_t part_ns = gap->part_ns[c];
         if (part_ns == 0)
             continue;
         struct cause_sum *sum = &sums->of[c];
@@ -252,59 +137,11 @@ static void take_gap(struct gaps_query *query, struct gap gap)
     if (length_ns < query->options->min_ns) {
         gaps->short_count++;
         sum_add(&gaps->short_ns, length_ns);
-    } else if (!query->options->only_causes) {
-        *VEC_PUSH(&query->listed) = gap;
-    }
-}
-
-/* Add the gaps between COUNT operations of DEVICE, at the indices POSITION or, if NULL, from FIRST on. */
-static void find_gaps(struct gaps_query *query, uint32_t device, const uint32_t *position, size_t first,
-                      size_t count)
-{
-    const struct trace *trace = query->trace;
-    const struct gpu_events *gpu = query->gpu;
-    event_id last = EVENT_NONE; /* the work that ended last so far */
-    find_first_uses(query, device);
-    for (size_t i = first; i < first + count; i++) {
-        size_t at = position ? position[i] : i;
-        event_id e = gpu->event[at];
-        query->previous_call = query->last_call[trace->track[e]];
-        query->last_call[trace->track[e]] = gpu->call[at];
-        if (!selection_holds_work(query->selection, e, gpu->call[at]))
-            continue;
-        if (last != EVENT_NONE && trace_start_ns(trace, e) > trace_end_ns(trace, last))
-            take_gap(query, (struct gap){ .start_ns = trace_end_ns(trace, last),
-                                          .end_ns = trace_start_ns(trace, e),
-                                          .before = last,
-                                          .after = e,
-                                          .call = gpu->call[at],
-                                          .op = gpu->op[at],
-                                          .device = device,
-                                          .meanwhile = EVENT_NONE });
-        if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last)) {
-            last = e;
-            query->before_call = gpu->call[at];
-        }
-    }
-}
-
-static void find_all_gaps(struct gaps_query *query)
-{
-    const struct gpu_events *gpu = query->gpu;
-    const bool *files = query->selection->files;
-    if (query->gaps->by & BY(STREAM)) {
-        struct gpu_streams *streams = gpu_streams_open(gpu);
-        for (size_t s = 0; s < streams->count; s++) {
-            const struct gpu_stream *stream = &streams->at[s];
-            if (!files || files[gpu->devices[stream->device].file])
-                find_gaps(query, stream->device, streams->position, stream->first, stream->count);
-        }
-        gpu_streams_free(streams);
         return;
     }
-    for (uint32_t d = 0; d < gpu->device_count; d++)
-        if (!files || files[gpu->devices[d].file])
-            find_gaps(query, d, NULL, gpu->devices[d].first, gpu->devices[d].count);
+    gaps->listed++;
+    if (!query->options->only_causes)
+        list_gap(query, gap);
 }
 
 /* ---- host activity during gaps ---- */
@@ -312,6 +149,8 @@ static void find_all_gaps(struct gaps_query *query)
 /* All nesting events of host threads, except steps, which contain everything. */
 struct activities {
     const struct trace *trace;
+    const struct gpu_events *gpu;
+    const struct host_state *host;
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
@@ -331,6 +170,8 @@ static bool is_activity(const void *context, event_id e)
 static void open_activities(struct activities *activities, const struct trace *trace)
 {
     activities->trace = trace;
+    activities->gpu = gpu_events_of(trace);
+    activities->host = host_state_of(trace);
     activities->is_step = mem_zalloc(names_count(trace->names) + 1, sizeof(bool));
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
@@ -355,8 +196,10 @@ static void release_activities(struct activities *activities)
 
 static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
 {
-    return clamp(trace_end_ns(trace, e), stretch->start_ns, stretch->end_ns) -
-           clamp(trace_start_ns(trace, e), stretch->start_ns, stretch->end_ns);
+    int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
+    start_ns = start_ns > stretch->start_ns ? start_ns : stretch->start_ns;
+    end_ns = end_ns < stretch->end_ns ? end_ns : stretch->end_ns;
+    return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
 /* Make *LONGEST the longest interval of SET within [START, END) if that is longer. */
@@ -371,12 +214,13 @@ static void lengthen(struct interval *longest, const struct intervals *set, int6
 }
 
 /* The longest interval before the call in which the thread was in none of its activities. */
-static struct interval longest_of_host(const struct gaps_query *query, const struct gap *gap,
+static struct interval longest_of_host(const struct activities *activities, const struct gap *gap,
                                        int64_t start_ns, int64_t end_ns)
 {
-    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    const struct host_thread *thread = &activities->host->threads[activities->trace->track[gap->call]];
     struct intervals all = { 0 }, piece = { 0 }, rest = { 0 };
-    intervals_clip(&query->host->overhead[query->gpu->devices[gap->device].file], start_ns, end_ns, &all);
+    intervals_clip(&activities->host->overhead[activities->gpu->devices[gap->device].file], start_ns, end_ns,
+                   &all);
     for (size_t a = 0; a < HOST_ACTIVITIES; a++) {
         intervals_clip(&thread->in[a], start_ns, end_ns, &piece);
         for (size_t i = 0; i < piece.count; i++)
@@ -393,16 +237,16 @@ static struct interval longest_of_host(const struct gaps_query *query, const str
 }
 
 /* The longest interval of the largest part of GAP; empty if that part is not about its thread. */
-static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
+static struct interval longest_stretch(const struct activities *activities, const struct gap *gap)
 {
     struct interval longest = { 0, 0 };
     int64_t edge_ns[GAP_PHASES + 1];
-    find_edges(query->trace, gap, edge_ns);
-    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    gap_edges(activities->trace, gap, edge_ns);
+    const struct host_thread *thread = &activities->host->threads[activities->trace->track[gap->call]];
     if (gap->cause == GAP_HOST)
-        return longest_of_host(query, gap, edge_ns[0], edge_ns[1]);
+        return longest_of_host(activities, gap, edge_ns[0], edge_ns[1]);
     for (size_t a = 0; a < HOST_ACTIVITIES; a++)
-        if (cause_of_activity[a] == gap->cause)
+        if (gap_cause_of_activity[a] == gap->cause)
             lengthen(&longest, &thread->in[a], edge_ns[0], edge_ns[1]);
     bool of_call =
         gap->cause == GAP_LAUNCH_CALL || gap->cause == GAP_FIRST_USE || gap->cause == GAP_SYNCHRONIZATION;
@@ -426,13 +270,13 @@ static node_id innermost_half(const struct activities *activities, node_id node,
 }
 
 /* Describe what the thread of the call did: an event that covers half of an interval is open in its middle. */
-static void describe(const struct gaps_query *query, const struct activities *activities, struct gap *gap)
+static void describe(const struct activities *activities, struct gap *gap, struct arena *texts)
 {
     if (gap->call == EVENT_NONE)
         return;
     const struct calltree *tree = activities->tree;
-    const struct calltree_thread *thread = activities->thread[query->trace->track[gap->call]];
-    struct interval stretch = longest_stretch(query, gap);
+    const struct calltree_thread *thread = activities->thread[activities->trace->track[gap->call]];
+    struct interval stretch = longest_stretch(activities, gap);
     event_id at = gap->cause == GAP_STREAM_WAIT ? gap->wait : gap->call;
     gap->meanwhile = gap->cause == GAP_STREAM_WAIT ? gap->wait : EVENT_NONE;
     if (stretch.start_ns < stretch.end_ns && thread) {
@@ -446,38 +290,17 @@ static void describe(const struct gaps_query *query, const struct activities *ac
         return;
     const char *line = code_path_name(activities->paths, code_place_of(activities->paths, at).path);
     if (*line)
-        gap->line = (struct text){ arena_strndup(&query->gaps->texts, line, strlen(line)), strlen(line) };
+        gap->line = (struct text){ arena_strndup(texts, line, strlen(line)), strlen(line) };
 }
 
-/* Longest first, then by time. */
-static int compare_gaps(const void *left, const void *right)
+static void describe_gaps(struct gaps *gaps)
 {
-    const struct gap *a = left, *b = right;
-    int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
-    if (a_ns != b_ns)
-        return a_ns > b_ns ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->after < b->after ? -1 : a->after > b->after;
-}
-
-static void list_gaps(struct gaps_query *query)
-{
-    struct gaps *gaps = query->gaps;
-    size_t most = query->options->in_order ? 0 : query->options->most_gaps;
-    if (query->listed.count && !query->options->in_order)
-        qsort(query->listed.at, query->listed.count, sizeof *query->listed.at, compare_gaps);
-    gaps->at = query->listed.at;
-    gaps->listed = query->listed.count;
-    gaps->count = most && most < gaps->listed ? most : gaps->listed;
-    if (gaps->count == 0 || query->options->in_order)
+    if (gaps->count == 0)
         return;
     struct activities activities = { 0 };
-    open_activities(&activities, query->trace);
+    open_activities(&activities, gaps->trace);
     for (size_t i = 0; i < gaps->count; i++)
-        describe(query, &activities, &gaps->at[i]);
+        describe(&activities, &gaps->at[i], &gaps->texts);
     release_activities(&activities);
 }
 
@@ -527,6 +350,7 @@ static void sum_up(struct gaps_query *query)
         runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, belongs_behind, NULL);
 }
 
+/* The gaps that are listed are not described. */
 static struct gaps *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                             const struct gaps_options *options)
 {
@@ -535,28 +359,19 @@ static struct gaps *analyze(const struct trace *trace, const struct selection *s
     gaps->trace = trace;
     gaps->by = by;
     gaps->group = group_open(trace, by);
-    struct gaps_query query = {
-        .trace = trace,
-        .selection = selection,
-        .options = options,
-        .gpu = gpu_events_of(trace),
-        .host = host_state_of(trace),
-        .waits = stream_waits_of(trace),
-        .gaps = gaps,
-        .last_call = mem_alloc(mem_times(trace->track_count + 1, sizeof *query.last_call)),
-        .near_overhead = mem_zalloc(trace->file_count + 1, sizeof *query.near_overhead),
-        .near_activity = mem_zalloc(trace->track_count + 1, sizeof *query.near_activity),
-    };
-    for (track_id t = 0; t < trace->track_count; t++)
-        query.last_call[t] = EVENT_NONE;
-    find_all_gaps(&query);
+    struct gaps_query query = { .options = options, .gaps = gaps };
+    struct gap_finder *finder = gap_finder_open(trace, selection, 0, options->latency_below_ns);
+    if (by & BY(STREAM))
+        gap_finder_visit_streams(finder, add_gap, &query);
+    else
+        for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
+            gap_finder_visit(finder, d, add_gap, &query);
+    gap_finder_free(finder);
     sum_up(&query);
-    list_gaps(&query);
+    cut_list(&query);
+    gaps->at = query.listed.at;
+    gaps->count = query.listed.count;
     VEC_FREE(&query.sums);
-    free(query.first_use);
-    free(query.last_call);
-    free(query.near_overhead);
-    free(query.near_activity);
     return gaps;
 }
 
@@ -564,33 +379,56 @@ static void release(void *value)
 {
     struct gaps *gaps = value;
     free(gaps->at);
-    free(gaps->causes);
-    group_free(gaps->group);
+    if (!gaps->usual) {
+        free(gaps->causes);
+        group_free(gaps->group);
+    }
     arena_release(&gaps->texts);
     free(gaps);
 }
 
-/* What a report asks for its first screen and the colours of the timeline: computed once. */
+/* What a report asks for its first screen, its section and the colours of the timeline: computed once. */
+enum { USUALLY_LISTED = 1000 };
+
 static void *derive_usual(const struct trace *trace)
 {
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
     struct gaps_options options = gaps_defaults;
-    options.only_causes = true;
-    struct gaps *usual = analyze(trace, all, BY(DEVICE), &options);
+    options.most_gaps = USUALLY_LISTED;
+    struct gaps *usual = analyze(trace, NULL, BY(DEVICE), &options);
     usual->own = NULL;
-    selection_free(all);
     return usual;
+}
+
+/* The same with the first MOST gaps, to be described. */
+static struct gaps *with_gaps_of(const struct gaps *usual, size_t most)
+{
+    struct gaps *gaps = mem_alloc(sizeof *gaps);
+    *gaps = *usual;
+    gaps->own = gaps;
+    gaps->usual = true;
+    gaps->count = usual->count < most ? usual->count : most;
+    gaps->at = mem_alloc(mem_times(gaps->count + 1, sizeof *gaps->at));
+    if (gaps->count)
+        memcpy(gaps->at, usual->at, gaps->count * sizeof *gaps->at);
+    return gaps;
 }
 
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options)
 {
-    static const struct derivation usual = { derive_usual, release };
-    if (by == BY(DEVICE) && options->only_causes && !options->only_listed &&
+    static const struct derivation derivation = { derive_usual, release };
+    bool listed_usually = options->most_gaps && options->most_gaps <= USUALLY_LISTED;
+    const struct gaps *usual = NULL;
+    if (by == BY(DEVICE) && (options->only_causes || listed_usually) &&
         options->min_ns == gaps_defaults.min_ns &&
         options->latency_below_ns == gaps_defaults.latency_below_ns && selection_is_all(selection))
-        return trace_derive(trace, &usual);
-    return analyze(trace, selection, by, options);
+        usual = trace_derive(trace, &derivation);
+    if (usual && options->only_causes)
+        return usual;
+    struct gaps *gaps =
+        usual ? with_gaps_of(usual, options->most_gaps) : analyze(trace, selection, by, options);
+    describe_gaps(gaps);
+    return gaps;
 }
 
 void gaps_free(const struct gaps *gaps)

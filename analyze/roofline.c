@@ -122,7 +122,7 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
         const struct roofline_call *call = &roofline->calls.at[c];
         roofline->rate_ns[call->rate] += call->time_ns;
         if (call->operations)
-            used[roofline_device(roofline->trace, call) * (PEAK_RATES + 1) + call->rate] = true;
+            used[roofline_device(gpu, call) * (PEAK_RATES + 1) + call->rate] = true;
     }
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct device_peaks *peaks = &roofline->calls.peaks[d];
@@ -416,7 +416,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
                           trace_dur_ns(trace, e));
             continue;
         }
-        name_id name = roofline_name_of_work(trace, e, gpu->call[i], gpu->op[i]);
+        name_id name = roofline_name_of_work(trace, links, e, gpu->call[i], gpu->op[i]);
         if (place[name] == 0) {
             *VEC_PUSH(&roofline->rest) =
                 (struct roofline_rest){ .name = as_text(roofline_name(trace, name)) };

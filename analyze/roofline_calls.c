@@ -11,8 +11,6 @@
 #include "facts/copy_names.h"
 #include "facts/op_attended.h"
 #include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/graph_links.h"
 #include "trace/arg_scan.h"
 #include "trace/calltree.h"
 #include <math.h>
@@ -56,9 +54,9 @@ bool roofline_holds_name(const struct roofline_calls *calls, const struct select
                               : !calls->wanted_captured || calls->wanted_captured[call->name - count];
 }
 
-name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id call, event_id op)
+name_id roofline_name_of_work(const struct trace *trace, const struct graph_links *links, event_id work,
+                              event_id call, event_id op)
 {
-    const struct graph_links *links = graph_links_of(trace);
     if (graph_link_is_work(links, work))
         return id_of_captured(links, trace->names, graph_link_name_id(links, work));
     if (trace_framework(trace) == FRAMEWORK_XLA && (op == EVENT_NONE || trace->kind[op] == EVENT_OTHER))
@@ -583,17 +581,17 @@ static enum peak_rate rate_of(const struct roofline_call *call, const struct dev
     return is_double && peaks && peaks->flops[PEAK_FP64_MATRIX] == 0 ? PEAK_FP64 : type->matrix;
 }
 
-uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call)
+uint32_t roofline_device(const struct gpu_events *gpu, const struct roofline_call *call)
 {
-    return call->work == EVENT_NONE ? UINT32_MAX
-                                    : gpu_events_of(trace)->device_of_track[trace->track[call->work]];
+    return call->work == EVENT_NONE ? UINT32_MAX : gpu->device_of_track[gpu->trace->track[call->work]];
 }
 
 static void rate_calls(struct roofline_calls *calls)
 {
+    const struct gpu_events *gpu = gpu_events_of(calls->trace);
     for (size_t c = 0; c < calls->count; c++) {
         struct roofline_call *call = &calls->at[c];
-        uint32_t device = roofline_device(calls->trace, call);
+        uint32_t device = roofline_device(gpu, call);
         const struct device_peaks *peaks = device == UINT32_MAX ? NULL : &calls->peaks[device];
         call->rate = (uint8_t)rate_of(call, peaks);
         double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;

@@ -11,6 +11,8 @@
 
 #include "analyze/selection.h"
 #include "facts/device_peaks.h"
+#include "facts/gpu_events.h"
+#include "facts/graph_links.h"
 #include "facts/op_cost.h"
 #include "trace/trace.h"
 
@@ -34,7 +36,7 @@ struct roofline_call {
 };
 
 /* The device of its first work, of gpu_events; UINT32_MAX: none. */
-uint32_t roofline_device(const struct trace *trace, const struct roofline_call *call);
+uint32_t roofline_device(const struct gpu_events *gpu, const struct roofline_call *call);
 
 /* At the peak; NAN: unknown. */
 double roofline_at_peak_ns(const struct roofline_call *call);
@@ -71,7 +73,8 @@ bool roofline_holds_name(const struct roofline_calls *calls, const struct select
                          const struct roofline_call *call);
 
 /* The name for work without a model: that of the operator of WORK, launched by OP and CALL; else of the call, else its
- * own. */
-name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id call, event_id op);
+ * own. LINKS are those of TRACE. */
+name_id roofline_name_of_work(const struct trace *trace, const struct graph_links *links, event_id work,
+                              event_id call, event_id op);
 
 #endif

@@ -175,7 +175,7 @@ static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
     row->best_bandwidth = at[count - 1];
 }
 
-/* Add a row for COUNT PARTS, sorted by device; KERNELS by device. */
+/* Add a row for COUNT PARTS, sorted by device; KERNELS by device: those beside the copies. */
 static struct transfer_row make_row(struct transfers_query *query, const struct part *parts, size_t count,
                                     const struct intervals *kernels)
 {
@@ -200,19 +200,39 @@ static struct transfer_row make_row(struct transfers_query *query, const struct 
     return row;
 }
 
-/* The intervals of kernels on each device. New array; release its intervals and free it. */
-static struct intervals *find_kernels(const struct gpu_events *gpu)
+/* The intervals of those kernels of DEVICE that ran during COPIES, a set: few of all, as a rule. */
+static struct intervals find_kernels(const struct gpu_events *gpu, const struct gpu_device *device,
+                                     const struct intervals *copies)
 {
-    struct intervals *kernels = mem_zalloc(gpu->device_count + 1, sizeof *kernels);
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *of = &gpu->devices[d];
-        for (size_t i = of->first; i < of->first + of->count; i++)
-            if (gpu_work_is_kernel(gpu->work[i]))
-                intervals_add(&kernels[d], trace_start_ns(gpu->trace, gpu->event[i]),
-                              trace_end_ns(gpu->trace, gpu->event[i]));
-        intervals_merge(&kernels[d]);
+    struct intervals kernels = { 0 };
+    size_t next = 0; /* of the copies: the first that ends after the start of the kernel */
+    for (size_t i = device->first; i < device->first + device->count && next < copies->count; i++) {
+        int64_t start_ns = trace_start_ns(gpu->trace, gpu->event[i]),
+                end_ns = trace_end_ns(gpu->trace, gpu->event[i]);
+        while (next < copies->count && copies->at[next].end_ns <= start_ns)
+            next++;
+        if (next < copies->count && copies->at[next].start_ns < end_ns && gpu_work_is_kernel(gpu->work[i]))
+            intervals_add(&kernels, start_ns, end_ns);
     }
+    intervals_merge(&kernels);
     return kernels;
+}
+
+/* The same for each device, whose copies are in PARTS. New array; release its intervals and free it. */
+static struct intervals *find_kernels_beside(const struct gpu_events *gpu, const struct part *parts,
+                                             size_t count)
+{
+    struct intervals *found = mem_zalloc(gpu->device_count + 1, sizeof *found);
+    for (size_t i = 0; i < count; i++)
+        intervals_add(&found[parts[i].device], trace_start_ns(gpu->trace, parts[i].copy),
+                      trace_end_ns(gpu->trace, parts[i].copy));
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        struct intervals copies = found[d];
+        intervals_merge(&copies);
+        found[d] = find_kernels(gpu, &gpu->devices[d], &copies);
+        intervals_release(&copies);
+    }
+    return found;
 }
 
 static bool has_less_time(const void *context, const void *a, const void *b)
@@ -242,7 +262,7 @@ static void add_copies(struct transfers_query *query)
         *VEC_PUSH(&parts) = part;
     }
     runs_sort(parts.at, parts.count, sizeof *parts.at, part_comes_behind, NULL);
-    struct intervals *kernels = find_kernels(gpu);
+    struct intervals *kernels = find_kernels_beside(gpu, parts.at, parts.count);
     for (size_t first = 0, end; first < parts.count; first = end) {
         for (end = first + 1;
              end < parts.count && compare_rows_of_parts(&parts.at[first], &parts.at[end]) == 0;)

@@ -100,6 +100,7 @@ struct timeline_use {
 
 struct timeline {
     const char *title;
+    const char *side;         /* of a comparison, "before" or "after"; NULL: there is one recording */
     int64_t start_ns, dur_ns; /* what it shows */
     bool alive; /* spans show existence rather than execution: all spans open at a moment matter */
     size_t bins;

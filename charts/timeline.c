@@ -27,7 +27,8 @@ struct trace_wants chart_timeline_wants(void)
 {
     return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS |
                                          WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) |
-                                         WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) };
+                                         WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) |
+                                         WANT(COLLECTIVE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) };
 }
 
 /* ---- kinds ---- */
@@ -161,7 +162,9 @@ void timeline_take(struct timeline_making *making, uint32_t file, struct timelin
 /* The details of a span. Few differ, so each text is made once. */
 struct detail {
     name_id shapes, stack, operation, operation_shapes, grid, block; /* NAME_NONE: not known */
-    int64_t bytes;                                                   /* TABLE_INT_MISSING: not known */
+    name_id collective, group, group_description;                    /* of what communicates */
+    name_id unused; /* whole structs are compared: no gap between members */
+    int64_t bytes;  /* TABLE_INT_MISSING: not known */
 };
 
 static void add_detail(struct buffer *out, const char *key, const struct names *names, name_id value)
@@ -182,8 +185,18 @@ static void add_details(struct buffer *out, const struct trace *trace, const str
     add_detail(out, "Operator's shapes", trace->texts, detail->operation_shapes);
     add_detail(out, "Grid", trace->texts, detail->grid);
     add_detail(out, "Block", trace->texts, detail->block);
+    add_detail(out, "Collective", trace->texts, detail->collective);
+    add_detail(out, "Group", trace->texts, detail->group);
+    add_detail(out, "Description of the group", trace->texts, detail->group_description);
     if (detail->bytes != TABLE_INT_MISSING)
         buffer_printf(out, "%sBytes: %" PRId64, out->count ? "\n" : "", detail->bytes);
+}
+
+/* The text ARG of E, else of its operator OP. */
+static name_id text_of_either(const struct trace *trace, enum trace_arg arg, event_id e, event_id op)
+{
+    name_id own = (name_id)trace_arg_or(trace, arg, e, NAME_NONE);
+    return own == NAME_NONE && op != EVENT_NONE ? (name_id)trace_arg_or(trace, arg, op, NAME_NONE) : own;
 }
 
 /* Shapes and stack of an operator; grid, block and operator of work; bytes of a copy. */
@@ -202,6 +215,10 @@ static void describe(struct timeline_making *making, struct timeline_span *span,
         .bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, TABLE_INT_MISSING)
                                                 : TABLE_INT_MISSING,
     };
+    bool communicates = span->kind == SPAN_COMMUNICATION;
+    detail.collective = communicates ? text_of_either(trace, ARG_COLLECTIVE, e, op) : NAME_NONE;
+    detail.group = communicates ? text_of_either(trace, ARG_GROUP_NAME, e, op) : NAME_NONE;
+    detail.group_description = communicates ? text_of_either(trace, ARG_GROUP_DESCRIPTION, e, op) : NAME_NONE;
     name_id id = names_add(making->details, (const char *)&detail, sizeof detail);
     if (id == making->detail_of.count) {
         buffer_clear(&making->text);
@@ -410,7 +427,7 @@ static void add_files(struct timeline_making *making)
         *VEC_PUSH(&making->timeline->files) = (struct timeline_file){
             .rank = selection_rank(trace, file),
             .origin_ns = trace_file_span(trace, file).start_ns + making->shift_ns[file],
-            .name = slash ? slash + 1 : trace->files[file].path,
+            .name = arena_printf(&making->timeline->arena, "%s", slash ? slash + 1 : trace->files[file].path),
         };
     }
 }
@@ -430,6 +447,7 @@ static void make(struct timeline_making *making)
     timeline_add_path(making);
     timeline_add_memory(making);
     add_threads(making);
+    timeline_add_rest(making);
     drop_light(making);
     name_spans(making);
     timeline_rank(making->timeline);

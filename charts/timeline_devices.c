@@ -96,7 +96,7 @@ static name_id describe_gap(struct timeline_making *making, const struct gap *ga
     return making->ended_by[name];
 }
 
-static void take_gap(struct timeline_making *making, const struct gap *gap, uint32_t lane)
+static void add_span_of_gap(struct timeline_making *making, const struct gap *gap, uint32_t lane)
 {
     int64_t dur_ns = gap->end_ns - gap->start_ns;
     struct timeline_span span = { .lane = lane,
@@ -154,6 +154,21 @@ static void fill_gap(struct timeline_making *making, size_t strip, const struct 
         if (gap->part_ns[cause] > 0)
             timeline_fill_strip(making->timeline, strip, SPAN_IDLE + cause, gap->start_ns + shift_ns,
                                 gap->end_ns + shift_ns, gap->part_ns[cause]);
+}
+
+/* Where the gaps of a device go. */
+struct taking {
+    struct timeline_making *making;
+    uint32_t lane;
+    size_t strip;
+};
+
+/* A gap_taker. */
+static void take_gap(void *context, const struct gap *gap)
+{
+    const struct taking *taking = context;
+    add_span_of_gap(taking->making, gap, taking->lane);
+    fill_gap(taking->making, taking->strip, gap);
 }
 
 /* What is left between the first and the last work of a bin's device lies in gaps that were too short to be listed. */
@@ -233,7 +248,7 @@ static void add_thread_strips(struct timeline_making *making)
 /* ---- all ---- */
 
 static void add_device(struct timeline_making *making, const struct gpu_streams *streams, uint32_t d,
-                       size_t *stream, const struct gaps *gaps, size_t *gap)
+                       size_t *stream, struct gap_finder *gaps)
 {
     enum { OPEN = 8 };
     const struct gpu_device *device = &making->gpu->devices[d];
@@ -246,12 +261,8 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
         timeline_add_lane(timeline, arena_printf(&timeline->arena, "%s, idle", name), rank, TIMELINE_DEVICE);
     timeline->lanes.at[lane].strip = (uint32_t)strip;
     fill_busy(making, strip, device);
-    for (; *gap < gaps->count && gaps->at[*gap].device <= d; ++*gap) {
-        if (gaps->at[*gap].device != d)
-            continue;
-        take_gap(making, &gaps->at[*gap], lane);
-        fill_gap(making, strip, &gaps->at[*gap]);
-    }
+    struct taking taking = { making, lane, strip };
+    gap_finder_visit(gaps, d, take_gap, &taking);
     fill_rest(making, strip);
     for (; *stream < streams->count && streams->at[*stream].device <= d; ++*stream) {
         const struct gpu_stream *of = &streams->at[*stream];
@@ -281,9 +292,8 @@ void timeline_add_devices(struct timeline_making *making)
         add_thread_strips(making);
         return;
     }
-    struct gaps_options only_causes = gaps_defaults, only_listed = gaps_defaults;
-    only_causes.only_causes = only_listed.only_listed = only_listed.in_order = true;
-    only_listed.min_ns = making->timeline->dur_ns / SHORT_GAP;
+    struct gaps_options only_causes = gaps_defaults;
+    only_causes.only_causes = true;
     struct selection all = { .trace = making->trace };
     const struct selection *selection = making->selection ? making->selection : &all;
     const struct gaps *causes = gaps_analyze(making->trace, selection, BY(DEVICE), &only_causes);
@@ -294,21 +304,22 @@ void timeline_add_devices(struct timeline_making *making)
     memset(making->ended_by, 0xff, names * sizeof *making->ended_by);
     for (int cause = 0; cause < GAP_CAUSES; cause++)
         making->gap_name[cause] = name_gap(making, (enum gap_cause)cause);
-    const struct gaps *gaps = gaps_analyze(making->trace, selection, BY(DEVICE), &only_listed);
+    struct gap_finder *gaps = gap_finder_open(making->trace, making->selection,
+                                              making->timeline->dur_ns / SHORT_GAP, GAP_LATENCY_BELOW_NS);
     struct gpu_streams *streams = gpu_streams_open(gpu);
-    size_t stream = 0, gap = 0;
+    size_t stream = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {
         uint32_t file = gpu->devices[d].file;
         if (making->selection && making->selection->files && !making->selection->files[file])
             continue;
         if (making->timeline->strips.count < MOST_DEVICES) {
-            add_device(making, streams, d, &stream, gaps, &gap);
+            add_device(making, streams, d, &stream, gaps);
             continue;
         }
         making->timeline->left_out += gpu->devices[d].count;
         making->timeline->devices_left_out++;
     }
     gpu_streams_free(streams);
-    gaps_free(gaps);
+    gap_finder_free(gaps);
     free(making->ended_by);
 }

@@ -70,4 +70,7 @@ void timeline_add_steps(struct timeline_making *making);
 void timeline_add_path(struct timeline_making *making);
 void timeline_add_memory(struct timeline_making *making);
 
+/* Waits of devices, and what the host did asynchronously. */
+void timeline_add_rest(struct timeline_making *making);
+
 #endif

@@ -493,10 +493,35 @@ static const char *name_side(const struct sides_found *found, int side, struct a
                                     : arena_printf(arena, "%s and %zu more", first, found->counts[side] - 1);
 }
 
+/* The timelines of both sides as a section of PAGE: each of the first file, with the command that writes a range of it. */
+static void add_timelines(struct page *page, struct timeline *const timelines[2],
+                          const struct sides_found *found, struct arena *arena)
+{
+    if (!timelines[0] && !timelines[1])
+        return;
+    struct page_section *section = page_add_section(
+        page, "timeline", "Timelines of both sides",
+        "What ran when, before and after. Rows of tables lead to the longest of their events on each "
+        "side. Click on anything for its details; drag to move, Ctrl and the wheel to zoom.");
+    for (int side = 0; side < 2; side++) {
+        struct timeline *timeline = timelines[side];
+        if (!timeline)
+            continue;
+        char *path = (char *)(uintptr_t)found->paths[side][0];
+        timeline->title = arena_printf(arena, "%s: %s%s", side ? "After" : "Before", base_name(path),
+                                       found->counts[side] > 1 ? ", the first of its side" : "");
+        timeline->command =
+            slice_command(&(struct invocation){ .operands = &path, .operand_count = 1 }, arena);
+        *VEC_PUSH(&section->timelines) = timeline;
+    }
+}
+
 /* Print the page, or the tables, of a comparison. */
 static bool show_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
-                      enum report_format format, const char *path, struct tpa_error *err)
+                      struct timeline *const timelines[2], const struct report_args *args,
+                      enum report_format format, struct tpa_error *err)
 {
+    const char *path = args->path;
     if (format != FORMAT_HTML)
         diff_add_verdict(diff, result);
     diff_add_tables(diff, result);
@@ -509,6 +534,7 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     struct page page = {
         .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
+        .budget = (size_t)args->budget,
     };
     page_add_result(&page, result);
     struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
@@ -519,6 +545,7 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     head->more = "tpa diff";
     if (picture->charts.count)
         *VEC_PUSH(&head->pictures) = picture;
+    add_timelines(&page, timelines, found, &result->arena);
     bool good = write_page(&page, path, err);
     page_release(&page);
     picture_free(picture);
@@ -545,8 +572,10 @@ static bool report_sides(const struct invocation *call, enum report_format forma
         return false;
     struct names *names = names_open();
     struct work_tree *trees[2] = { work_tree_open(names), work_tree_open(names) };
+    struct timeline *timelines[2] = { NULL, NULL };
     struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR },
-                                     .trees = format == FORMAT_HTML ? trees : NULL };
+                                     .trees = format == FORMAT_HTML ? trees : NULL,
+                                     .timelines = format == FORMAT_HTML ? timelines : NULL };
     struct measures *sides[2] = { NULL, NULL };
     struct result *result = result_open("tpa.report/1");
     struct diff *diff = NULL;
@@ -555,7 +584,9 @@ static bool report_sides(const struct invocation *call, enum report_format forma
                          err);
     if (diff)
         add_trees(trees, args->min_change_ns, result);
-    bool good = diff && show_diff(diff, result, &found, format, args->path, err);
+    bool good = diff && show_diff(diff, result, &found, timelines, args, format, err);
+    timeline_free(timelines[0]);
+    timeline_free(timelines[1]);
     diff_free(diff);
     work_tree_free(trees[0]);
     work_tree_free(trees[1]);

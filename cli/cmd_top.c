@@ -95,7 +95,7 @@ static const struct opt top_opts[] = {
     OPT_GROUP("Rows"),
     OPT_TEXT('s', "sort", struct top_args, sort, "KEY",
              "sort by this column, largest first; \"none\" keeps torch's order, that of first appearance. Without it "
-             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device, ranges on devices last; steps by time"),
+             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device, operators that communicate behind all work, ranges on devices last; steps by time"),
     OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
     OPT_CHOICES('b', "by", struct top_args, by, rows_by, "WHAT",
                 "what makes a row; or several, as in op,rank. One or more of"),

@@ -4,6 +4,7 @@
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
 #include "replay/make_graph.h"
+#include "replay/moved.h"
 #include "replay/path_tables.h"
 #include "replay/whatif_tables.h"
 #include "trace/packing.h"
@@ -229,39 +230,18 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
 
 /* ---- the predicted timeline ---- */
 
-/* The predicted start and end of E: of spans and work from the replay, of other events of a thread by interpolation. */
-static void move_event(const struct replay *replay, const uint32_t *work_of, event_id e, int64_t *start_ns,
-                       int64_t *dur_ns)
-{
-    const struct replay_graph *graph = replay->graph;
-    uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
-    int64_t from_ns = replay_event_start(graph, e), to_ns = replay_event_end(graph, e);
-    if (work_of[e] != UINT32_MAX) {
-        from_ns = replay_time_of(replay, replay_work_start(graph, work_of[e]));
-        to_ns = replay_time_of(replay, replay_work_end(graph, work_of[e]));
-    } else if (thread != UINT32_MAX) {
-        from_ns = replay_time_at(replay, thread, from_ns);
-        to_ns = replay_time_at(replay, thread, to_ns);
-    }
-    *start_ns = from_ns - graph->shift_ns[graph->trace->tracks[graph->trace->track[e]].file];
-    *dur_ns = to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 static bool write_timeline(const struct replay *replay, const struct whatif_args *args, struct tpa_error *err)
 {
     const struct replay_graph *graph = replay->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
     struct packing start = { 0 }, dur = { 0 };
-    uint32_t *work_of = mem_alloc(mem_times(moved.event_count + 1, sizeof *work_of));
-    memset(work_of, 0xff, (moved.event_count + 1) * sizeof *work_of);
-    for (size_t i = 0; i < graph->gpu->count; i++)
-        work_of[graph->gpu->event[i]] = (uint32_t)i;
+    struct moved *times = moved_open(replay);
     for (event_id e = 0; e < moved.event_count; e++) {
-        int64_t start_ns, dur_ns;
-        move_event(replay, work_of, e, &start_ns, &dur_ns);
-        packing_add(&start, start_ns);
-        packing_add(&dur, dur_ns);
+        struct moved_times one = moved_times_of(times, e);
+        packing_add(&start, one.start_ns);
+        packing_add(&dur, one.end_ns - one.start_ns);
     }
+    moved_free(times);
     moved.start_ns = packing_finish(&start);
     moved.dur_ns = packing_finish(&dur);
     moved.flow_count = 0;
@@ -279,7 +259,6 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
     buffer_release(&summary);
     packing_release(&start);
     packing_release(&dur);
-    free(work_of);
     return fine;
 }
 

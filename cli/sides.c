@@ -1,7 +1,9 @@
 /* sides.c - see sides.h. */
 #include "cli/sides.h"
 
+#include "analyze/selection.h"
 #include "base/names.h"
+#include "charts/timeline.h"
 #include "cli/fleet_side.h"
 #include "snapshot/tables.h"
 #include <assert.h>
@@ -80,6 +82,18 @@ static bool was_seen(struct names *seen, const char *path)
     return names_count(seen) == known;
 }
 
+/* New; NULL if nothing takes time in it. */
+static struct timeline *make_timeline(const struct trace *trace, int of)
+{
+    struct tpa_error none = { 0 };
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
+    struct timeline *timeline = all ? chart_timeline(trace, all) : NULL;
+    if (timeline)
+        timeline->side = of ? "after" : "before";
+    selection_free(all);
+    return timeline;
+}
+
 /* New; NULL and ERR if a file cannot be read. */
 static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
                                      struct result *result, struct tpa_error *err)
@@ -91,6 +105,12 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
     struct work_tree *tree = sides->options->trees && !sides->like_saved ? sides->options->trees[of] : NULL;
     if (tree)
         wants.args |= work_tree_wants.args;
+    struct timeline **timeline =
+        sides->options->timelines && !sides->like_saved ? &sides->options->timelines[of] : NULL;
+    if (timeline) {
+        struct trace_wants more = chart_timeline_wants();
+        trace_wants_join(&wants, &more);
+    }
     struct names *seen = names_open();
     bool good = true;
     for (size_t i = 0; i < found->counts[of] && good; i++) {
@@ -104,6 +124,8 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
+        if (good && part.trace && timeline && !*timeline)
+            *timeline = make_timeline(part.trace, of);
         if (!good)
             tpa_in_file(err, found->paths[of][i]);
         else if (part.trace && !sides->like_saved) /* already reported */

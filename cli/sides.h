@@ -15,6 +15,7 @@
 #include "compare/measure.h"
 #include "compare/work_tree.h"
 #include "base/options.h"
+#include "base/timeline.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/load.h"
@@ -33,6 +34,7 @@ struct sides_options {
     struct measure_options measure;
     bool strip_dirs;                /* Python profiles name files without their directories */
     struct work_tree *const *trees; /* one per side, to which its traces are added; NULL: none */
+    struct timeline **timelines;    /* one per side, set to that of its first trace; NULL: none is wanted */
 };
 
 /*

@@ -47,6 +47,17 @@ static bool is_worse(const struct nightly *nightly, size_t series, enum history_
     return nightly->history.series.at[series].now.verdict == verdict;
 }
 
+/* "good until run 10, commit c10; tpa report RUN-10 RUN-11 -o compare.html compares the recordings": the store has none. */
+static const char *compare_text(const struct nightly_run *good, const struct nightly_run *first,
+                                struct arena *texts)
+{
+    return arena_printf(texts,
+                        "good until run %" PRId64 "%s%s; to compare their recordings: tpa report RUN-%" PRId64
+                        " RUN-%" PRId64 " -o compare.html",
+                        good->id, good->commit ? ", commit " : "", good->commit ? good->commit : "", good->id,
+                        first->id);
+}
+
 /* Regressions of CHOSEN, most important first. */
 static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
                          struct answer *answer, struct arena *texts)
@@ -63,6 +74,8 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                 continue;
             const struct nightly_run *first =
                 now->first_bad < nightly->runs.count ? &nightly->runs.at[now->first_bad] : NULL;
+            const struct nightly_run *good =
+                now->last_good < nightly->runs.count ? &nightly->runs.at[now->last_good] : NULL;
             *VEC_PUSH(&answer->findings) = (struct answer_finding){
                 .title = name_of(nightly, series, texts),
                 .saves = arena_printf(texts, "%s: %s", history_verdict_name(bad[b]),
@@ -71,6 +84,7 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                                 : arena_printf(texts, "since run %" PRId64 "%s%s", first->id,
                                                first->commit ? ", commit " : "",
                                                first->commit ? first->commit : ""),
+                .advice = good && first ? compare_text(good, first, texts) : NULL,
                 .section = nightly->series.at[series].table,
                 .command = command,
                 .named = true,

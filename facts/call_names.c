@@ -47,6 +47,11 @@ enum call_sort call_sort_of(const char *name)
     return CALL_OTHER;
 }
 
+bool overhead_is_full_queue(const char *name)
+{
+    return strcmp(name, "Command Buffer Full") == 0;
+}
+
 unsigned char *call_sorts_open(const struct names *names)
 {
     size_t count = names_count(names);

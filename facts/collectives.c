@@ -396,14 +396,16 @@ static void index_work(const struct trace *trace, struct collective_place *place
     }
 }
 
-static void fill_device(const struct gpu_events *gpu, size_t device, struct collective_place *place)
+static void fill_device(const struct gpu_events *gpu, size_t device, bool has_any,
+                        struct collective_place *place)
 {
     const struct trace *trace = gpu->trace;
     const struct gpu_device *of = &gpu->devices[device];
     place->file = of->file;
     place->device = of->id;
-    place->work = mem_alloc(mem_times(of->count + 1, sizeof *place->work));
-    for (size_t i = of->first; i < of->first + of->count; i++) {
+    size_t count = has_any ? of->count : 0;
+    place->work = mem_alloc(mem_times(count + 1, sizeof *place->work));
+    for (size_t i = of->first; i < of->first + count; i++) {
         event_id e = gpu->event[i];
         if (gpu_work_communicates(gpu->work[i]))
             continue;
@@ -533,12 +535,15 @@ struct collectives *collectives_open(const struct trace *trace)
 
     all->place_count = all->gpu->device_count + trace->file_count;
     all->places = mem_zalloc(all->place_count + 1, sizeof *all->places);
-    bool *hosts = mem_zalloc(trace->file_count + 1, sizeof *hosts), any_host = false;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->at[i].place >= all->gpu->device_count)
-            any_host = hosts[all->at[i].place - all->gpu->device_count] = true;
+    bool *has_any =
+        mem_zalloc(all->place_count + 1, sizeof *has_any); /* by place: those alone are asked about */
+    bool *hosts = has_any + all->gpu->device_count, any_host = false;
+    for (size_t i = 0; i < all->count; i++) {
+        has_any[all->at[i].place] = true;
+        any_host |= all->at[i].place >= all->gpu->device_count;
+    }
     for (size_t d = 0; d < all->gpu->device_count; d++)
-        fill_device(all->gpu, d, &all->places[d]);
+        fill_device(all->gpu, d, has_any[d], &all->places[d]);
     for (uint32_t file = 0; file < trace->file_count; file++) {
         struct collective_place *host = &all->places[all->gpu->device_count + file];
         host->file = file;
@@ -550,7 +555,7 @@ struct collectives *collectives_open(const struct trace *trace)
         index_computation(&all->places[p]);
         index_work(trace, &all->places[p]);
     }
-    free(hosts);
+    free(has_any);
     calltree_free(search.tree);
     free(search.node);
     free(search.reported);

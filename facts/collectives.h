@@ -47,7 +47,8 @@ struct collective {
     int64_t source, target;
 };
 
-/* Where collectives run: a device of a file, or the host of a file. Each is a rank of its own. */
+/* Where collectives run: a device of a file, or the host of a file. Each is a rank of its own. Of one without collectives
+ * only FILE and DEVICE are known. */
 struct collective_place {
     uint32_t file;
     int32_t device;               /* -1: the host */

@@ -54,6 +54,11 @@ static void clear(struct device_use *use)
     }
 }
 
+static size_t position(const struct device_use_walk *walk, size_t i)
+{
+    return walk->at ? walk->at[i] : walk->offset + i;
+}
+
 /* A part ends where the next operation begins. Its sets fit into the cache. */
 bool device_use_next(struct device_use_walk *walk, struct device_use *use)
 {
@@ -64,15 +69,16 @@ bool device_use_next(struct device_use_walk *walk, struct device_use *use)
     clear(use);
     walk->first = walk->end;
     walk->end = walk->count - walk->first > PART ? walk->first + PART : walk->count;
-    walk->start_ns = trace_start_ns(trace, walk->gpu->event[walk->at[walk->first]]);
-    walk->end_ns =
-        walk->end < walk->count ? trace_start_ns(trace, walk->gpu->event[walk->at[walk->end]]) : INT64_MAX;
+    walk->start_ns = trace_start_ns(trace, walk->gpu->event[position(walk, walk->first)]);
+    walk->end_ns = walk->end < walk->count
+                       ? trace_start_ns(trace, walk->gpu->event[position(walk, walk->end)])
+                       : INT64_MAX;
     for (int work = 0; walk->first && work < GPU_WORK_KINDS; work++)
         device_use_add(use, (uint8_t)work, walk->start_ns,
                        walk->until_ns[work] < walk->end_ns ? walk->until_ns[work] : walk->end_ns);
     for (size_t i = walk->first; i < walk->end; i++) {
-        uint8_t work = walk->gpu->work[walk->at[i]];
-        event_id e = walk->gpu->event[walk->at[i]];
+        uint8_t work = walk->gpu->work[position(walk, i)];
+        event_id e = walk->gpu->event[position(walk, i)];
         int64_t end_ns = trace_end_ns(trace, e);
         device_use_add(use, work, trace_start_ns(trace, e), end_ns < walk->end_ns ? end_ns : walk->end_ns);
         if (i == 0) /* nothing ran before */

@@ -53,8 +53,8 @@ void device_use_release(struct device_use *use);
  */
 struct device_use_walk {
     const struct gpu_events *gpu;
-    const uint32_t *at; /* positions in gpu->event, by start */
-    size_t count;
+    const uint32_t *at; /* positions in gpu->event, by start; NULL: those from OFFSET on, as of a device */
+    size_t offset, count;
     /* The current part: the work that begins in it, and its bounds. Work still running at its end continues in the
      * next. */
     size_t first, end;

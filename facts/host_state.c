@@ -33,7 +33,7 @@ static void add_events(struct host_state *host, const struct trace *trace)
                            : kind == EVENT_OP || kind == EVENT_ANNOTATION ? of_region[trace->name[e]]
                                                                           : HOST_ACTIVITIES;
         struct intervals *set = activity < HOST_ACTIVITIES ? &host->threads[trace->track[e]].in[activity]
-                                : kind == EVENT_OVERHEAD
+                                : kind == EVENT_OVERHEAD && !overhead_is_full_queue(trace_name(trace, e))
                                     ? &host->overhead[trace->tracks[trace->track[e]].file]
                                     : NULL;
         if (set)

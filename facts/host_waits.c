@@ -19,10 +19,10 @@
 
 enum { MOST_STEPS_BACK = 256 };
 
-/* Work in order of its end; on ties, in order of start. */
+/* Work in order of its end; on ties, in order of start. No more, as it may be all work of the trace. */
 struct ended {
-    int64_t end_ns, start_ns, launched_ns; /* launched INT64_MIN: before recording began */
-    event_id event;
+    int64_t end_ns;
+    uint32_t position; /* in gpu_events */
 };
 
 struct ended_list {
@@ -48,11 +48,14 @@ struct search {
 
 static bool ends_after(const void *context, const void *left, const void *right)
 {
-    (void)context;
+    const struct gpu_events *gpu = context;
     const struct ended *a = left, *b = right;
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns;
-    return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->event > b->event;
+    event_id of_a = gpu->event[a->position], of_b = gpu->event[b->position];
+    int64_t start_of_a_ns = trace_start_ns(gpu->trace, of_a),
+            start_of_b_ns = trace_start_ns(gpu->trace, of_b);
+    return start_of_a_ns != start_of_b_ns ? start_of_a_ns > start_of_b_ns : of_a > of_b;
 }
 
 static int compare_synced(const void *left, const void *right)
@@ -102,22 +105,16 @@ static void sort_ends(struct search *search)
     const struct trace *trace = search->trace;
     search->ended = mem_zalloc(trace->file_count + 1, sizeof *search->ended);
     for (size_t i = 0; i < search->gpu->count; i++) {
-        event_id e = search->gpu->event[i], call = search->gpu->call[i];
+        event_id e = search->gpu->event[i];
         uint32_t file = trace->tracks[trace->track[e]].file;
         int64_t end_ns = trace_end_ns(trace, e);
         /* A call waits for work that ends after its start and not after its end. */
-        if (!intervals_contain(&search->syncing[file], end_ns - 1))
-            continue;
-        *VEC_PUSH(&search->ended[file]) = (struct ended){
-            .end_ns = end_ns,
-            .start_ns = trace_start_ns(trace, e),
-            .launched_ns = call == EVENT_NONE ? INT64_MIN : trace_start_ns(trace, call),
-            .event = e,
-        };
+        if (intervals_contain(&search->syncing[file], end_ns - 1))
+            *VEC_PUSH(&search->ended[file]) = (struct ended){ end_ns, (uint32_t)i };
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct ended_list *list = &search->ended[f];
-        runs_sort(list->at, list->count, sizeof *list->at, ends_after, NULL);
+        runs_sort(list->at, list->count, sizeof *list->at, ends_after, search->gpu);
     }
 }
 
@@ -154,9 +151,13 @@ static event_id waited_for(const struct search *search, event_id call)
     const struct ended_list *list = &search->ended[trace->tracks[trace->track[call]].file];
     size_t i; /* the first work that ends after the call */
     SEARCH(i, list->count, list->at[i].end_ns <= end_ns);
-    for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
-        if (list->at[i].launched_ns < start_ns && is_synced(trace, synced, synced_count, list->at[i].event))
-            return list->at[i].event;
+    for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++) {
+        event_id work = search->gpu->event[list->at[i].position],
+                 launch = search->gpu->call[list->at[i].position]; /* none: before recording began */
+        if ((launch == EVENT_NONE || trace_start_ns(trace, launch) < start_ns) &&
+            is_synced(trace, synced, synced_count, work))
+            return work;
+    }
     return EVENT_NONE;
 }
 

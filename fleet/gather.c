@@ -5,6 +5,7 @@
 #include "fleet/gather.h"
 
 #include "analyze/many_rows.h"
+#include "base/search.h"
 #include "base/sum.h"
 #include "facts/collectives.h"
 #include "facts/device_steps.h"
@@ -26,14 +27,15 @@ struct gathering {
     const struct trace *trace;
     const struct gather_options *options;
     const struct gpu_events *gpu;
-    const struct gaps *gaps;
+    struct gap_finder *gaps;
     struct device_steps *steps;
     struct collectives *collectives;
     const struct memory_records *memory; /* NULL: none in the trace */
-    struct fleet_timeline *lines;        /* by device */
     /* Of the current file: */
     struct facts *own;
     uint32_t file;
+    uint32_t collective_row; /* of the next device */
+    size_t first_device;
 };
 
 static name_id text_of(struct gathering *gathering, name_id id)
@@ -137,10 +139,17 @@ static void set_peaks(const struct gathering *gathering, struct facts_device *ro
     }
 }
 
+/* When the first work of DEVICE began, in ns; without work the end of time. */
+static int64_t first_start_ns(const struct gpu_events *gpu, size_t device)
+{
+    const struct gpu_device *of = &gpu->devices[device];
+    return of->count ? trace_start_ns(gpu->trace, gpu->event[of->first]) : INT64_MAX;
+}
+
+/* How long it was busy is filled in by follow_device. */
 static void add_device(struct gathering *gathering, uint32_t index)
 {
     const struct gpu_device *device = &gathering->gpu->devices[index];
-    const struct fleet_timeline *line = &gathering->lines[index];
     const struct trace *trace = gathering->trace;
     struct facts_device row = {
         .device = device->id,
@@ -150,14 +159,15 @@ static void add_device(struct gathering *gathering, uint32_t index)
                             : FACTS_MISSING,
         .multiprocessors =
             device->properties && device->properties->sm_count ? device->properties->sm_count : FACTS_MISSING,
-        .span_ns = device->count ? line->span.end_ns - line->span.start_ns : 0,
-        .busy_ns = line->busy_ns,
         .operations = (int64_t)device->count,
         .peak_allocated = FACTS_MISSING,
         .peak_reserved = FACTS_MISSING,
     };
+    int64_t last_ns = INT64_MIN;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id call = gathering->gpu->call[i];
+        int64_t end_ns = trace_end_ns(trace, gathering->gpu->event[i]);
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
         if (call == EVENT_NONE) {
             row.unlinked++;
             continue;
@@ -166,6 +176,7 @@ static void add_device(struct gathering *gathering, uint32_t index)
         row.queued += waited_ns > 0;
         sum_add(&row.queue_ns, waited_ns > 0 ? waited_ns : 0);
     }
+    row.span_ns = device->count ? last_ns - first_start_ns(gathering->gpu, index) : 0;
     set_peaks(gathering, &row);
     facts_add(gathering->own, FACTS_DEVICES, &row);
 }
@@ -189,6 +200,11 @@ static struct step_list *find_ranges(const struct trace *trace)
     step_list_drop_overlaps(ranges);
     return ranges;
 }
+
+/* The table of steps: those from FIRST on, and for each of them a row for each of DEVICES, counted from the first of the file. */
+struct step_rows {
+    size_t first, count, devices;
+};
 
 struct host_times {
     struct measured loading, blocked;
@@ -231,13 +247,15 @@ static size_t last_device_of_steps(struct gathering *gathering, size_t first, si
     return first + most;
 }
 
-static void add_steps(struct gathering *gathering)
+/* How the devices spent them is filled in by follow_device. */
+static struct step_rows add_steps(struct gathering *gathering)
 {
     struct host_times times;
     find_host_times(gathering, &times);
     size_t first, end = device_steps_of_file(gathering->steps, gathering->file, &first);
-    size_t first_device = gpu_first_device(gathering->gpu, gathering->file);
+    size_t first_device = gathering->first_device;
     size_t last_device = last_device_of_steps(gathering, first_device, end - first);
+    struct step_rows rows = { first, end - first, last_device - first_device };
     for (size_t s = first; s < end; s++) {
         const struct device_step *step = &gathering->steps->at[s];
         struct facts_step row = {
@@ -251,20 +269,18 @@ static void add_steps(struct gathering *gathering)
             .blocked_ns = measured_within(&times.blocked, step->start_ns, step->end_ns),
         };
         for (size_t p = 0; p < FACTS_PARTS; p++)
-            row.part_ns[p] = FACTS_MISSING;
-        size_t d = first_device;
-        for (; d < last_device; d++) {
-            const struct fleet_timeline *line = &gathering->lines[d];
+            row.part_ns[p] = first_device < last_device ? 0 : FACTS_MISSING;
+        if (first_device == last_device)
+            facts_add(gathering->own, FACTS_STEPS, &row);
+        for (size_t d = first_device; d < last_device; d++) {
             row.device = gathering->gpu->devices[d].id;
-            row.all_communication_ns = measured_within(&line->communication, step->start_ns, step->end_ns);
-            timeline_split(line, step->start_ns, step->end_ns, row.part_ns);
+            row.all_communication_ns = 0;
             facts_add(gathering->own, FACTS_STEPS, &row);
         }
-        if (d == first_device)
-            facts_add(gathering->own, FACTS_STEPS, &row);
     }
     measured_release(&times.loading);
     measured_release(&times.blocked);
+    return rows;
 }
 
 /* ---- collectives ---- */
@@ -288,37 +304,26 @@ static int64_t number_of_group(struct gathering *gathering, struct names *known,
     return id;
 }
 
-/* Store what the device had done until MOMENT in the five members from SUMS on. */
-static void sum_until(const struct fleet_timeline *line, int64_t moment_ns, int64_t sums[5])
-{
-    int64_t part_ns[FACTS_PARTS];
-    timeline_split(line, line->span.start_ns, moment_ns, part_ns);
-    sums[0] = part_ns[PART_COMPUTATION];
-    sums[1] = part_ns[PART_COMMUNICATION];
-    sums[2] = part_ns[PART_COPIES];
-    sums[3] = part_ns[PART_IDLE + GAP_DATA_LOADING];
-    sums[4] = 0;
-    for (size_t p = PART_IDLE; p < FACTS_PARTS; p++)
-        sums[4] += p == PART_IDLE + GAP_DATA_LOADING ? 0 : part_ns[p];
-}
+/* What the timeline of a device stops for. */
+enum { STEP_BEGINS, STEP_ENDS, COLLECTIVE_BEGINS, COLLECTIVE_ENDS };
 
-static void set_sums(const struct gathering *gathering, const struct collective *one,
-                     struct facts_collective *row)
+/* What a device had done until a moment. */
+struct sums {
+    int64_t computed_ns, communicated_ns, copied_ns, loading_ns, host_ns;
+};
+
+static const struct sums no_sums = { FACTS_MISSING, FACTS_MISSING, FACTS_MISSING, FACTS_MISSING,
+                                     FACTS_MISSING };
+
+/* Set those of the begin or the end of a collective. */
+static void set_sums(struct facts_collective *row, uint32_t what, const struct sums *sums)
 {
-    int64_t before[5], until[5];
-    if (one->place < gathering->gpu->device_count) {
-        const struct fleet_timeline *line = &gathering->lines[one->place];
-        sum_until(line, trace_start_ns(gathering->trace, one->event), before);
-        sum_until(line, trace_end_ns(gathering->trace, one->event), until);
-    } else {
-        for (size_t i = 0; i < 5; i++)
-            before[i] = until[i] = FACTS_MISSING;
-    }
-    row->computed_before_ns = before[0], row->computed_until_ns = until[0];
-    row->communicated_before_ns = before[1], row->communicated_until_ns = until[1];
-    row->copied_before_ns = before[2], row->copied_until_ns = until[2];
-    row->loading_before_ns = before[3], row->loading_until_ns = until[3];
-    row->host_before_ns = before[4], row->host_until_ns = until[4];
+    bool begins = what == COLLECTIVE_BEGINS;
+    *(begins ? &row->computed_before_ns : &row->computed_until_ns) = sums->computed_ns;
+    *(begins ? &row->communicated_before_ns : &row->communicated_until_ns) = sums->communicated_ns;
+    *(begins ? &row->copied_before_ns : &row->copied_until_ns) = sums->copied_ns;
+    *(begins ? &row->loading_before_ns : &row->loading_until_ns) = sums->loading_ns;
+    *(begins ? &row->host_before_ns : &row->host_until_ns) = sums->host_ns;
 }
 
 static int64_t known(int64_t value)
@@ -326,6 +331,7 @@ static int64_t known(int64_t value)
     return value < 0 ? FACTS_MISSING : value;
 }
 
+/* Their sums are filled in by follow_device: devices come first, then hosts, which have none. */
 static void add_collectives(struct gathering *gathering)
 {
     const struct trace *trace = gathering->trace;
@@ -354,7 +360,9 @@ static void add_collectives(struct gathering *gathering)
             .duration_ns = end_ns - start_ns,
             .exposed_ns = end_ns - start_ns - collective_place_computed(place, start_ns, end_ns),
         };
-        set_sums(gathering, one, &row);
+        bool on_host = one->place >= gathering->gpu->device_count;
+        set_sums(&row, COLLECTIVE_BEGINS, on_host ? &no_sums : &(struct sums){ 0 });
+        set_sums(&row, COLLECTIVE_ENDS, on_host ? &no_sums : &(struct sums){ 0 });
         facts_add(gathering->own, FACTS_COLLECTIVES, &row);
         struct facts_group *group =
             (struct facts_group *)facts_rows(gathering->own, FACTS_GROUPS) + row.group;
@@ -364,16 +372,97 @@ static void add_collectives(struct gathering *gathering)
     names_free(groups);
 }
 
+/* ---- what devices did ---- */
+
+struct following {
+    struct gathering *gathering;
+    const struct step_rows *steps;
+    size_t device;          /* counted from the first of the file */
+    int64_t first_start_ns; /* of its work */
+};
+
+/* The parts of a step; they are complete when it has ended. */
+static void split_step(const struct following *following, const struct fleet_timeline *line,
+                       const struct timeline_moment *moment)
+{
+    const struct step_rows *rows = following->steps;
+    const struct device_step *step = &following->gathering->steps->at[rows->first + moment->row];
+    struct facts_step *table = facts_rows(following->gathering->own, FACTS_STEPS);
+    struct facts_step *row = &table[moment->row * rows->devices + following->device];
+    bool begins = moment->what == STEP_BEGINS;
+    (begins ? timeline_begin : timeline_end)(line, step->start_ns, step->end_ns, row->part_ns);
+    row->all_communication_ns += begins ? -line->communicated_ns : line->communicated_ns;
+}
+
+/* A timeline_stop. */
+static void stop_at(void *context, const struct fleet_timeline *line, const struct timeline_moment *moment)
+{
+    const struct following *following = context;
+    if (moment->what == STEP_BEGINS || moment->what == STEP_ENDS) {
+        split_step(following, line, moment);
+        return;
+    }
+    int64_t part_ns[FACTS_PARTS] = { 0 };
+    struct facts_collective *table = facts_rows(following->gathering->own, FACTS_COLLECTIVES);
+    timeline_end(line, following->first_start_ns, moment->at_ns, part_ns);
+    struct sums sums = {
+        .computed_ns = part_ns[PART_COMPUTATION],
+        .communicated_ns = part_ns[PART_COMMUNICATION],
+        .copied_ns = part_ns[PART_COPIES],
+        .loading_ns = part_ns[PART_IDLE + GAP_DATA_LOADING],
+    };
+    for (size_t p = PART_IDLE; p < FACTS_PARTS; p++)
+        sums.host_ns += p == PART_IDLE + GAP_DATA_LOADING ? 0 : part_ns[p];
+    set_sums(&table[moment->row], moment->what, &sums);
+}
+
+/* Fill in how long DEVICE was busy, how it spent the steps and what it had done around collectives. One device after the other. */
+static void follow_device(struct gathering *gathering, size_t device, const struct step_rows *steps)
+{
+    const struct trace *trace = gathering->trace;
+    const struct collectives *all = gathering->collectives;
+    struct {
+        VEC_OF(struct timeline_moment);
+    } moments = { 0 };
+    struct following following = { gathering, steps, device - gathering->first_device,
+                                   first_start_ns(gathering->gpu, device) };
+    for (uint32_t s = 0; following.device < steps->devices && s < steps->count; s++) {
+        const struct device_step *step = &gathering->steps->at[steps->first + s];
+        *VEC_PUSH(&moments) = (struct timeline_moment){ step->start_ns, s, STEP_BEGINS };
+        *VEC_PUSH(&moments) = (struct timeline_moment){ step->end_ns, s, STEP_ENDS };
+    }
+    size_t i;
+    SEARCH(i, all->count, all->at[i].place < device);
+    for (; i < all->count && all->at[i].place == device; i++) {
+        event_id e = all->at[i].event;
+        if (!all->at[i].timed)
+            continue;
+        uint32_t row = gathering->collective_row++;
+        *VEC_PUSH(&moments) = (struct timeline_moment){ trace_start_ns(trace, e), row, COLLECTIVE_BEGINS };
+        *VEC_PUSH(&moments) = (struct timeline_moment){ trace_end_ns(trace, e), row, COLLECTIVE_ENDS };
+    }
+    struct facts_device *table = facts_rows(gathering->own, FACTS_DEVICES);
+    table[following.device].busy_ns = timeline_walk(gathering->gpu, (uint32_t)device, gathering->gaps,
+                                                    moments.at, moments.count, stop_at, &following);
+    VEC_FREE(&moments);
+}
+
 /* ---- all ---- */
 
 static void gather_file(struct gathering *gathering)
 {
     gathering->own = facts_open();
     add_recording(gathering);
-    for (size_t d = gpu_first_device(gathering->gpu, gathering->file); has_device(gathering, d); d++)
-        add_device(gathering, (uint32_t)d);
-    add_steps(gathering);
+    size_t first = gathering->first_device = gpu_first_device(gathering->gpu, gathering->file), devices = 0;
+    while (has_device(gathering, first + devices))
+        devices++;
+    for (size_t d = 0; d < devices; d++)
+        add_device(gathering, (uint32_t)(first + d));
+    struct step_rows steps = add_steps(gathering);
     add_collectives(gathering);
+    gathering->collective_row = 0;
+    for (size_t d = 0; d < devices; d++)
+        follow_device(gathering, first + d, &steps);
     gather_names(gathering->own, gathering->trace, gathering->gpu, gathering->file);
     facts_check(gathering->own); /* a trace may hold invalid numbers, too */
     facts_seal(gathering->own);
@@ -383,29 +472,17 @@ static void gather_file(struct gathering *gathering)
 
 void facts_gather(struct facts *facts, const struct trace *trace, const struct gather_options *options)
 {
-    struct gaps_options gaps = gaps_defaults;
-    gaps.min_ns = 0;
-    gaps.in_order = true;
     struct step_list *ranges = find_ranges(trace);
     struct gathering gathering = { .facts = facts, .trace = trace, .options = options };
     gathering.gpu = gpu_events_of(trace);
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    gathering.gaps = gaps_analyze(trace, all, BY(DEVICE), &gaps);
+    gathering.gaps = gap_finder_open(trace, NULL, 0, GAP_LATENCY_BELOW_NS);
     gathering.steps = device_steps_open(ranges, gathering.gpu);
     gathering.collectives = collectives_open(trace);
     gathering.memory = memory_records_of(trace, MEMORY_LEVELS);
-    size_t devices = gathering.gpu->device_count;
-    gathering.lines = mem_alloc(mem_times(devices + 1, sizeof *gathering.lines));
-    for (size_t d = 0; d < devices; d++)
-        timeline_init(&gathering.lines[d], gathering.gpu, (uint32_t)d, gathering.gaps);
     for (gathering.file = 0; gathering.file < trace->file_count; gathering.file++)
         gather_file(&gathering);
-    for (size_t d = 0; d < devices; d++)
-        timeline_release(&gathering.lines[d]);
-    free(gathering.lines);
     collectives_free(gathering.collectives);
     device_steps_free(gathering.steps);
     step_list_free(ranges);
-    gaps_free(gathering.gaps);
-    selection_free(all);
+    gap_finder_free(gathering.gaps);
 }

@@ -2,6 +2,7 @@
 #include "fleet/timeline.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -44,87 +45,121 @@ void measured_release(struct measured *measured)
 
 /* ---- a device ---- */
 
-static void find_gaps(struct fleet_timeline *line, uint32_t device, const struct gaps *gaps)
-{
-    size_t first, end;
-    SEARCH(first, gaps->count, gaps->at[first].device < device);
-    SEARCH(end, gaps->count, gaps->at[end].device <= device);
-    line->gaps = gaps->count ? gaps->at + first : NULL;
-    line->gap_count = end - first;
-    line->cause_before_ns = mem_zalloc(line->gap_count + 1, sizeof *line->cause_before_ns);
-    for (size_t i = 0; i < line->gap_count; i++)
-        for (size_t c = 0; c < GAP_CAUSES; c++)
-            line->cause_before_ns[i + 1][c] = line->cause_before_ns[i][c] + line->gaps[i].part_ns[c];
-}
+struct walk {
+    struct fleet_timeline line;
+    const struct timeline_moment *moments;
+    size_t count, next;
+    timeline_stop *stop;
+    void *context;
+    /* The work: a part of it, of which the line includes what was before NOW. */
+    struct device_use_walk work;
+    struct device_use use;
+    int64_t now_ns;
+    size_t near[DEVICE_USES], near_communication; /* where the sets of the part were looked at */
+};
 
-void timeline_init(struct fleet_timeline *line, const struct gpu_events *gpu, uint32_t device,
-                   const struct gaps *gaps)
+/* Add what was done in the part from NOW to UNTIL. */
+static void add_part(struct walk *walk, int64_t until_ns)
 {
-    *line = (struct fleet_timeline){ .span = { INT64_MAX, INT64_MIN } };
-    const struct gpu_device *of = &gpu->devices[device];
-    struct device_use use = { 0 };
-    for (size_t i = of->first; i < of->first + of->count; i++) {
-        int64_t start_ns = trace_start_ns(gpu->trace, gpu->event[i]),
-                end_ns = trace_end_ns(gpu->trace, gpu->event[i]);
-        device_use_add(&use, gpu->work[i], start_ns, end_ns);
-        line->span.start_ns = start_ns < line->span.start_ns ? start_ns : line->span.start_ns;
-        line->span.end_ns = end_ns > line->span.end_ns ? end_ns : line->span.end_ns;
-    }
-    device_use_finish(&use);
-    for (size_t u = 0; u < DEVICE_USES; u++) {
-        line->busy_ns += intervals_length(&use.exposed[u]);
-        measured_take(&line->exposed[u], &use.exposed[u]);
-    }
-    measured_take(&line->communication, &use.of[USE_COMMUNICATION]);
-    device_use_release(&use);
-    find_gaps(line, device, gaps);
-}
-
-void timeline_release(struct fleet_timeline *line)
-{
+    struct fleet_timeline *line = &walk->line;
+    if (until_ns <= walk->now_ns)
+        return;
     for (size_t u = 0; u < DEVICE_USES; u++)
-        measured_release(&line->exposed[u]);
-    measured_release(&line->communication);
-    free(line->cause_before_ns);
-    line->cause_before_ns = NULL;
+        line->used_ns[u] +=
+            intervals_length_near(&walk->use.exposed[u], walk->now_ns, until_ns, &walk->near[u]);
+    line->communicated_ns += intervals_length_near(&walk->use.of[USE_COMMUNICATION], walk->now_ns, until_ns,
+                                                   &walk->near_communication);
+    walk->now_ns = until_ns;
 }
 
-/* Add the part of GAP within [START, END), which does not contain all of it. */
-static void add_part_of_gap(const struct gap *gap, int64_t start_ns, int64_t end_ns, int64_t *idle_ns)
+/* Add what was done from NOW to UNTIL. */
+static void move_to(struct walk *walk, int64_t until_ns)
 {
-    int64_t from_ns = gap->start_ns > start_ns ? gap->start_ns : start_ns,
-            to_ns = gap->end_ns < end_ns ? gap->end_ns : end_ns;
-    if (from_ns < to_ns)
-        idle_ns[gap->cause] += to_ns - from_ns;
+    while (until_ns > walk->work.end_ns || walk->work.end == 0) {
+        add_part(walk, walk->work.end_ns);
+        if (!device_use_next(&walk->work, &walk->use))
+            return;
+        walk->now_ns = walk->work.start_ns;
+        memset(walk->near, 0, sizeof walk->near);
+        walk->near_communication = 0;
+    }
+    add_part(walk, until_ns);
 }
 
-/* Store the idle time of [START, END) by cause in IDLE. Returns its sum. */
-static int64_t split_gaps(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
-                          int64_t *idle_ns)
+/* Stop at the moments before UNTIL. */
+static void stop_until(struct walk *walk, int64_t until_ns)
 {
-    size_t first, end; /* gaps entirely within */
-    SEARCH(first, line->gap_count, line->gaps[first].start_ns < start_ns);
-    SEARCH(end, line->gap_count, line->gaps[end].end_ns <= end_ns);
-    for (size_t c = 0; c < GAP_CAUSES && first < end; c++)
-        idle_ns[c] += line->cause_before_ns[end][c] - line->cause_before_ns[first][c];
-    if (first > 0)
-        add_part_of_gap(&line->gaps[first - 1], start_ns, end_ns, idle_ns);
-    if (end < line->gap_count && end + 1 != first)
-        add_part_of_gap(&line->gaps[end], start_ns, end_ns, idle_ns);
-    int64_t sum_ns = 0;
+    for (; walk->next < walk->count && walk->moments[walk->next].at_ns < until_ns; walk->next++) {
+        move_to(walk, walk->moments[walk->next].at_ns);
+        walk->stop(walk->context, &walk->line, &walk->moments[walk->next]);
+    }
+}
+
+/* A gap_taker. */
+static void pass_gap(void *context, const struct gap *gap)
+{
+    struct walk *walk = context;
+    stop_until(walk, gap->start_ns + 1); /* no overflow, as it ends later */
+    walk->line.gap = gap;
+    stop_until(walk, gap->end_ns);
+    walk->line.gap = NULL;
     for (size_t c = 0; c < GAP_CAUSES; c++)
-        sum_ns += idle_ns[c];
-    return sum_ns;
+        walk->line.idle_ns[c] += gap->part_ns[c];
 }
 
-void timeline_split(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
+static bool is_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct timeline_moment *)left)->at_ns > ((const struct timeline_moment *)right)->at_ns;
+}
+
+int64_t timeline_walk(const struct gpu_events *gpu, uint32_t device, struct gap_finder *finder,
+                      struct timeline_moment *moments, size_t count, timeline_stop *stop, void *context)
+{
+    const struct gpu_device *of = &gpu->devices[device];
+    struct walk walk = { .moments = moments, .count = count, .stop = stop, .context = context };
+    walk.work = (struct device_use_walk){ .gpu = gpu, .offset = of->first, .count = of->count };
+    int64_t busy_ns = 0;
+    runs_sort(moments, count, sizeof *moments, is_later, NULL);
+    gap_finder_visit(finder, device, pass_gap, &walk);
+    stop_until(&walk, INT64_MAX);
+    move_to(&walk, INT64_MAX);
+    for (; walk.next < count; walk.next++)
+        stop(context, &walk.line, &moments[walk.next]);
+    for (size_t u = 0; u < DEVICE_USES; u++)
+        busy_ns += walk.line.used_ns[u];
+    device_use_release(&walk.use);
+    return busy_ns;
+}
+
+void timeline_begin(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
                     int64_t part_ns[FACTS_PARTS])
 {
-    memset(part_ns, 0, FACTS_PARTS * sizeof *part_ns);
+    const struct gap *gap = line->gap;
+    bool ends_within = gap && gap->end_ns <= end_ns;
     if (end_ns <= start_ns)
         return;
-    int64_t rest_ns = end_ns - start_ns;
     for (size_t u = 0; u < DEVICE_USES; u++)
-        rest_ns -= part_ns[u] = measured_within(&line->exposed[u], start_ns, end_ns);
-    part_ns[PART_EDGE] = rest_ns - split_gaps(line, start_ns, end_ns, part_ns + PART_IDLE);
+        part_ns[u] -= line->used_ns[u];
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        part_ns[PART_IDLE + c] -= line->idle_ns[c] + (ends_within ? gap->part_ns[c] : 0);
+    if (gap)
+        part_ns[PART_IDLE + gap->cause] += (ends_within ? gap->end_ns : end_ns) - start_ns;
+}
+
+void timeline_end(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
+                  int64_t part_ns[FACTS_PARTS])
+{
+    const struct gap *gap = line->gap;
+    if (end_ns <= start_ns)
+        return;
+    for (size_t u = 0; u < DEVICE_USES; u++)
+        part_ns[u] += line->used_ns[u];
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        part_ns[PART_IDLE + c] += line->idle_ns[c];
+    if (gap && gap->start_ns >= start_ns) /* else the beginning has counted it */
+        part_ns[PART_IDLE + gap->cause] += end_ns - gap->start_ns;
+    part_ns[PART_EDGE] = end_ns - start_ns;
+    for (size_t p = 0; p < PART_EDGE; p++)
+        part_ns[PART_EDGE] -= part_ns[p];
 }

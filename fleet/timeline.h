@@ -1,18 +1,22 @@
 /*
- * timeline.h - how a device spent any interval of its time, by binary search.
+ * timeline.h - how a device spent intervals of its time.
  *
- *     struct fleet_timeline line;
- *     timeline_init(&line, gpu, device, gaps);
- *     int64_t part_ns[FACTS_PARTS];
- *     timeline_split(&line, start_ns, end_ns, part_ns);      // they add up to end_ns - start_ns
- *     timeline_release(&line);
+ *     static void stop(void *step, const struct fleet_timeline *line, const struct timeline_moment *moment)
+ *     {
+ *         (moment->what ? timeline_end : timeline_begin)(line, step->start_ns, step->end_ns, step->part_ns);
+ *     }
+ *
+ *     struct timeline_moment moments[] = { { step->start_ns, 0, 0 }, { step->end_ns, 0, 1 } };
+ *     timeline_walk(gpu, device, finder, moments, 2, stop, step);
  *
  * Idle time is split by cause as tpa gaps does. If a gap extends beyond the interval, the part within counts for the
- * cause of the gap's largest part.
+ * cause of the gap's largest part. Neither gaps nor what the device did are kept, as
+ * there may be as many as kernels: so the intervals are known before, and the line stops where they begin and end.
  */
 #ifndef TPA_FLEET_TIMELINE_H
 #define TPA_FLEET_TIMELINE_H
 
+#include "analyze/gap_finder.h"
 #include "facts/device_use.h"
 #include "fleet/facts.h"
 
@@ -27,23 +31,37 @@ void measured_take(struct measured *measured, struct intervals *set);
 int64_t measured_within(const struct measured *measured, int64_t start_ns, int64_t end_ns);
 void measured_release(struct measured *measured);
 
+/* What a device has done until a moment. */
 struct fleet_timeline {
-    struct measured exposed[DEVICE_USES];
-    struct measured communication; /* overlapped communication included */
-    int64_t busy_ns;
-    struct interval span;   /* from the first start to the last end of work */
-    const struct gap *gaps; /* borrowed: those of the device, by start */
-    size_t gap_count;
-    int64_t (*cause_before_ns)[GAP_CAUSES]; /* gap_count + 1 of them: totals of the gaps before */
+    int64_t used_ns[DEVICE_USES]; /* exposed: each moment once */
+    int64_t communicated_ns;      /* overlapped communication included */
+    int64_t idle_ns[GAP_CAUSES];  /* the gaps that have ended, by cause */
+    const struct gap *gap; /* that the moment lies in, neither at its start nor at its end; NULL: none */
 };
 
-/* Initialise the timeline of the device of index DEVICE. GAPS, listed in order, must outlive it. */
-void timeline_init(struct fleet_timeline *line, const struct gpu_events *gpu, uint32_t device,
-                   const struct gaps *gaps);
-void timeline_release(struct fleet_timeline *line);
+struct timeline_moment {
+    int64_t at_ns;
+    uint32_t row, what; /* for the caller */
+};
 
-/* How [START, END) was spent; the parts add up to its length. */
-void timeline_split(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
+typedef void timeline_stop(void *context, const struct fleet_timeline *line,
+                           const struct timeline_moment *moment);
+
+/*
+ * Let STOP see the timeline of the device of index DEVICE at each of COUNT MOMENTS, which are sorted by time. FINDER finds gaps
+ * of any length, and has not visited the device. Returns how long the device was busy, in ns.
+ */
+int64_t timeline_walk(const struct gpu_events *gpu, uint32_t device, struct gap_finder *finder,
+                      struct timeline_moment *moments, size_t count, timeline_stop *stop, void *context);
+
+/*
+ * How [START, END) was spent, into PART_NS, which is 0 at first. The line stops at its start for timeline_begin and at its
+ * end for timeline_end; the parts, which then add up to its length, are known after both. Before the first work of the device
+ * nothing has to begin.
+ */
+void timeline_begin(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
                     int64_t part_ns[FACTS_PARTS]);
+void timeline_end(const struct fleet_timeline *line, int64_t start_ns, int64_t end_ns,
+                  int64_t part_ns[FACTS_PARTS]);
 
 #endif

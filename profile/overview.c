@@ -110,6 +110,51 @@ static void add_bar(const struct profile *profile, const struct profile_view *vi
     *VEC_PUSH(&answer->bars) = bar;
 }
 
+/* "called mostly by model/util.py:1(scale)"; NULL if nothing calls it, or by itself alone. */
+static const char *main_caller(const struct profile *profile, function_id id, struct arena *texts)
+{
+    const struct profile_function *function = &profile->functions[id];
+    const struct profile_edge *most = NULL;
+    for (uint32_t i = 0; i < function->edge_count; i++) {
+        const struct profile_edge *edge = &profile->edges[function->first_edge + i];
+        bool more =
+            !most || edge->cost.cumulative_s > most->cost.cumulative_s ||
+            (!(edge->cost.cumulative_s < most->cost.cumulative_s) && edge->cost.calls > most->cost.calls);
+        if (edge->caller != id && more)
+            most = edge;
+    }
+    return !most ? NULL
+           : function->edge_count > 1
+               ? arena_printf(texts, "called mostly by %s", short_name_of(profile, most->caller, texts))
+               : arena_printf(texts, "called by %s", short_name_of(profile, most->caller, texts));
+}
+
+/* The functions to look at first: those with the most time of their own. */
+static void add_findings(const struct profile *profile, const struct profile_view *own, struct answer *answer,
+                         struct arena *texts)
+{
+    enum { MOST = 3 };
+    double all_s = profile->total.total_s;
+    for (size_t i = 0; i < own->count && i < MOST; i++) {
+        const struct profile_cost *cost = &profile->functions[own->at[i]].cost;
+        if (!(cost->total_s > 0) || !(cost->total_s <= all_s))
+            continue;
+        *VEC_PUSH(&answer->findings) = (struct answer_finding){
+            .title = short_name_of(profile, own->at[i], texts),
+            .saves = arena_printf(texts, "%s itself, %.1f %% of the time, in %s %s%s",
+                                  time_of(cost->total_s, texts), quantity_percent(cost->total_s / all_s),
+                                  tally_of(cost->calls, texts), profile->sampled ? "sample" : "call",
+                                  cost->calls == 1 ? "" : "s"),
+            .where = main_caller(profile, own->at[i], texts),
+            .section = "own",
+            .command = "tpa callers",
+            .row = i + 1,
+            .named = true,
+        };
+    }
+    answer->findings_title = "Where to look first";
+}
+
 static void add_answer(const struct profile *profile, const struct profile_view *own,
                        const struct profile_view *cumulative, struct result *result)
 {
@@ -119,6 +164,7 @@ static void add_answer(const struct profile *profile, const struct profile_view 
     if (!(all_s > 0) || !isfinite(all_s) || own->count == 0)
         return;
     add_bar(profile, own, answer, &result->arena);
+    add_findings(profile, own, answer, &result->arena);
     const struct profile_cost *first = &profile->functions[own->at[0]].cost;
     const char *most = short_name_of(profile, own->at[0], &result->arena);
     /* The largest function that is not the total: one with callers. */

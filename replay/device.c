@@ -34,6 +34,7 @@ struct graph_device {
     size_t place;                     /* of gpu->devices: that of the work looked at */
     uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
     size_t wait;     /* of waits: the first that is not of work looked at so far */
+    size_t *near;    /* by thread: where the last launch was found */
 };
 
 /* What a call waited for. */
@@ -294,7 +295,7 @@ static moment_id launch_moment(struct graph_device *device, size_t i, int64_t st
     int64_t call_ns = call_start(device, call);
     bool early = call_ns > start_ns;
     graph->early_work += early;
-    moment_id m = replay_moment_from(graph, thread, early ? start_ns : call_ns);
+    moment_id m = replay_moment_near(graph, thread, early ? start_ns : call_ns, &device->near[thread]);
     if (m == MOMENT_NONE || replay_moment_ns(graph, m) > start_ns)
         return m == MOMENT_NONE || m == graph->threads[thread].first ? MOMENT_NONE : m - 1;
     return m;
@@ -302,7 +303,7 @@ static moment_id launch_moment(struct graph_device *device, size_t i, int64_t st
 
 static void add_start(struct graph_device *device, moment_id from, enum relation relation)
 {
-    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false };
+    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false, false };
 }
 
 /*
@@ -326,6 +327,18 @@ static void add_queued_edge(struct graph_device *device, size_t i, const struct 
                   call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
     if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
         add_start(device, from, RELATION_QUEUED);
+}
+
+/*
+ * Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
+ * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner.
+ */
+static bool is_late_launch(const struct graph_device *device, size_t i)
+{
+    event_id call = device->gpu->call[i];
+    return device->maker->call_sorts[device->trace->name[call]] == CALL_LAUNCH &&
+           call != device->gpu->call[device->before[i]] &&
+           work_end(device, device->before[i]) < call_end(device, call);
 }
 
 static void find_starts(struct graph_device *device, size_t i)
@@ -354,10 +367,15 @@ static void find_starts(struct graph_device *device, size_t i)
     for (size_t k = 0; k < device->maker->starts.count; k++) {
         struct replay_edge *edge = &device->maker->starts.at[k];
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
-            edge->binds = true;
+            edge->binds = edge->keeps = true;
             break;
         }
     }
+    if (from != MOMENT_NONE && best.relation == RELATION_STREAM && is_late_launch(device, i))
+        for (size_t k = 0; k < device->maker->starts.count; k++) {
+            struct replay_edge *edge = &device->maker->starts.at[k];
+            edge->keeps = edge->relation == RELATION_LAUNCH;
+        }
 }
 
 void graph_find_starts(struct graph_maker *maker, size_t i)
@@ -506,7 +524,10 @@ static uint32_t awaited_by(const struct graph_device *device, event_id call)
                                                                            : UINT32_MAX;
 }
 
-/* The pieces of calls that waited: they ended because the work had. */
+/*
+ * The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
+ * hsa_signal_wait_scacquire in hipStreamSynchronize.
+ */
 static void add_sync_edges(struct graph_device *device)
 {
     struct replay_graph *graph = device->graph;
@@ -514,17 +535,20 @@ static void add_sync_edges(struct graph_device *device)
     bool *may_wait = mem_zalloc(names_count(trace->names) + 1, sizeof *may_wait);
     for (size_t i = 0; i < device->awaited.count; i++)
         may_wait[trace->name[device->awaited.at[i].call]] = true;
+    struct awaited waiting = { EVENT_NONE, UINT32_MAX };
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || !may_wait[trace->name[call]])
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
             continue;
-        uint32_t work = awaited_by(device, call);
-        if (work == UINT32_MAX)
+        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call) : UINT32_MAX;
+        if (work != UINT32_MAX)
+            waiting = (struct awaited){ call, work };
+        else if (!replay_lies_in(graph, call, waiting.call))
             continue;
-        int64_t end_ns = work_end(device, work);
+        int64_t end_ns = work_end(device, waiting.work);
         if (end_ns <= replay_moment_ns(graph, m))
-            graph_add_edge(device->maker, replay_work_end(graph, work), m, RELATION_SYNC,
-                           end_ns > call_start(device, call));
+            graph_add_edge(device->maker, replay_work_end(graph, waiting.work), m, RELATION_SYNC,
+                           end_ns > call_start(device, waiting.call));
     }
     free(may_wait);
 }
@@ -536,7 +560,8 @@ void graph_add_device(struct graph_maker *maker)
                                      .graph = maker->graph,
                                      .trace = maker->graph->trace,
                                      .gpu = maker->graph->gpu,
-                                     .latest = UINT32_MAX };
+                                     .latest = UINT32_MAX,
+                                     .near = mem_zalloc(maker->graph->thread_count + 1, sizeof(size_t)) };
     maker->device = device;
     device->graph->moment_count = device->graph->host_count + 2 * device->gpu->count;
     device->streams = stream_work_open(device->graph);
@@ -560,6 +585,7 @@ void graph_forget_device(struct graph_maker *maker)
     free(device->has_records);
     free(device->has_waits);
     free(device->before);
+    free(device->near);
     free(device);
     maker->device = NULL;
 }

@@ -76,13 +76,17 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     event_id last = EVENT_NONE;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
-        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]) ||
-            !(waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) ||
-            !editing_holds(editing, ranges, call))
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
+            continue;
+        if ((waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) &&
+            editing_holds(editing, ranges, call)) {
+            if (call != last && !replay_lies_in(graph, call, last)) {
+                editing->effect->count++;
+                last = call;
+            }
+        } else if (!replay_lies_in(graph, call, last))
             continue;
         release(editing, m, 0);
-        editing->effect->count += call != last;
-        last = call;
     }
     free(sorts);
     free(names.flags);
@@ -168,6 +172,31 @@ static void shorten_copy(const struct editing *editing, size_t work, double reco
                             (double)trace_dur_ns(trace, e)));
 }
 
+/*
+ * The operator that made CALL, which copies WORK from pageable memory, waits for it, as the caller may change the memory then. With
+ * pinned memory, and non_blocking=True, it does not: let the synchronisations behind CALL in it be gone.
+ */
+static void release_waits_behind(const struct editing *editing, size_t work, event_id call,
+                                 const unsigned char *sorts)
+{
+    const struct replay_graph *graph = editing->graph;
+    event_id op = graph->gpu->op[work];
+    uint32_t thread = graph->thread_of_track[editing->trace->track[call]];
+    if (op == EVENT_NONE || thread == UINT32_MAX)
+        return;
+    moment_id end = graph->threads[thread].first + graph->threads[thread].count;
+    int64_t op_end_ns = replay_event_end(graph, op);
+    for (moment_id m = replay_moment_from(graph, thread, replay_event_end(graph, call));
+         m < end && replay_moment_ns(graph, m) <= op_end_ns; m++) {
+        event_id of = graph->inner[m];
+        if (of == EVENT_NONE || of == call || !event_is_call((enum event_kind)editing->trace->kind[of]))
+            continue;
+        if (sorts[editing->trace->name[of]] != CALL_SYNC)
+            return;
+        release(editing, m, 0);
+    }
+}
+
 void edit_pinned_copies(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
@@ -181,6 +210,7 @@ void edit_pinned_copies(const struct editing *editing)
             !is_pageable_upload(trace, graph->gpu->event[i]))
             continue;
         shorten_copy(editing, i, rate);
+        release_waits_behind(editing, i, call, sorts);
         uint32_t thread = graph->thread_of_track[trace->track[call]];
         int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
         if (thread == UINT32_MAX || end_ns - start_ns <= usual_ns)

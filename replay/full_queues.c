@@ -2,8 +2,9 @@
  * full_queues.c - launching calls that had to wait for a place in the queue of their device.
  *
  * A device takes a thousand launches or so ahead. A host that runs ahead of it launches until its queue is full; from then on each
- * launch takes as long as the device needs for some work, and the host is as fast as that. Nothing in a recording says so: nearly a
- * thousand pieces of work were queued, the call took longer than others, and it returned when one of these was done.
+ * launch takes as long as the device needs for some work, and the host is as fast as that. CUPTI records it as an overhead of that name.
+ * Where it is not recorded, nearly a thousand pieces of work were queued, the call took longer than others, and it returned when
+ * one of these was done.
  */
 #include "replay/graph_maker.h"
 
@@ -13,7 +14,7 @@
 
 enum {
     QUEUED = 900,             /* pieces of work; NVIDIA's queues hold 1024 */
-    LATEST_RETURN_NS = 20000, /* of the call after the end of the work that made room */
+    LATEST_RETURN_NS = 40000, /* of the call after the end of the work that made room */
     LOOKED_AT = 8             /* pieces of work that may have made it */
 };
 
@@ -71,6 +72,21 @@ static size_t last_ended(const struct replay_graph *graph, size_t first, size_t 
     return last;
 }
 
+/* The call that ended at END_NS returned as WORK made room. */
+static void add_room(struct graph_maker *maker, event_id call, int64_t end_ns, size_t work)
+{
+    struct replay_graph *graph = maker->graph;
+    uint32_t thread = graph->thread_of_track[graph->trace->track[call]];
+    moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, end_ns);
+    if (m != MOMENT_NONE && replay_moment_ns(graph, m) == end_ns && graph->inner[m] == call)
+        graph_add_edge(maker, replay_work_end(graph, work), m, RELATION_ROOM, false);
+}
+
+static uint32_t file_of(const struct replay_graph *graph, event_id e)
+{
+    return graph->trace->tracks[graph->trace->track[e]].file;
+}
+
 /* Work I, of a device whose first is FIRST: did the call that launched it wait for room? */
 static void look_at(struct graph_maker *maker, size_t first, size_t i)
 {
@@ -87,16 +103,63 @@ static void look_at(struct graph_maker *maker, size_t first, size_t i)
     if (end_ns - start_ns < 2 * graph->usual_launch_ns || ended == SIZE_MAX ||
         end_ns - end_of(graph, ended) > LATEST_RETURN_NS)
         return;
-    uint32_t thread = graph->thread_of_track[graph->trace->track[call]];
-    moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, end_ns);
-    if (m != MOMENT_NONE && replay_moment_ns(graph, m) == end_ns && graph->inner[m] == call)
-        graph_add_edge(maker, replay_work_end(graph, ended), m, RELATION_ROOM, false);
+    add_room(maker, call, end_ns, ended);
+}
+
+/* The launching call in which its thread was when the overhead E began and ended; EVENT_NONE: there is none. */
+static event_id call_around(const struct graph_maker *maker, event_id e)
+{
+    const struct replay_graph *graph = maker->graph;
+    uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
+    moment_id m =
+        thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, replay_event_end(graph, e));
+    event_id call = m == MOMENT_NONE ? EVENT_NONE : graph->inner[m];
+    return call != EVENT_NONE && replay_lies_in(graph, e, call) &&
+                   maker->call_sorts[graph->trace->name[call]] == CALL_LAUNCH
+               ? call
+               : EVENT_NONE;
+}
+
+/* The overhead E says that a call waited for room: until the work of its process that ended last meanwhile. False: not which call. */
+static bool take_record(struct graph_maker *maker, event_id e)
+{
+    struct replay_graph *graph = maker->graph;
+    const struct gpu_events *gpu = graph->gpu;
+    event_id call = call_around(maker, e);
+    if (call == EVENT_NONE)
+        return false;
+    int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, e);
+    size_t ended = SIZE_MAX;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        size_t first = gpu->devices[d].first;
+        if (gpu->devices[d].count == 0 || attribution_process(maker->launches, gpu->event[first]) !=
+                                              attribution_process(maker->launches, call))
+            continue;
+        size_t of_device = last_ended(graph, first, first + gpu->devices[d].count, start_ns, end_ns);
+        if (ended == SIZE_MAX || (of_device != SIZE_MAX && end_of(graph, of_device) > end_of(graph, ended)))
+            ended = of_device;
+    }
+    if (graph->usual_launch_ns == 0)
+        graph->usual_launch_ns = usual_launch(maker);
+    if (ended != SIZE_MAX)
+        add_room(maker, call, replay_event_end(graph, call), ended);
+    return true;
 }
 
 void graph_add_full_queues(struct graph_maker *maker)
 {
-    const struct gpu_events *gpu = maker->graph->gpu;
-    for (size_t d = 0; d < gpu->device_count; d++)
-        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
-            look_at(maker, gpu->devices[d].first, i);
+    const struct replay_graph *graph = maker->graph;
+    const struct trace *trace = graph->trace;
+    const struct gpu_events *gpu = graph->gpu;
+    bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OVERHEAD && overhead_is_full_queue(trace_name(trace, e)) &&
+            take_record(maker, e))
+            has_records[file_of(graph, e)] = true;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *device = &gpu->devices[d];
+        for (size_t i = device->first; i < device->first + device->count && !has_records[device->file]; i++)
+            look_at(maker, device->first, i);
+    }
+    free(has_records);
 }

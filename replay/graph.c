@@ -25,6 +25,15 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
     return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
 }
 
+moment_id replay_moment_near(const struct replay_graph *graph, size_t thread, int64_t ns, size_t *near)
+{
+    const struct replay_thread *own = &graph->threads[thread];
+    size_t at;
+    SEARCH_NEAR(at, *near, own->count, replay_recorded_ns(graph, own->first + (moment_id)at) < ns);
+    *near = at;
+    return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
+}
+
 struct replay_edge replay_binding(const struct replay_graph *graph, moment_id m)
 {
     if (graph->view_of)

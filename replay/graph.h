@@ -54,20 +54,22 @@ enum relation {
 struct replay_edge {
     moment_id from;   /* MOMENT_NONE: there is no edge */
     uint8_t relation; /* enum relation */
-    bool binds;
+    bool binds;       /* it was ready last */
+    bool keeps;       /* a replay keeps its lag: what binds; of a late launch the launch (see device.c) */
 };
 
 /* The same in fewer bytes, in arrays side by side: replay_edge_at. */
 struct replay_edges {
     moment_id *from;
-    uint8_t *kind; /* enum relation, and EDGE_BINDS */
+    uint8_t *kind; /* enum relation, and the bits below */
     size_t count, room;
 };
 enum {
     EDGE_BINDS = 0x80,
-    EDGE_IS_LAST = 0x40,
-    EDGE_RELATION = 0x3f
-}; /* LAST: of those that lead to its moment */
+    EDGE_IS_LAST = 0x40, /* of those that lead to its moment */
+    EDGE_SWAPS = 0x20,   /* what binds does not keep its lag, or what keeps it does not bind */
+    EDGE_RELATION = 0x1f
+};
 
 /* For the edges of a moment those before it in a block of so many are gone through. */
 enum { MOMENTS_OF_FIRST_EDGE = 16 };
@@ -229,7 +231,8 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
 static inline struct replay_edge replay_edge_at(const struct replay_graph *graph, size_t k)
 {
     uint8_t kind = graph->edges.kind[k];
-    return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, (kind & EDGE_BINDS) != 0 };
+    bool binds = (kind & EDGE_BINDS) != 0, swaps = (kind & EDGE_SWAPS) != 0;
+    return (struct replay_edge){ graph->edges.from[k], kind & EDGE_RELATION, binds, binds != swaps };
 }
 
 /* The edges of one moment, the first of which is K. */
@@ -254,11 +257,23 @@ static inline struct edge_range replay_edges_of(const struct replay_graph *graph
     return replay_edges_from(graph, range.end);
 }
 
+/* Is E nested in OUTER, another event or EVENT_NONE? */
+static inline bool replay_lies_in(const struct replay_graph *graph, event_id e, event_id outer)
+{
+    const struct trace *trace = graph->trace;
+    return outer != EVENT_NONE && e != outer && trace->track[e] == trace->track[outer] &&
+           trace_start_ns(trace, e) >= trace_start_ns(trace, outer) &&
+           trace_end_ns(trace, e) <= trace_end_ns(trace, outer);
+}
+
 /* The thread that M, a moment of one, is of. A binary search. */
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 
 /* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
+
+/* The same, found from *NEAR on, any number at first: fast if successive moments of THREAD lie near each other. */
+moment_id replay_moment_near(const struct replay_graph *graph, size_t thread, int64_t ns, size_t *near);
 
 /* The edge of M that binds, in a view by which it comes then; from MOMENT_NONE: none, so that the moment before binds, if there is
  * one. */

@@ -29,7 +29,7 @@ struct graph_maker {
 static inline void graph_add_edge(struct graph_maker *maker, moment_id from, moment_id to,
                                   enum relation relation, bool binds)
 {
-    *VEC_PUSH(&maker->loose) = (struct loose_edge){ to, { from, (uint8_t)relation, binds } };
+    *VEC_PUSH(&maker->loose) = (struct loose_edge){ to, { from, (uint8_t)relation, binds, binds } };
 }
 
 /* Find the moments of host threads, their pieces, and where linked threads hand over. */

@@ -41,7 +41,8 @@ static void take_edge(struct replay_graph *graph, moment_id m, struct replay_edg
         edges->kind[edges->count - 1] &= (uint8_t)~EDGE_IS_LAST;
     graph->has_edges[m / 64] |= UINT64_C(1) << (m % 64);
     edges->from[edges->count] = edge.from;
-    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0) | EDGE_IS_LAST);
+    edges->kind[edges->count++] = (uint8_t)(edge.relation | (edge.binds ? EDGE_BINDS : 0) |
+                                            (edge.binds != edge.keeps ? EDGE_SWAPS : 0) | EDGE_IS_LAST);
     graph->first_edge[m / MOMENTS_OF_FIRST_EDGE + 1] = (uint32_t)edges->count;
 }
 
@@ -132,6 +133,9 @@ static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
     bool bound = replay_edge_at(graph, k).binds;
     graph->edges.from[k] = m;
     graph->edges.kind[k] &= (uint8_t)~EDGE_BINDS;
+    struct edge_range range = replay_edges_of(graph, m);
+    for (uint32_t i = range.first; i < range.end; i++)
+        graph->edges.kind[i] &= (uint8_t)~EDGE_SWAPS;
     graph->dropped_edges++;
     if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
         replay_moment_kind(graph, m) != MOMENT_WORK_END)

@@ -168,7 +168,7 @@ static bool keeps_lag(const struct pass *pass, const struct replay_edge *edge, f
     if (edge->relation == RELATION_COLLECTIVE)
         return factor == 1;
     bool shortens = pass->changes && pass->changes->shortens_launches;
-    return edge->relation != RELATION_QUEUED && edge->binds &&
+    return edge->relation != RELATION_QUEUED && edge->keeps &&
            !(shortens && edge->relation == RELATION_LAUNCH);
 }
 
@@ -180,7 +180,7 @@ static int64_t kept_lag(const struct pass *pass, const struct replay_edge *edge,
         return replay_queued_ns(pass->graph, edge->from, m);
     if (edge->relation == RELATION_COLLECTIVE)
         return scaled(lag_ns, factor);
-    if (edge->binds)
+    if (edge->keeps)
         return replay_launch_lag(pass->graph, pass->changes, edge->from, m);
     return edge->relation == RELATION_STREAM ? replay_least_pause(pass->graph, pass->changes, edge->from, m)
                                              : 0;
@@ -195,8 +195,8 @@ static struct verdict ask_kept(const struct pass *pass, moment_id m, struct edge
         if (is_silent(pass, &edge, m) || changes_dropped(pass->changes, k))
             continue;
         bool keeps = keeps_lag(pass, &edge, factor);
-        verdict.bound |= edge.binds || edge.relation == RELATION_ROOM;
-        if (edge.relation == RELATION_ROOM || (edge.relation == RELATION_SYNC && edge.binds))
+        verdict.bound |= edge.keeps || edge.relation == RELATION_ROOM;
+        if (edge.relation == RELATION_ROOM || (edge.relation == RELATION_SYNC && edge.keeps))
             verdict.tail = k;
         if (!keeps && edge.relation != RELATION_TURN)
             continue;
@@ -217,7 +217,7 @@ static void ask_others(const struct pass *pass, moment_id m, struct edge_range r
             changes_dropped(pass->changes, k))
             continue;
         int64_t shift_ns = shifts_get(&pass->replay->shifts, edge.from);
-        bool may_grow = edge.binds || edge.relation == RELATION_COLLECTIVE; /* with a factor above 1 */
+        bool may_grow = edge.keeps || edge.relation == RELATION_COLLECTIVE; /* with a factor above 1 */
         if (shift_ns <= verdict->latest_ns && !may_grow)
             continue;
         int64_t lag_ns = lag_from(pass, edge.from, m);

@@ -6,6 +6,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
+#include "facts/copy_names.h"
 #include "facts/step_list.h"
 #include "replay/make_graph.h"
 #include "replay/path.h"
@@ -48,7 +49,8 @@ struct work_run {
 /* When the devices were done with what a step launched. */
 struct device_time {
     bool any;
-    moment_id first; /* the start of what began first */
+    moment_id first;  /* the start of what began first */
+    int64_t begin_ns; /* of it, as recorded */
     int64_t end_now_ns, end_then_ns;
 };
 
@@ -76,8 +78,11 @@ static void add_work(struct work_steps *of, const struct replay_graph *graph, ui
     run->end_ns = end_ns > run->end_ns ? end_ns : run->end_ns;
     struct device_time *now = &of->now[index];
     moment_id start = replay_work_start(graph, i);
-    if (!now->any || replay_recorded_ns(graph, start) < replay_recorded_ns(graph, now->first))
+    int64_t begin_ns = replay_recorded_ns(graph, start);
+    if (!now->any || begin_ns < now->begin_ns) {
         now->first = start;
+        now->begin_ns = begin_ns;
+    }
     if (!now->any || end_ns > now->end_now_ns)
         now->end_now_ns = end_ns;
     now->any = true;
@@ -110,7 +115,8 @@ static void keep_all_moments(struct work_steps *of, const struct replay_graph *g
         const struct step *step = &of->steps->at[i];
         keep_moments(of, graph, first, step, step->start_ns);
         keep_moments(of, graph, first, step, step->end_ns);
-        if (step->of_devices && of->now[i].any)
+        bool is_first = i == 0 || of->steps->at[i - 1].file != step->file;
+        if ((is_first || step->of_devices) && of->now[i].any)
             *VEC_PUSH(&of->kept) = of->now[i].first;
     }
     free(first);
@@ -215,42 +221,74 @@ static bool gather_block(void *context, const struct replay *replay, size_t bloc
     return false;
 }
 
+static int64_t longer(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
 /* The devices needed NOW_NS for ONE, and would need THEN_NS. */
 static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
 {
     int64_t ahead_ns = now_ns > one->now_ns ? now_ns - one->now_ns : 0;
-    if (then_ns - ahead_ns > one->then_ns)
-        one->then_ns = then_ns - ahead_ns;
-    one->device_now_ns = now_ns > one->device_now_ns ? now_ns : one->device_now_ns;
-    one->device_then_ns = then_ns > one->device_then_ns ? then_ns : one->device_then_ns;
+    one->then_ns = longer(one->then_ns, then_ns - ahead_ns);
+    one->device_now_ns = longer(one->device_now_ns, now_ns);
+    one->device_then_ns = longer(one->device_then_ns, then_ns);
+}
+
+/* How far the period of ONE is from NS. */
+static int64_t apart(const struct step_time *one, int64_t ns)
+{
+    return one->now_ns > ns ? one->now_ns - ns : ns - one->now_ns;
+}
+
+static bool is_like(const struct step_time *one, int64_t ns)
+{
+    return one->now_ns >= ns / 2 && one->now_ns / 2 <= ns;
 }
 
 /*
- * The host's time and that of the devices, of the step ONE: see steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none.
+ * Which of the COUNT steps of a file, beside OF, tells what the first needs, of those that follow work: the next whose period is from half to
+ * twice its own, as steps of several kinds may alternate; else the one with the closest. 0: none does.
  */
-static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
-                 const struct device_time *next)
+static size_t like_first(const struct step_time *steps, const struct device_time *of, size_t count)
 {
-    if (!own->any)
-        return;
-    if (before && before->any) {
-        need(one, own->end_now_ns - before->end_now_ns, own->end_then_ns - before->end_then_ns);
-    } else if (next && next->any) {
-        need(one, next->end_now_ns - own->end_now_ns, next->end_then_ns - own->end_then_ns);
-    } else {
-        need(one, own->end_now_ns - one->start_ns, own->end_then_ns - one->begin_then_ns);
+    const int64_t own_ns = steps->now_ns;
+    size_t best = 0;
+    for (size_t i = 1; i < count && (best == 0 || !is_like(&steps[best], own_ns)); i++)
+        if (of[i].any && of[i - 1].any &&
+            (best == 0 || (steps[i].is_period && apart(&steps[i], own_ns) < apart(&steps[best], own_ns))))
+            best = i;
+    return best;
+}
+
+/* The devices' time of the COUNT steps of a file: see steps.h. OF: when the devices were done, beside them. */
+static void pace(struct step_time *steps, const struct device_time *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct step_time *one = &steps[i];
+        size_t like = i ? i : of->any ? like_first(steps, of, count) : 0;
+        if (!of[i].any)
+            continue;
+        one->devices_begin_ns = of[i].begin_ns;
+        one->devices_end_now_ns = of[i].end_now_ns;
+        one->devices_end_then_ns = of[i].end_then_ns;
+        if (like > 0 && of[like - 1].any)
+            need(one, of[like].end_now_ns - of[like - 1].end_now_ns,
+                 of[like].end_then_ns - of[like - 1].end_then_ns);
+        else
+            need(one, of[i].end_now_ns - one->start_ns, of[i].end_then_ns - one->begin_then_ns);
     }
 }
 
 /*
- * Do the devices keep up with the host in the replay, from the end of the first step's work to that of the last? Then one step in
- * which they need longer is followed by another in which they need less, and the host is the measure of both.
+ * Of the steps of a file from FIRST to END, three periods and more: one in which the devices need longer than the host is followed by
+ * others in which they need less. So the steps together take what the host takes for all, or what the devices need for all, whichever
+ * is more; each gets that share of the time by which its own devices need longer that this comes to. It grows steadily, from none.
  */
-static bool keep_up(const struct step_time *first, const struct step_time *end)
+static void share_needs(struct step_time *first, const struct step_time *end)
 {
     enum { LEAST_STEPS = 3 };
-    const double more = 1.01;
-    double host_ns = 0, devices_ns = 0;
+    double host_ns = 0, devices_ns = 0, longer_ns = 0;
     size_t count = 0;
     for (const struct step_time *one = first + 1; one < end; one++) {
         if (!one->is_period || one->device_now_ns <= 0)
@@ -258,9 +296,15 @@ static bool keep_up(const struct step_time *first, const struct step_time *end)
         int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
         host_ns += (double)one->host_then_ns;
         devices_ns += (double)(one->device_then_ns - ahead_ns);
+        longer_ns += (double)(one->then_ns - one->host_then_ns);
         count++;
     }
-    return count >= LEAST_STEPS && devices_ns <= more * host_ns;
+    if (count < LEAST_STEPS || longer_ns <= 0)
+        return;
+    double share = devices_ns > host_ns ? (devices_ns - host_ns) / longer_ns : 0;
+    for (struct step_time *one = first; one < end; one++)
+        if (one->is_period)
+            one->then_ns = one->host_then_ns + (int64_t)(share * (double)(one->then_ns - one->host_then_ns));
 }
 
 /* Do devices fall behind in the steps from FIRST to END: from one end of their work to the next more than from begin to begin? */
@@ -289,6 +333,26 @@ static double unevenness(const struct step_time *first, const struct step_time *
     return sum_ns > 0 ? apart_ns / sum_ns : 0;
 }
 
+/* What the devices need: the median of several steps, and the median of how far they are from it. */
+struct usual_need {
+    int64_t ns, apart_ns;
+};
+
+static struct usual_need usual_need(const struct step_time *first, const struct step_time *end)
+{
+    size_t count = (size_t)(end - first);
+    int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    struct usual_need usual;
+    for (size_t i = 0; i < count; i++)
+        ns[i] = first[i].device_now_ns;
+    usual.ns = stats_of(ns, count).median;
+    for (size_t i = 0; i < count; i++)
+        ns[i] = llabs(first[i].device_now_ns - usual.ns);
+    usual.apart_ns = stats_of(ns, count).median;
+    free(ns);
+    return usual;
+}
+
 /* Is the host, which runs ahead of its devices in some steps and is held up in others, far less even than they are? */
 static bool is_uneven(const struct step_time *first, const struct step_time *end)
 {
@@ -304,31 +368,64 @@ static bool is_uneven(const struct step_time *first, const struct step_time *end
 }
 
 /*
+ * What the replay makes of the steps from FIRST to END, which mostly take the devices equally long, as a share of the time of all that do;
+ * and no less than what the host needs from begin to begin, if it is only HELD_UP by the devices. 0: they take the devices longer for
+ * some than for others.
+ *
+ * With the first step, where none is unusual, that time begins with its first work, which no work moves. So work that ends earlier makes
+ * no step longer, be it of the step before it.
+ */
+static double speed_up(const struct step_time *first, const struct step_time *end, bool held_up)
+{
+    const double even = 0.03, unusual = 0.25;
+    const struct usual_need usual = usual_need(first + 1, end);
+    double now_ns = 0, then_ns = 0, host_now_ns = 0, host_then_ns = 0, devices_ns = 0;
+    bool all_usual = true;
+    for (const struct step_time *one = first + 1; one < end; one++) {
+        if (fabs((double)(one->device_now_ns - usual.ns)) <= unusual * (double)usual.ns) {
+            now_ns += (double)one->device_now_ns;
+            then_ns += (double)one->device_then_ns;
+        } else {
+            all_usual = false;
+        }
+    }
+    int64_t first_ns = first->devices_end_now_ns - first->devices_begin_ns;
+    if (all_usual && (double)first_ns < (1 + 2 * unusual) * (double)usual.ns) {
+        now_ns += (double)first_ns;
+        then_ns += (double)(first->devices_end_then_ns - first->devices_begin_then_ns);
+    }
+    if ((held_up ? unevenness(first + 1, end, true) : (double)usual.apart_ns / (double)usual.ns) > even)
+        return 0;
+    for (const struct step_time *one = first; one < end && one->is_period; one++) {
+        host_now_ns += (double)one->now_ns;
+        host_then_ns += (double)one->host_then_ns;
+        devices_ns += (double)one->device_now_ns;
+    }
+    double share = then_ns / now_ns;
+    double of_host = host_then_ns / (host_now_ns > devices_ns ? host_now_ns : devices_ns);
+    return held_up && of_host > share ? of_host : share;
+}
+
+/*
  * Of the steps of a file from FIRST to END: where the devices fall behind, as the host waits for them at the end of the recording
  * alone, they are what the job is as fast as. On the host its steps take less until the queue of launches is full. Where the host
  * is uneven, the same job takes what its devices take for each step, and the median of the host's steps is a matter of chance.
  */
 static void pace_by_devices(struct step_time *first, const struct step_time *end)
 {
-    if (is_uneven(first, end)) {
-        for (struct step_time *one = first; one < end; one++)
-            if (one->is_period) {
-                one->now_ns = one->device_now_ns;
-                one->then_ns = one->device_then_ns;
-            }
+    bool uneven = is_uneven(first, end);
+    if (!uneven)
+        share_needs(first, end);
+    if (!uneven && !fall_behind(first, end))
         return;
-    }
-    if (keep_up(first, end))
-        for (struct step_time *one = first; one < end; one++)
-            if (one->is_period)
-                one->then_ns = one->host_then_ns;
-    if (!fall_behind(first, end))
-        return;
+    double faster = speed_up(first, end, !uneven);
     for (struct step_time *one = first; one < end; one++) {
         if (!one->is_period)
             continue;
-        one->now_ns = one->device_now_ns > one->now_ns ? one->device_now_ns : one->now_ns;
-        one->then_ns = one->device_then_ns > one->then_ns ? one->device_then_ns : one->then_ns;
+        one->now_ns = uneven ? one->device_now_ns : longer(one->device_now_ns, one->now_ns);
+        one->then_ns = faster > 0 ? (int64_t)(faster * (double)one->now_ns)
+                       : uneven   ? one->device_then_ns
+                                  : longer(one->device_then_ns, one->then_ns);
     }
 }
 
@@ -384,7 +481,6 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
         bool is_period = i + 1 < steps->count && steps->at[i + 1].file == step->file;
-        bool has_before = i > 0 && steps->at[i - 1].file == step->file;
         const struct step *until = is_period ? &steps->at[i + 1] : step;
         int64_t start_ns = replay_time(graph, step->file, step->start_ns);
         int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
@@ -396,21 +492,42 @@ static void add_steps(struct step_times *times, const struct replay *replay, con
             .now_ns = end_ns - start_ns,
         };
         find_then(&one, replay, first, step, until, &devices[i]);
-        pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], is_period ? &devices[i + 1] : NULL);
+        if (i == 0 || steps->at[i - 1].file != step->file)
+            one.devices_begin_then_ns = device_begin(replay, &devices[i], devices[i].begin_ns);
         *VEC_PUSH(times) = one;
     }
     for (size_t from = 0, end; from < times->count; from = end) {
         for (end = from; end < times->count && times->at[end].file == times->at[from].file;)
             end++;
+        pace(&times->at[from], &devices[from], end - from);
         pace_by_devices(&times->at[from], &times->at[end - 1] + 1);
     }
     free(first);
 }
 
-/* When the replay of a recording begins and ends. */
+/* When a recording, and its replay, begins and ends. */
 struct extent {
-    int64_t begin_ns, end_ns;
+    int64_t now_begin_ns, now_end_ns, begin_ns, end_ns;
 };
+
+/*
+ * New, by name, free with free(): copies of pages of managed memory. Nothing launches them: they come while a kernel or the host needs the
+ * pages. A replay leaves them where they are, which says nothing about how long that takes.
+ */
+static bool *migrations(const struct trace *trace)
+{
+    bool *migrates = mem_zalloc(names_count(trace->names) + 1, sizeof *migrates);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        migrates[id] = copy_kind_of(names_text(trace->names, id)).direction == COPY_MANAGED;
+    return migrates;
+}
+
+/* Let *BEGIN_NS to *END_NS hold what lasts from FROM_NS to NS. */
+static void extend(int64_t *begin_ns, int64_t *end_ns, int64_t from_ns, int64_t ns)
+{
+    *begin_ns = from_ns < *begin_ns ? from_ns : *begin_ns;
+    *end_ns = longer(*end_ns, ns);
+}
 
 /* The files whose recordings belong together, each group as one step. What came before the first moment may take less, too: then
  * the replay begins earlier. */
@@ -420,9 +537,10 @@ static void add_recordings(struct step_times *times, const struct replay *replay
     struct path_windows *whole = path_windows_whole(graph);
     size_t *window_of = mem_zalloc(graph->trace->file_count + 1, sizeof *window_of); /* by group */
     struct extent *extents = mem_zalloc(whole->count + 1, sizeof *extents);
+    bool *migrates = migrations(graph->trace);
     for (size_t w = 0; w < whole->count; w++) {
         window_of[whole->at[w].file] = w;
-        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN };
+        extents[w] = (struct extent){ whole->at[w].start_ns, INT64_MIN, whole->at[w].start_ns, INT64_MIN };
         *VEC_PUSH(times) = (struct step_time){
             .file = whole->at[w].file,
             .number = INT64_MIN,
@@ -440,15 +558,21 @@ static void add_recordings(struct step_times *times, const struct replay *replay
                              ? graph->threads[replay_thread_of(graph, m)].track
                              : graph->trace->track[graph->gpu->event[replay_work_of(graph, m)]];
         struct extent *extent = &extents[window_of[graph->group[graph->trace->tracks[track].file]]];
-        int64_t from_ns = replay_time_of(replay, kind == MOMENT_WORK_START ? m : m - 1),
-                ns = replay_time_of(replay, m);
-        extent->begin_ns = from_ns < extent->begin_ns ? from_ns : extent->begin_ns;
-        extent->end_ns = ns > extent->end_ns ? ns : extent->end_ns;
+        if (kind != MOMENT_HOST && migrates[graph->trace->name[graph->gpu->event[replay_work_of(graph, m)]]])
+            continue;
+        moment_id from = kind == MOMENT_WORK_START ? m : m - 1;
+        extend(&extent->now_begin_ns, &extent->now_end_ns, replay_recorded_ns(graph, from),
+               replay_recorded_ns(graph, m));
+        extend(&extent->begin_ns, &extent->end_ns, replay_time_of(replay, from), replay_time_of(replay, m));
     }
     for (size_t w = 0; w < whole->count; w++) {
-        times->at[w].begin_then_ns = extents[w].begin_ns;
-        times->at[w].then_ns = extents[w].end_ns - extents[w].begin_ns;
+        const struct extent *extent = &extents[w];
+        times->at[w].begin_then_ns = extent->begin_ns;
+        uint64_t longer_ns = (uint64_t)extent->end_ns - (uint64_t)extent->begin_ns -
+                             ((uint64_t)extent->now_end_ns - (uint64_t)extent->now_begin_ns);
+        times->at[w].then_ns = (int64_t)((uint64_t)times->at[w].now_ns + longer_ns);
     }
+    free(migrates);
     free(extents);
     free(window_of);
     path_windows_free(whole);
@@ -463,11 +587,6 @@ static int compare_ranks(const void *left, const void *right)
 {
     const struct rank_step *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static int64_t longer(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
 }
 
 /* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */

@@ -8,12 +8,12 @@
  * Where only devices mark steps, one begins with the first of its work and ends with the last.
  *
  * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
- * when the work of the step before was done to when its own is; a first step what the next needs; a single step, which may begin
+ * when the work of the step before was done to when its own is; a first step what the next like it needs; a single step, which may begin
  * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
  * recording, because it ran ahead there already, they may need more in the replay.
  *
- * That does not hold where the devices keep up: of three periods and more that follow another, they need no more than 1 % more than
- * the host, all together. Then one that takes them longer is followed by one that takes them less.
+ * Of three periods and more that follow another, one that takes the devices longer than the host is followed by others that take them
+ * less. So together they take what the host takes for all of them, or what the devices need for all, whichever is more.
  *
  * Where that is so for all steps of a file, whose devices take longer for them than the host (together 5 % and more), the devices fall
  * behind until the host waits for them once at the end, or for room in a full queue. Then a step takes what they need, now and then:
@@ -22,6 +22,10 @@
  * Nor is the host the measure where it is uneven, as it runs ahead in some steps and is held up in others, while its devices are not:
  * its periods are apart from their mean by more than 5 % of it, and those of the devices by less than half as much. Then, too, a step
  * takes what the devices need.
+ *
+ * In both cases an edit that shortens a step by ending it sooner begins the next sooner, which then seems longer. Where the devices
+ * need the same for all steps, each takes the share that is left of the time of all of them. Which of these cases it is depends on
+ * the recording alone, not on the edits.
  *
  * Of several ranks the slowest is how fast the job is: ranks that wait for one another take as long, and where an edit lets them
  * not wait, a mean of them would promise what no job gets.
@@ -43,6 +47,9 @@ struct step_time {
     int64_t host_then_ns; /* then, if the devices do not matter */
     int64_t device_now_ns,
         device_then_ns; /* what the devices needed; 0: nothing is known, or they did nothing */
+    int64_t devices_begin_ns,
+        devices_begin_then_ns; /* of their first work; then: of the first step of a file only */
+    int64_t devices_end_now_ns, devices_end_then_ns;
 };
 
 struct step_times {

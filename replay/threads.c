@@ -385,15 +385,17 @@ static bool handover_is_after(const void *context, const void *left, const void 
 static void add_handover_edges(struct threads *threads, struct handovers *handovers)
 {
     const struct replay_graph *graph = threads->maker->graph;
+    size_t *near_from = mem_zalloc(graph->thread_count + 1, sizeof *near_from), near_to = 0;
     runs_sort(handovers->at, handovers->count, sizeof *handovers->at, handover_is_after, NULL);
     for (size_t i = 0; i < handovers->count; i++) {
         const struct handover *one = &handovers->at[i];
         bool first =
             i == 0 || handovers->at[i - 1].thread != one->thread || handovers->at[i - 1].to_ns != one->to_ns;
-        moment_id from = replay_moment_from(graph, one->other, one->from_ns),
-                  to = replay_moment_from(graph, one->thread, one->to_ns);
+        moment_id from = replay_moment_near(graph, one->other, one->from_ns, &near_from[one->other]),
+                  to = replay_moment_near(graph, one->thread, one->to_ns, &near_to);
         graph_add_edge(threads->maker, from, to, RELATION_HANDOVER, first && one->later);
     }
+    free(near_from);
 }
 
 /* ---- moments ---- */

@@ -18,12 +18,15 @@ static bool reaches(const struct replay_graph *view, uint32_t k, moment_id m)
                    replay_moment_ns(view, m);
     if (edge->relation == RELATION_ROOM && changes->keeps_queued)
         return false;
-    int64_t lag_ns = edge->binds || edge->relation == RELATION_TURN || edge->relation == RELATION_ROOM
-                         ? replay_moment_ns(graph, m) - replay_moment_ns(graph, edge->from)
-                         : 0;
-    if (!edge->binds && edge->relation == RELATION_STREAM)
+    int64_t recorded_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, edge->from);
+    if (edge->binds && !edge->keeps &&
+        replay_moment_ns(view, edge->from) + recorded_ns == replay_moment_ns(view, m))
+        return true; /* as recorded */
+    int64_t lag_ns =
+        edge->keeps || edge->relation == RELATION_TURN || edge->relation == RELATION_ROOM ? recorded_ns : 0;
+    if (!edge->keeps && edge->relation == RELATION_STREAM)
         lag_ns = replay_least_pause(graph, changes, edge->from, m);
-    if (edge->binds && edge->relation == RELATION_LAUNCH)
+    if (edge->keeps && edge->relation == RELATION_LAUNCH)
         lag_ns = replay_launch_lag(graph, changes, edge->from, m);
     bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;
     return is_transfer ? replay_moment_ns(view, edge->from) < replay_moment_ns(view, m)

@@ -64,14 +64,16 @@ void page_release(struct page *page)
 
 /* ---- charts ---- */
 
-/* Panels with the same axes stand close, each with its title and note in one line. */
-static bool put_picture(struct writing *page, const struct picture *picture)
+/* Panels with the same axes stand close, each with its title and note in one line. A chart's anchor is "trend.chart-2". */
+static bool put_picture(struct writing *page, const struct picture *picture, const char *section,
+                        size_t *number)
 {
     for (size_t i = 0; i < picture->charts.count; i++) {
         const struct chart *chart = picture->charts.at[i];
         struct chart_panels panels = chart_panels_of(picture, i);
         bool panel = panels.end - panels.first > 1;
-        put(page, panel ? "<figure class=\"panel\"><figcaption>" : "<figure><figcaption>");
+        buffer_printf(&page->text, "<figure id=\"%s.chart-%zu\"%s><figcaption>", section, ++*number,
+                      panel ? " class=\"panel\"" : "");
         put_text(page, chart->title);
         put(page, "</figcaption>\n");
         if (chart->note) {
@@ -141,19 +143,21 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
     put(page, "</div>\n");
 }
 
-/* What the page may still grow by, less what follows timelines. */
+/* What the next timeline may take: its part of what the page may still grow by, less what follows timelines. */
 static size_t find_room(struct writing *page)
 {
     size_t least = 10000, used = page->after + page->text.count;
     fflush(page->out);
     used += *page->written;
-    return used + least < page->budget ? page->budget - used : least;
+    size_t room = used < page->budget ? (page->budget - used) / page->timelines : 0;
+    return room > least ? room : least;
 }
 
 static bool put_timeline(struct writing *page, const struct timeline *timeline)
 {
     page->views++;
     page_add_timeline(&page->text, timeline, page->views, find_room(page));
+    page->timelines--;
     return output_drain(&page->text, page->out, page->err);
 }
 
@@ -244,6 +248,7 @@ static void put_notices(struct writing *page, const struct page_section *section
 static bool put_section(struct writing *page, const struct page_section *section)
 {
     bool good = true;
+    size_t charts = 0;
     buffer_printf(&page->text, "<section id=\"%s\">\n", section->key);
     put_element(page, "h2", section->title);
     put_element(page, "p", section->intro);
@@ -258,7 +263,7 @@ static bool put_section(struct writing *page, const struct page_section *section
     put_notices(page, section);
     good = good && (!section->twins || page_put_twins(page, section->twins));
     for (size_t i = 0; i < section->pictures.count && good; i++)
-        good = put_picture(page, section->pictures.at[i]);
+        good = put_picture(page, section->pictures.at[i], section->key, &charts);
     for (size_t i = 1; i < section->tables.count && good; i++)
         good = page_put_table(page, section->tables.at[i], section);
     for (size_t i = 0; i < section->timelines.count && good; i++)
@@ -357,6 +362,8 @@ static bool put_together(const struct page *page, size_t behind, char **text, si
                                .written = size,
                                .names = readable_open(LONGEST_NAME) };
     bool good = true;
+    for (size_t i = 0; i < page->sections.count; i++)
+        writing.timelines += page->sections.at[i].timelines.count;
     put_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = put_section(&writing, &page->sections.at[i]);

@@ -10,6 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A figure and its "%" stay in one line. */
+static void put_prose(struct buffer *out, const char *text, size_t len)
+{
+    size_t from = 0;
+    for (size_t i = 1; i + 1 < len; i++)
+        if (text[i] == ' ' && text[i + 1] == '%' && text[i - 1] >= '0' && text[i - 1] <= '9') {
+            escape_html(out, text + from, i - from);
+            buffer_puts(out, "\xc2\xa0");
+            from = i + 1;
+        }
+    escape_html(out, text + from, len - from);
+}
+
 static void put_text(struct buffer *out, const char *text)
 {
     escape_html(out, text, strlen(text));
@@ -21,7 +34,7 @@ static void put_element(struct buffer *out, const char *tag, const char *class, 
     if (!text)
         return;
     buffer_printf(out, "<%s class=\"%s\">", tag, class);
-    put_text(out, text);
+    put_prose(out, text, strlen(text));
     buffer_printf(out, "</%s>\n", tag);
 }
 
@@ -265,7 +278,7 @@ static void put_breakable(struct buffer *out, const char *text, size_t len)
         bool figure = i + 1 < len && text[i] == '.' && text[i + 1] >= '0' && text[i + 1] <= '9';
         if (i + 1 < len && (figure || !strchr("_,(<:./", text[i])))
             continue;
-        escape_html(out, text + from, i + 1 - from);
+        put_prose(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
         from = i + 1;
     }

@@ -248,6 +248,19 @@ static bool has_lines(const struct table *table)
     return false;
 }
 
+/* PATH with the places at which it may be broken: after a directory, a file and its line. */
+static void put_path(struct buffer *out, const struct text *path)
+{
+    size_t from = 0;
+    for (size_t i = 0; i + 1 < path->len; i++)
+        if (strchr("/:", path->at[i]) && !strchr("/:", path->at[i + 1])) {
+            escape_html(out, path->at + from, i + 1 - from);
+            buffer_puts(out, "<wbr/>");
+            from = i + 1;
+        }
+    escape_html(out, path->at + from, path->len - from);
+}
+
 /* A name or another text: a long name shortened, with all of it as title; a long text no higher than a few lines. */
 static void put_text_cell(struct writing *page, const struct table *table, size_t row,
                           const struct page_column *of)
@@ -268,7 +281,11 @@ static void put_text_cell(struct writing *page, const struct table *table, size_
         put(page, "\"");
     }
     put(page, tall ? "><div class=\"tall\">" : ">");
-    escape_html(&page->text, shorter ? shown.at : text.at, shorter ? shown.len : text.len);
+    shown = shorter ? shown : text;
+    if (is_name && memchr(shown.at, '/', shown.len))
+        put_path(&page->text, &shown);
+    else
+        escape_html(&page->text, shown.at, shown.len);
     if (lines)
         put_lines(page, table, row);
     put(page, tall ? "</div></td>" : "</td>");

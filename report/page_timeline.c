@@ -377,6 +377,10 @@ static void put_timeline(struct buffer *out, const struct timeline *timeline, co
     json_put_integer(&json, timeline->dur_ns);
     json_key(&json, "alive");
     json_put_integer(&json, timeline->alive);
+    if (timeline->side) {
+        json_key(&json, "side");
+        json_put_text(&json, timeline->side);
+    }
     json_key(&json, "left_out");
     json_put_integer(&json, (int64_t)(timeline->left_out + timeline->spans.count - count));
     json_key(&json, "command");
@@ -486,8 +490,8 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
 {
     struct buffer data = { 0 };
     size_t count = add_data(&data, timeline, room);
-    buffer_printf(out, "<div class=\"timeline\" id=\"timeline-%zu\" data-timeline=\"data-%zu\">\n<h3>",
-                  number, number);
+    buffer_printf(out, "<div class=\"timeline%s\" id=\"timeline-%zu\" data-timeline=\"data-%zu\">\n<h3>",
+                  timeline->side ? " side" : "", number, number);
     escape_html(out, timeline->title, strlen(timeline->title));
     buffer_puts(out, "</h3>\n");
     add_tools(out, number, timeline->steps.count > 0);

@@ -14,6 +14,7 @@ struct writing {
     FILE *out;
     struct tpa_error *err;
     size_t tables, views; /* so far; names of elements count up */
+    size_t timelines;     /* that are still to come */
     size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
     const size_t *written;
     struct readable *names; /* of all tables, as wide as a cell may be */

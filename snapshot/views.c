@@ -147,18 +147,52 @@ static void add_use(struct flame *flame, frame_id frame, const struct stack_use 
     flame->frames.at[frame].count += use->count;
 }
 
-static void add_stack(struct flame *flame, const struct snapshot *snapshot, stack_id id,
+/* Is NAME a name of C? Those of C++ have namespaces or arguments; ".localalias" and the like are from the linker. */
+static bool is_c_name(const char *name)
+{
+    size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return len > 0 && (name[len] == '\0' || name[len] == '.');
+}
+
+/* Is FRAME code that only leads to the code that allocated: the interpreter, the C runtime, or the recorder of stacks? */
+static bool only_leads(const struct snapshot *snapshot, const struct snapshot_frame *frame)
+{
+    static const char *const recorder[] = { "torch::unwind::", "torch::CapturedTraceback::gather" };
+    static const char *const libraries[] = { "cu", "nccl", "rccl", "hip", "miopen", "roc" };
+    const char *file = names_text(snapshot->names, frame->file),
+               *name = names_text(snapshot->names, frame->function), *dot = strrchr(file, '.');
+    for (size_t i = 0; i < sizeof recorder / sizeof *recorder; i++)
+        if (strncmp(name, recorder[i], strlen(recorder[i])) == 0)
+            return true;
+    if (strstr(name, "::gather_with_cpp("))
+        return true;
+    bool c_file = !*file || strcmp(file, "??") == 0 ||
+                  (dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0 || strcmp(dot, ".S") == 0));
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && c_file; i++)
+        c_file = strncmp(name, libraries[i], strlen(libraries[i])) != 0;
+    return c_file && is_c_name(name);
+}
+
+/* Without frames that only lead to others, unless there are no others. */
+static void add_stack(struct flame *flame, const struct snapshot *snapshot, stack_id id, const bool *leads,
                       const struct stack_use *use)
 {
     struct buffer text = { 0 };
     const struct snapshot_stack *stack = &snapshot->stacks.at[id];
+    const uint32_t *frames = &snapshot->stack_frames.at[stack->first];
     frame_id parent = FRAME_NONE;
+    bool others = false;
+    for (uint32_t i = 0; i < stack->count && !others; i++)
+        others = !leads[frames[i]];
     for (uint32_t i = stack->count; i-- > 0;) {
-        const struct snapshot_frame *frame =
-            &snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]];
+        const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
+        if (others && leads[frames[i]])
+            continue;
+        const char *file = names_text(snapshot->names, frame->file);
         buffer_clear(&text);
-        buffer_printf(&text, "%s:%" PRId64 ":%s", names_text(snapshot->names, frame->file), frame->line,
-                      names_text(snapshot->names, frame->function));
+        if (*file && strcmp(file, "??") != 0)
+            buffer_printf(&text, "%s:%" PRId64 ":", file, frame->line);
+        buffer_puts(&text, names_text(snapshot->names, frame->function));
         parent = flame_frame(flame, parent, text.at, text.count);
         add_use(flame, parent, use);
     }
@@ -171,6 +205,9 @@ static void add_stacks(struct flame *flame, const struct memory_replay *replay)
     const struct snapshot *snapshot = replay->snapshot;
     int64_t peak = replay->allocated.peak_entry;
     struct stack_use *uses = mem_zalloc(snapshot->stacks.count + 1, sizeof *uses);
+    bool *leads = mem_alloc(snapshot->frames.count + 1);
+    for (size_t i = 0; i < snapshot->frames.count; i++)
+        leads[i] = only_leads(snapshot, &snapshot->frames.at[i]);
     for (size_t i = 0; i < replay->lives.count; i++) {
         const struct life *life = &replay->lives.at[i];
         if (life->stack == STACK_NONE || !life_is_allocated(life, peak))
@@ -187,10 +224,11 @@ static void add_stacks(struct flame *flame, const struct memory_replay *replay)
             add_use(flame, flame_frame(flame, FRAME_NONE, name, strlen(name)),
                     &(struct stack_use){ life->size, 1 });
         } else if (uses[life->stack].count) {
-            add_stack(flame, snapshot, life->stack, &uses[life->stack]);
+            add_stack(flame, snapshot, life->stack, leads, &uses[life->stack]);
             uses[life->stack] = (struct stack_use){ 0 };
         }
     }
+    free(leads);
     free(uses);
 }
 

@@ -12,7 +12,8 @@
  */
 struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay);
 
-/* Bytes in use at the peak by stack, outermost frame first. New; free with flame_free. NULL if nothing was in use. */
+/* Bytes in use at the peak by stack, outermost frame first, without frames of the interpreter, the C runtime and the
+ * recorder of stacks. New; free with flame_free. NULL if nothing was in use. */
 struct flame *snapshot_flame(const struct memory_replay *replay);
 
 #endif

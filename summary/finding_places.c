@@ -290,29 +290,41 @@ static int64_t union_of(struct pause *pauses, size_t count)
     return union_ns;
 }
 
+struct pauses {
+    const struct replay_graph *graph;
+    const struct gpu_events *gpu;
+    const enum gap_cause *causes;
+    size_t cause_count;
+    VEC_OF(struct pause);
+};
+
+/* A gap_taker. */
+static void add_pause(void *context, const struct gap *gap)
+{
+    struct pauses *pauses = context;
+    int64_t idle_ns = 0,
+            end_ns = replay_time(pauses->graph, pauses->gpu->devices[gap->device].file, gap->end_ns);
+    for (size_t c = 0; c < pauses->cause_count; c++)
+        idle_ns += gap->part_ns[pauses->causes[c]];
+    *VEC_PUSH(pauses) = (struct pause){ end_ns - idle_ns, end_ns };
+}
+
 double share_of_idle_time(const struct summary *summary, const struct replay_graph *graph,
                           const enum gap_cause *causes, size_t count)
 {
     const struct trace *trace = summary->trace;
-    struct gaps_options options = gaps_defaults;
-    options.min_ns = 0;
-    options.in_order = true;
-    const struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
-    struct pause *pauses = mem_alloc(mem_times(gaps->count + 1, sizeof *pauses));
+    struct pauses pauses = {
+        .graph = graph, .gpu = gpu_events_of(trace), .causes = causes, .cause_count = count
+    };
     int64_t span_ns = 0;
-    for (size_t i = 0; i < gaps->count; i++) {
-        const struct gap *gap = &gaps->at[i];
-        int64_t idle_ns = 0,
-                end_ns = replay_time(graph, gpu_events_of(trace)->devices[gap->device].file, gap->end_ns);
-        for (size_t c = 0; c < count; c++)
-            idle_ns += gap->part_ns[causes[c]];
-        pauses[i] = (struct pause){ end_ns - idle_ns, end_ns };
-    }
+    struct gap_finder *finder = gap_finder_open(trace, summary->selection, 0, GAP_LATENCY_BELOW_NS);
+    for (uint32_t d = 0; d < pauses.gpu->device_count; d++)
+        gap_finder_visit(finder, d, add_pause, &pauses);
+    gap_finder_free(finder);
     for (size_t i = 0; i < summary->gpu->count; i++)
         span_ns = summary->gpu->at[i].span_ns > span_ns ? summary->gpu->at[i].span_ns : span_ns;
-    double share = span_ns > 0 ? (double)union_of(pauses, gaps->count) / (double)span_ns : 0;
-    free(pauses);
-    gaps_free(gaps);
+    double share = span_ns > 0 ? (double)union_of(pauses.at, pauses.count) / (double)span_ns : 0;
+    VEC_FREE(&pauses);
     return share < 1 ? share : 1;
 }
 

@@ -513,7 +513,7 @@ static const char *say_devices(struct headline *headline)
         return said;
     return arena_printf(
         headline->texts,
-        "all work of the %s%s lies within %.1f %% of the time recorded (%s of %s%s); the rest is the host's alone. Within that %s",
+        "All work of the %s%s lies within %.1f %% of the time recorded (%s of %s%s); the rest is the host's alone. Within that %s",
         word, plural, quantity_percent(use.span_ns / recorded_ns), time_text(headline, use.span_ns),
         time_text(headline, recorded_ns), *plural ? ", all added up" : "", said);
 }

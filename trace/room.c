@@ -61,10 +61,11 @@ static bool fail(const struct memory_room *room, double events, double need, str
     struct buffer needed = { 0 }, there = { 0 };
     quantity_show_rounded_size(&needed, (int64_t)need);
     quantity_show_rounded_size(&there, (int64_t)room->bytes);
+    bool millions = events >= 950e3;
     tpa_fail(
         err, TPA_NOWHERE,
-        "the trace needs another %s of memory, for about %.0f million events, but only %s are left (limit: %s)",
-        needed.at, events / 1e6, there.at, room->of);
+        "the trace needs another %s of memory, for about %.0f %s events, but only %s are left (limit: %s)",
+        needed.at, events / (millions ? 1e6 : 1e3), millions ? "million" : "thousand", there.at, room->of);
     buffer_release(&needed);
     buffer_release(&there);
     return tpa_hint(err,

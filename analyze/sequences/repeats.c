@@ -30,7 +30,6 @@ struct chain {
     uint32_t first, last; /* places of the first occurrence and of the last one yet */
     uint32_t count, every;
     bool hidden; /* a longer one says as much */
-    int64_t work_ns, gaps_ns;
 };
 
 /* A chain that gets a row. */
@@ -142,8 +141,7 @@ static int64_t work_of_chain_ns(const struct repeat_query *query, const struct o
 }
 
 /* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
-static void count_occurrence(const struct repeat_query *query, const struct operations_of_stream *stream,
-                             uint32_t *next, struct chain *chain, uint32_t place, uint32_t length)
+static void count_occurrence(uint32_t *next, struct chain *chain, uint32_t place, uint32_t length)
 {
     next[place] = NO_CHAIN;
     if (chain->count) {
@@ -157,13 +155,10 @@ static void count_occurrence(const struct repeat_query *query, const struct oper
     }
     chain->last = place;
     chain->count++;
-    chain->work_ns += work_of_chain_ns(query, stream, place, length);
-    chain->gaps_ns += (uint32_t)(query->gaps_ns[place + length] - query->gaps_ns[place + 1]);
 }
 
 /* Number the chains of LENGTH operations from those that are shorter by one, and count them. */
-static void lengthen(struct repeat_query *query, const struct operations_of_stream *stream,
-                     struct level *level, uint32_t length)
+static void lengthen(const struct operations_of_stream *stream, struct level *level, uint32_t length)
 {
     size_t likely = 2 * level->shorter_count;
     pairs_clear(&level->pairs, likely < stream->count ? likely : stream->count);
@@ -177,7 +172,7 @@ static void lengthen(struct repeat_query *query, const struct operations_of_stre
         if (number == level->longer_count)
             level->of_longer[level->longer_count++] = (struct chain){ 0 };
         level->longer[place] = number;
-        count_occurrence(query, stream, level->next_longer, &level->of_longer[number], place, length);
+        count_occurrence(level->next_longer, &level->of_longer[number], place, length);
     }
 }
 
@@ -199,24 +194,27 @@ static void compare_levels(const struct operations_of_stream *stream, struct lev
 }
 
 /* The shorter chains, of LENGTH operations, that get a row. */
-static void keep_chains(struct repeat_query *query, uint32_t stream, const struct level *level,
+static void keep_chains(struct repeat_query *query, uint32_t number, const struct level *level,
                         uint32_t length)
 {
     const struct chain *chains = level->of_shorter;
-    uint32_t first = (uint32_t)query->operations->streams.at[stream].first;
+    const struct operations_of_stream *stream = &query->operations->streams.at[number];
+    uint32_t first = (uint32_t)stream->first;
     for (size_t i = 0; i < level->shorter_count; i++) {
         if (chains[i].count < SEQUENCE_LEAST || chains[i].hidden)
             continue;
-        *VEC_PUSH(&query->found) = (struct repeat){ .stream = stream,
-                                                    .first = first + chains[i].first,
-                                                    .count = chains[i].count,
-                                                    .every = chains[i].every,
-                                                    .length = length,
-                                                    .occurrences = query->occurrences.count,
-                                                    .work_ns = chains[i].work_ns,
-                                                    .gaps_ns = chains[i].gaps_ns };
-        for (uint32_t place = chains[i].first; place != NO_CHAIN; place = level->next_shorter[place])
+        struct repeat repeat = { .stream = number,
+                                 .first = first + chains[i].first,
+                                 .count = chains[i].count,
+                                 .every = chains[i].every,
+                                 .length = length,
+                                 .occurrences = query->occurrences.count };
+        for (uint32_t place = chains[i].first; place != NO_CHAIN; place = level->next_shorter[place]) {
             *VEC_PUSH(&query->occurrences) = first + place;
+            repeat.work_ns += work_of_chain_ns(query, stream, place, length);
+            repeat.gaps_ns += (uint32_t)(query->gaps_ns[place + length] - query->gaps_ns[place + 1]);
+        }
+        *VEC_PUSH(&query->found) = repeat;
     }
 }
 
@@ -260,13 +258,13 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
         level->shorter[i] = name_at(query->operations, stream->first + i);
     }
     level->longer_count = 0;
-    lengthen(query, stream, level, SEQUENCE_LEAST);
+    lengthen(stream, level, SEQUENCE_LEAST);
     for (uint32_t i = 0; i < stream->count; i++)
         if (level->longer[i] != NO_CHAIN && level->of_longer[level->longer[i]].count < SEQUENCE_LEAST)
             level->longer[i] = NO_CHAIN;
     swap_levels(level);
     for (uint32_t length = SEQUENCE_LEAST + 1; length <= SEQUENCE_MOST && level->shorter_count; length++) {
-        lengthen(query, stream, level, length);
+        lengthen(stream, level, length);
         compare_levels(stream, level);
         keep_chains(query, number, level, length - 1);
         swap_levels(level);

@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "base/runs.h"
+#include "facts/communication.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,18 +132,43 @@ static size_t sort_offset(const struct top *top)
     return top->has_device_time ? offsetof(ROW, self_device_ns) : offsetof(ROW, self_cpu_ns);
 }
 
+/* ---- the order that people read first ---- */
+
+/* Does ROW only name the work of kernels once more, which have rows of their own: is it an operator that communicates? */
+static bool names_again(const struct top_row *row)
+{
+    return !row->on_device && row->self_device_ns > 0 && row->name.at &&
+           operator_is_communication(row->name.at);
+}
+
+static bool has_communication_kernels(const struct top *top)
+{
+    for (size_t i = 0; i < top->count; i++)
+        if (top->at[i].is_gpu_work && top->at[i].name.at && kernel_is_communication(top->at[i].name.at))
+            return true;
+    return false;
+}
+
 static bool comes_after(const void *context, const void *left, const void *right)
 {
     const struct top_row *a = left, *b = right;
     const struct top *top = context;
-    bool range[2] = { a->on_device && a->is_annotation, b->on_device && b->is_annotation };
-    if (range[0] != range[1])
-        return range[0];
+    if (a->order != b->order)
+        return a->order > b->order;
     return top->has_device_time ? a->self_device_ns < b->self_device_ns : a->self_cpu_ns < b->self_cpu_ns;
 }
 
 void top_sort(struct top *top)
 {
+    bool kernels = top->has_device_time && has_communication_kernels(top);
+    for (size_t i = 0; i < top->count; i++) {
+        struct top_row *row = &top->at[i];
+        bool has_time = !top->has_device_time || row->self_device_ns > 0;
+        row->order = row->on_device && row->is_annotation ? TOP_RANGES
+                     : kernels && names_again(row)        ? TOP_NAMES_AGAIN
+                     : has_time                           ? TOP_WORK
+                                                          : TOP_REST;
+    }
     runs_sort(top->at, top->count, sizeof *top->at, comes_after, top);
     top->sorted = true;
 }
@@ -220,20 +246,19 @@ static void add_work_notice(struct result *result, const char *kind, const struc
                           quantity_ms(work->total_ns), many);
 }
 
-/* A collective has the time of its kernels, which have rows of their own: two names of it lead the table where it takes most. */
+/* A collective has the time of its kernels, which have rows of their own. */
 static void add_nested_notice(const struct top *top, struct result *result)
 {
-    bool operation = false, kernels = false;
-    for (size_t i = 0; i < top->count; i++) {
-        const struct top_row *row = &top->at[i];
-        kernels |= row->is_gpu_work;
-        operation |= !row->on_device && row->self_device_ns > 0 && row->name.at &&
-                     strcmp(row->name.at, "record_param_comms") == 0;
-    }
-    if (top->per_call && operation && kernels)
-        result_add_notice(result, "nested", 0, NULL, TPA_NOWHERE,
-                          "rows are nested: record_param_comms has the time of the kernels that it launched, "
-                          "which have rows of their own");
+    const char *operation = NULL;
+    bool kernels = top->per_call && has_communication_kernels(top);
+    for (size_t i = 0; i < top->count && kernels && !operation; i++)
+        operation = names_again(&top->at[i]) ? top->at[i].name.at : NULL;
+    if (operation)
+        result_add_notice(
+            result, "nested", 0, NULL, TPA_NOWHERE,
+            "rows are nested: %s has the time of the kernels that it launched, which have rows of "
+            "their own%s",
+            operation, top->sorted ? " and come first" : "");
 }
 
 void top_add_notices(const struct top *top, struct result *result)

@@ -18,6 +18,14 @@
 #include "base/memory.h"
 #include "base/result.h"
 
+/* The order of rows, before their times. */
+enum top_order {
+    TOP_WORK,
+    TOP_NAMES_AGAIN, /* operators that communicate: their kernels have rows of their own */
+    TOP_REST,        /* without time on devices, where there is any */
+    TOP_RANGES,      /* annotations on devices */
+};
+
 struct top_row {
     struct text name;        /* of the operator, call or kernel; of the place, where rows are places */
     struct text place;       /* category, device, stream or thread; "" when none makes a row */
@@ -44,6 +52,7 @@ struct top_row {
     struct {
         double cpu_us, self_cpu_us, cpu_average_us, device_us, self_device_us, device_average_us;
     } as_torch;
+    enum top_order order; /* set by top_sort */
 };
 
 struct top {
@@ -73,8 +82,9 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
 void top_free(struct top *top);
 
 /*
- * Sort the rows as people read them first: by the time of devices, else of the host. Ranges of devices come last: a range is
- * one more name of the work that it covers, and counts in no total.
+ * Sort the rows as people read them first: by the time of devices, else of the host. Operators that communicate come after
+ * all work, if their kernels have rows, and ranges of devices last: they are one more name of work that has a row, and a
+ * range counts in no total.
  */
 void top_sort(struct top *top);
 

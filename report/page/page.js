@@ -162,6 +162,15 @@ function themeColors() {
     return colors;
 }
 
+/* NAME in FITS letters: paths lose directories from the left, "moca/library/profile.py(53): run" becomes "profile.py(53): run". */
+function shortName(name, fits) {
+    if (name.length <= fits)
+        return name;
+    const [, size, path, rest] = name.match(/^([\d.]+ [KMGT]?B )?((?:[^\s:<>()]*\/)+)([^\/]+\.\w+[:(].*)$/s) || [];
+    const short = path ? `${size || ""}${rest}` : name;
+    return short.length > fits ? `${short.slice(0, fits - 1)}\u2026` : short;
+}
+
 /* ---- a picture on a canvas: rows of boxes along an axis, which is zoomed and moved ---- */
 
 class Boxes {
@@ -245,7 +254,7 @@ class Boxes {
         pen.beginPath();
         pen.rect(x, y - 8, room, 16);
         pen.clip();
-        pen.fillText(text.length > fits ? `${text.slice(0, fits - 1)}\u2026` : text, x, y);
+        pen.fillText(shortName(text, fits), x, y);
         pen.restore();
     }
 

@@ -53,6 +53,7 @@ class Timeline {
             y += LANE_GAP;
         }
         this.total = y;
+        this.box.style.maxHeight = `min(72vh, ${Math.max(y + AXIS + 8, 120)}px)`; /* no higher than its lanes */
         this.pinned = this.pinned || 0;
     }
 
@@ -162,7 +163,7 @@ class Timeline {
             pen.moveTo(x, AXIS - 6);
             pen.lineTo(x, high);
         }
-        pen.globalAlpha = 0.45;
+        pen.globalAlpha = 0.7;
         pen.stroke();
         pen.globalAlpha = 1;
     }
@@ -249,7 +250,7 @@ class Timeline {
             const fits = Math.floor((right - left - 6) / 5.8);
             if (fits > 2) {
                 const name = recording.nameOf(i);
-                labels.push([name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name, left + 3, y + ROW / 2, this.looks[look].text]);
+                labels.push([shortName(name, fits), left + 3, y + ROW / 2, this.looks[look].text]);
             }
         }
     }
@@ -259,8 +260,8 @@ class Timeline {
         const { recording, colors } = this;
         const kinds = recording.kinds.length ? recording.kinds : chartColors.map((color) => ({ color, group: "" }));
         this.looks = kinds.flatMap((kind) => {
-            const color = colors[kind.color], idle = kind.group === "idle";
-            return [{ color, alpha: idle ? 0.6 : 1, pixel: pixelOf(color, idle ? 0.6 : 1), text: !idle && isDark(color) ? "#ffffff" : idle ? colors["--text"] : "#0c1116" },
+            const color = colors[kind.color];
+            return [{ color, alpha: 1, pixel: pixelOf(color, 1), text: isDark(color) ? "#ffffff" : "#0c1116" },
                     { color, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
         });
     }

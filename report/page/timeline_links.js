@@ -3,7 +3,7 @@
 /*
  * #e=12: event 12 of the first timeline; #t=1000,500: 500 ns from 1000 ns on; #m=1000: what was in use then; #find=NAME,3,0: the
  * longest of this name, where they are given only on rank 3 and its device 0. Of the second timeline: #2.e=12. Where there is
- * none, #call=NAME: the longest call of this name in the first call tree.
+ * none, #call=NAME: the longest call of this name in the first call tree. Behind an @ stands the row that it was a link of.
  */
 let timelines = [];
 
@@ -17,7 +17,7 @@ function setHash(view, words) {
     if (!timelines.includes(view))
         return;
     try {
-        history.replaceState(null, "", addressIn(view, `#${words}`));
+        history.replaceState(null, "", addressIn(view, `#${words}`) + (view.origin ? `@${view.origin}` : ""));
     } catch {
         /* a page that is shown within another may not */
     }
@@ -27,13 +27,15 @@ function followHash() {
     follow(location.hash.slice(1));
 }
 
-function follow(address) {
+function follow(all) {
+    const [address, row] = all.split("@");
     if (address.startsWith("call=") && flames.length)
         chooseCall(flames[0], decodeURIComponent(address.slice(5)));
     const [, number, words] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find)=.*)$/) || [];
     const view = timelines[(number || 1) - 1];
     if (!view || !words)
         return;
+    view.origin = row || "";
     const [value, ...more] = words.slice(words.indexOf("=") + 1).split(",").map(decodeURIComponent);
     if (words.startsWith("e=") && Number(value) < view.recording.spans.count)
         view.choose(Number(value), true);
@@ -46,6 +48,7 @@ function follow(address) {
         openMoment(view, Number(value));
     if (words.startsWith("find="))
         chooseNamed(view, value, ...more);
+    view.origin = "";
     view.root.scrollIntoView({ behavior: "instant" });
 }
 
@@ -120,14 +123,14 @@ function findRows() {
     rowsByKey = new Map();
     const add = (key, row) => rowsByKey.set(key, [...(rowsByKey.get(key) || []), row]);
     for (const card of document.querySelectorAll(".findings li[data-place]"))
-        for (const key of [card.dataset.place, ...[...card.querySelectorAll("a")].map((made) => made.getAttribute("href"))])
+        for (const key of [card.dataset.place, ...[...card.querySelectorAll("a")].map((made) => made.getAttribute("href").split("@")[0])])
             add(key, card);
-    for (const row of document.querySelectorAll(".table tbody tr[id]")) {
+    for (const row of document.querySelectorAll(".table tbody tr[id], .twins tbody tr[id]")) {
         for (const cell of row.cells)
             if (cell.classList.contains("name") || cell.classList.contains("text"))
                 add(nameOfCell(cell), row);
         for (const place of row.querySelectorAll("a.place"))
-            add(place.getAttribute("href"), row);
+            add(place.getAttribute("href").split("@")[0], row);
     }
 }
 
@@ -135,24 +138,44 @@ function nameOfCell(cell) {
     return cell.dataset.name !== undefined ? cell.dataset.name : textOf(cell);
 }
 
-/* In PANEL, a link to a row of each table that has one of KEYS, names and places: to the first that has the first of them. */
+/* Of several ROWS of a table, what tells ROW apart: "Rank: 3". */
+function apartFrom(rows, row) {
+    const heads = [...row.closest("table").tHead.rows[0].cells];
+    const column = heads.findIndex((head, k) => !head.classList.contains("o") && rows.some((of) => nameOfCell(of.cells[k]) !== nameOfCell(row.cells[k])));
+    return column < 0 ? `row ${row.id.match(/\d*$/)[0]}` : `${heads[column].textContent.trim()}: ${nameOfCell(row.cells[column])}`;
+}
+
+/*
+ * In PANEL, links to rows of tables that have one of KEYS, names and places: of each table to those that have the first of them
+ * that any has, or the first few; first to the row that led here.
+ */
 function addRows(view, panel, ...keys) {
+    const MOST = 4, found = new Map();
     if (!rowsByKey)
         findRows();
-    const firsts = new Map();
-    for (const row of keys.flatMap((key) => rowsByKey.get(key.startsWith("#") ? addressIn(view, key) : key) || [])) {
-        const table = row.closest(".table") || row;
-        firsts.set(table, firsts.get(table) || row);
+    for (const key of keys) {
+        const own = new Map();
+        for (const row of rowsByKey.get(key.startsWith("#") ? addressIn(view, key) : key) || []) {
+            const box = row.closest(".table") || row;
+            own.set(box, [...(own.get(box) || []), row]);
+        }
+        for (const [box, rows] of own)
+            found.set(box, found.get(box) || rows);
     }
-    if (!firsts.size)
+    const origin = view && view.origin ? document.getElementById(view.origin) : null, own = origin && (origin.closest(".table") || origin);
+    const lists = [...found].filter(([box]) => box !== own).map(([, rows]) => rows);
+    if (origin)
+        lists.unshift([origin, ...(found.get(own) || []).filter((row) => row !== origin)]);
+    if (!lists.length)
         return;
     const titleOf = (row) => {
         const table = row.closest(".table"), section = row.closest("section");
         const title = (table && table.querySelector("h3")) || (section && section.querySelector("h2, h3"));
         return title ? title.textContent : row.id;
     };
-    panel.append(element("h4", "In tables"),
-                 element("ul", "", [...firsts.values()].slice(0, 12).map((row) => element("li", "", [link(titleOf(row), `#${row.id}`)]))));
+    const items = lists.slice(0, 12).flatMap((rows) => rows.slice(0, MOST).map((row) =>
+        element("li", "", [link(rows.length > 1 ? `${titleOf(row)}, ${apartFrom(rows, row)}` : titleOf(row), `#${row.id}`)])));
+    panel.append(element("h4", "In tables"), element("ul", "", items));
 }
 
 /* A link behind the text of AT, in front of its lines. */
@@ -166,7 +189,7 @@ function addLink(at, hash, label) {
 
 function addPlace(cell, hash, label) {
     cell.dataset.name = textOf(cell);
-    addLink(cell, hash, label);
+    addLink(cell, `${hash}@${cell.closest("tr").id}`, label);
 }
 
 /* Where a row's moment lies on the timeline: moments count from the origin of the row's file; of a snapshot, from that of all. */
@@ -250,25 +273,27 @@ function linkFindings(view, index) {
     const { recording } = view;
     for (const card of document.querySelectorAll(".findings li")) {
         const where = card.querySelector(".where"), names = recording.data.alive ? index.lines : index.names;
-        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(.*)$/s);
+        const [, rank, text] = (where ? where.textContent : "").match(/^(?:mostly rank (\d+): )?(?:longest: )?(.*)$/s);
         card.dataset.place = card.dataset.place || nameIn(names.keys(), text);
         const address = addressOf(recording, index, card.dataset.place, rank);
         if (address)
-            addLink(card.querySelector(".saves") || card.querySelector("h3"), addressIn(view, address), "in the timeline");
+            addLink(card.querySelector(".saves") || card.querySelector("h3"), `${addressIn(view, address)}@${card.id}`, "in the timeline");
     }
 }
 
 /* What the row of a finding is called in the timeline. */
 function nameOfFinding(row, names) {
     const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").firstChild.textContent === textOf(row.cells[0]));
-    return card && card.dataset.place ? card.dataset.place : [...row.cells].map((cell) => nameIn(names.keys(), textOf(cell))).find(Boolean) || "";
+    return card && card.dataset.place ? card.dataset.place
+        : [...row.cells].map((cell) => nameIn(names.keys(), textOf(cell).replace(/^longest: /, ""))).find(Boolean) || "";
 }
 
 /* The longest collective of ROW: the first communication that took as long as its column MAX says; "" if it is not here. */
 function collectiveOf(recording, row, max) {
     const { spans, kinds } = recording, longest = max < 0 || !kinds.length ? NaN : Number(row.cells[max].dataset.v);
+    const onHost = recording.names.map((name) => /^\w+:\w+$/.test(name)); /* "gloo:all_reduce" */
     for (let i = 0; i < spans.count; i++)
-        if (spans.length[i] === longest && kinds[spans.kind[i]].title === "communication")
+        if (spans.length[i] === longest && (isKind(recording, i, "communication") || onHost[spans.name[i]]))
             return placeOf(spans.start[i], longest);
     return "";
 }
@@ -314,6 +339,16 @@ function stepOfRow(recording, number, rank, count) {
     return recording.steps.findIndex((step) => fits(step) && (!Number.isNaN(rank) || --count < 0));
 }
 
+/* A row that has no moment, and is not called as anything in the timeline. */
+function addOther(view, box, row, cellOf, index, own) {
+    const { recording } = view, { key } = box.dataset;
+    const moment = recording.data.alive ? momentOfRow(recording, key, row, cellOf, own) : "";
+    const other = recording.data.alive ? "" : placeOfOther(recording, index, key, row, cellOf);
+    const longest = moment || other || laneOfRow(recording, index, cellOf);
+    if (longest)
+        addPlace(namingCell(row), addressIn(view, longest), moment ? "what was in use then" : other ? "its place in the timeline" : "the longest of what ran there");
+}
+
 function linkTable(view, box, index) {
     const { recording } = view, heads = [...box.querySelectorAll("th")], counts = new Map();
     const own = recording.data.alive ? (view.root.querySelector("h3").textContent.match(/device (\d+)/) || [])[1] : undefined;
@@ -336,8 +371,8 @@ function linkTable(view, box, index) {
             addPlace(cell, addressIn(view, address), place ? "its place in the timeline" : "in the timeline");
         else if (found >= 0)
             addPlace(row.cells[columns.step], placeOf(recording.steps[found].at, recording.steps[found].length), "this step in the timeline");
-        else if (laneOfRow(recording, index, cellOf))
-            addPlace(cell, laneOfRow(recording, index, cellOf), "the longest of what ran there");
+        else
+            addOther(view, box, row, cellOf, index, own);
     });
 }
 
@@ -349,7 +384,49 @@ function linkCalls(view) {
             addPlace(cell, `#call=${encodeURIComponent(textOf(cell))}`, "in the call tree");
 }
 
+/* Of nightly runs, rows lead to the chart of their figure over the runs, and back: "step time, run by run". */
+function linkHistory() {
+    const charts = [...document.querySelectorAll("figure > figcaption")].filter((title) => title.textContent.endsWith(", run by run"));
+    for (const row of charts.length ? document.querySelectorAll(".table tbody tr") : []) {
+        const cell = namingCell(row), name = textOf(cell), place = charts.findIndex((title) => title.textContent === `${name}, run by run`);
+        if (place < 0)
+            continue;
+        const [chart] = charts.splice(place, 1); /* charts come in the order of rows: an operator and a kernel may have one name */
+        addLink(cell, `#${chart.parentElement.id}`, "over the runs");
+        for (const card of document.querySelectorAll(".findings li")) {
+            const heading = card.querySelector("h3"), section = card.querySelector(`a[href="#${row.closest("section").id}"]`);
+            if (section && (heading.title || heading.textContent) === name) {
+                section.hash = row.id;
+                addLink(card.querySelector(".saves") || heading, `#${chart.parentElement.id}`, "over the runs");
+            }
+        }
+        const back = link("its row", `#${row.id}`);
+        back.className = "place";
+        chart.append(back);
+    }
+}
+
+/* Findings that name nothing lead where the row that they are of does, or the first of their section. */
+function linkOtherFindings() {
+    for (const card of document.querySelectorAll(".findings li")) {
+        const [target] = [...card.querySelectorAll("a:not(.place)")].map((made) => document.getElementById(made.hash.slice(1)));
+        const place = target && !card.querySelector("a.place") ? target.querySelector("tbody a.place, td a.place") : null;
+        if (place)
+            addLink(card.querySelector(".saves") || card.querySelector("h3"), `${place.getAttribute("href").split("@")[0]}@${card.id}`, place.title);
+    }
+}
+
 function linkTables() {
+    linkTheseTables();
+    linkOtherFindings();
+}
+
+function linkTheseTables() {
+    linkHistory();
+    if (timelines.some((view) => view.recording.data.side)) {
+        linkSides();
+        return;
+    }
     if (!timelines.length && flames.length)
         linkCalls(flames[0]);
     for (const view of timelines.filter((of, number) => number === 0 || of.recording.data.alive)) {

@@ -10,24 +10,28 @@ function paintOverview(view, pen, wide) {
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "middle";
     for (const strip of recording.strips) {
-        const order = strip.kinds.map((kind, place) => ({ kind: recording.kinds[kind], place }))
-            .sort((a, b) => (a.kind.group === "idle") - (b.kind.group === "idle"));
-        pen.fillStyle = colors["--card"];
-        pen.fillRect(0, y, wide, STRIP - 2);
-        for (let bin = 0; bin < bins; bin++) {
-            const left = Math.floor(bin / bins * wide), right = Math.max(left + 1, Math.floor((bin + 1) / bins * wide));
-            let low = 0;
-            for (const { kind, place } of order) {
-                const high = low + strip.shares[place * bins + bin] / 255 * (STRIP - 2);
-                if (high <= low)
-                    continue;
-                pen.globalAlpha = kind.group === "idle" ? 0.45 : 1;
-                pen.fillStyle = colors[kind.color];
-                pen.fillRect(left, y + STRIP - 2 - high, right - left, high - low);
-                low = high;
+        const parts = strip.kinds.map((kind, place) => ({ kind: recording.kinds[kind], place }));
+        const [idle, busy] = [true, false].map((is) => parts.filter(({ kind }) => (kind.group === "idle") === is));
+        const high = STRIP - 2, tops = new Float64Array(bins);
+        const stack = ({ kind, place }) => {
+            pen.fillStyle = colors[kind.color];
+            for (let bin = 0; bin < bins; bin++) {
+                const tall = strip.shares[place * bins + bin] / 255 * high;
+                const left = Math.floor(bin / bins * wide), right = Math.max(left + 1, Math.floor((bin + 1) / bins * wide));
+                if (tall > 0)
+                    pen.fillRect(left, y + high - tops[bin] - tall, right - left, tall);
+                tops[bin] += tall;
             }
-        }
-        pen.globalAlpha = 1;
+        };
+        /* Idle time is what lies above busy time; it is striped, so that one colour may stand for a kernel and for a cause. */
+        for (const { place } of busy)
+            tops.forEach((top, bin) => { tops[bin] += strip.shares[place * bins + bin] / 255 * high; });
+        idle.forEach(stack);
+        pen.fillStyle = colors["--back"];
+        for (let line = 1; line < high; line += 3)
+            pen.fillRect(0, y + line, wide, 1);
+        tops.fill(0);
+        busy.forEach(stack);
         const width = pen.measureText(strip.title).width + 8;
         pen.fillStyle = colors["--back"];
         pen.globalAlpha = 0.75;
@@ -41,9 +45,7 @@ function paintOverview(view, pen, wide) {
     for (const step of recording.steps.filter((of) => of.file === recording.steps[0].file)) {
         const left = step.at / recording.length * wide, right = (step.at + step.length) / recording.length * wide;
         pen.fillStyle = colors["--accent"];
-        pen.globalAlpha = 0.8;
         pen.fillRect(left, 2, Math.max(1, right - left - 1), STEP_BAR - 5);
-        pen.globalAlpha = 1;
         const text = String(step.number);
         if (right - left > text.length * 7 + 6 && left > last) {
             pen.fillStyle = isDark(colors["--accent"]) ? "#ffffff" : "#0c1116";
@@ -100,8 +102,8 @@ function addLegend(view) {
             legend.append(element("li", "", [element("b", `${kind.group}:`)]));
         group = kind.group;
         const swatch = element("i");
-        swatch.style.background = `var(${kind.color})`;
-        swatch.style.opacity = kind.group === "idle" ? 0.6 : 1;
+        swatch.style.backgroundColor = `var(${kind.color})`;
+        swatch.classList.toggle("striped", kind.group === "idle");
         legend.append(element("li", "", [swatch, kind.title]));
     });
 }

@@ -11,7 +11,7 @@ class Twins {
         this.rows.forEach((row, i) => {
             row.setAttribute("aria-level", String(this.depths[i] + 1));
             row.tabIndex = i ? -1 : 0;
-            row.addEventListener("click", () => this.toggle(i));
+            row.addEventListener("click", (event) => event.target.closest("a") || this.toggle(i));
         });
         box.querySelector("tbody").addEventListener("keydown", (event) => this.press(event));
         const ways = { largest: (i) => this.first[i], all: () => true, none: () => false };

@@ -357,6 +357,15 @@ static void profiler_overhead(void **state)
     assert_part(GAP_LAUNCH_CALL, 0);
     assert_part(GAP_LAUNCH_LATENCY, 5);
     release();
+    /* A full queue is no work of the profiler. */
+    draw_gap(40);
+    draw_call("cudaMalloc", 1, 20, 20, 3);
+    draw_event("overhead", "Command Buffer Full", -1, 0, 30, 15);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_PROFILER, 0);
+    assert_part(GAP_ALLOCATION, 20);
+    release();
 }
 
 static void a_launch_that_is_not_in_the_file_is_unknown(void **state)
@@ -492,6 +501,52 @@ static void the_longest_are_listed(void **state)
     release();
 }
 
+/* Gaps of 1 to 3001, each once, mixed: far more than are listed. */
+static void of_many_gaps_the_longest_are_listed(void **state)
+{
+    (void)state;
+    enum { MANY = 3001, MOST = 3 };
+    draw_begin(&gaps_wants);
+    int64_t at_ns = 0;
+    for (int64_t i = 0; i <= MANY; i++) {
+        draw_work("kernel", "k", 0, 7, at_ns, 1, DRAW_NO_CALL);
+        at_ns += 1 + 1 + i * 1999 % MANY;
+    }
+    trace = draw_end();
+    answer_with((struct selection_query){ 0 }, (struct gaps_options){ .most_gaps = MOST });
+    assert_int_equal(gaps->count, MOST);
+    assert_int_equal(gaps->listed, MANY);
+    for (int64_t i = 0; i < MOST; i++)
+        assert_int_equal(gaps->at[i].end_ns - gaps->at[i].start_ns, MANY - i);
+    release();
+}
+
+/* What is asked in the usual way is kept with the trace: the causes alone, and then with the longest gaps. */
+static void usual_gaps_are_found_once(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 60000);
+    draw_call("cudaLaunchKernel", 1, 50000, 10, 1);
+    draw_work("kernel", "a", 0, 7, 0, 10, DRAW_NO_CALL);
+    draw_work("kernel", "b", 0, 7, 60010, 10, 1);
+    draw_work("kernel", "c", 0, 7, 80020, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    struct gaps_options options = gaps_defaults;
+    options.only_causes = true;
+    answer_with((struct selection_query){ 0 }, options);
+    const struct gaps *causes = gaps;
+    options = gaps_defaults;
+    options.most_gaps = 1;
+    answer_with((struct selection_query){ 0 }, options);
+    assert_ptr_equal(gaps->causes, causes->causes);
+    assert_int_equal(gaps->count, 1);
+    assert_int_equal(gaps->listed, 2);
+    assert_int_equal(gaps->at[0].end_ns, 60010);
+    assert_string_equal(NAME_OF(meanwhile), "aten::mm");
+    release();
+}
+
 /*
  *              0    10   20   30   40   50
  *   stream 7   [ k )     [ k )     [ k )[ k )     launched by mm in step 1, mm, add, on threads 1, 1, 2; gaps of 10, 10
@@ -577,6 +632,8 @@ int main(void)
         cmocka_unit_test(a_range_chooses_by_the_launch),
         cmocka_unit_test(one_launch_of_502_kernels),
         cmocka_unit_test(the_longest_are_listed),
+        cmocka_unit_test(of_many_gaps_the_longest_are_listed),
+        cmocka_unit_test(usual_gaps_are_found_once),
         cmocka_unit_test(causes_are_summed_up_by_operator_step_and_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,27 @@ static int64_t end_with(const struct trace *trace, const char *name, double fact
 }
 
 /*
+ * What a call calls to wait with waits as it does: for the kernel. In half its time that ends at 30, and the call 10 later.
+ *
+ *     thread   [launch 0-5]  [hipStreamSynchronize 20-60 [hsa_signal_wait 25-55] ]
+ *     stream         [gemm 10-50                        ]
+ */
+static void a_wait_within_a_call_that_waits_is_one(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("hipLaunchKernel", 1, 0, 5, 1);
+    draw_work("kernel", "gemm", 0, 7, 10, 40, 1);
+    draw_call("hipStreamSynchronize", 1, 20, 40, 2);
+    draw_call("hsa_signal_wait_scacquire", 1, 25, 30, 3);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "call 0-5 hipLaunchKernel, launch 5-10 gemm, kernel 10-50 gemm, "
+                                        "sync 50-60 hipStreamSynchronize");
+    assert_int_equal(end_with(trace, "gemm", 0.5), 40);
+    trace_free(trace);
+}
+
+/*
  * The kernel is over before the synchronisation begins, so nobody waited for it: the path stays on the host.
  *
  *     thread   [ aten::mm 0-40          ]      [sync 60-70]
@@ -488,6 +509,7 @@ static void annotations_say_what_gaps_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_within_a_call_that_waits_is_one),
         cmocka_unit_test(a_synchronisation_that_waits_for_nothing_is_a_call),
         cmocka_unit_test(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch),
         cmocka_unit_test(work_launched_during_a_synchronisation_is_not_awaited),

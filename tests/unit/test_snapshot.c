@@ -4,6 +4,7 @@
 #include "ingest/snapshot.h"
 #include "snapshot/analysis.h"
 #include "snapshot/state.h"
+#include "snapshot/views.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -491,6 +492,37 @@ static void depth_takes_no_stack(void **state)
     buffer_release(&bytes);
 }
 
+/* Outermost last, as recorded: of nine frames three are shown. A stack of nothing else is shown whole. */
+static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"device_traces\":[[{\"action\":\"alloc\",\"addr\":4096,\"size\":512,\"stream\":0,\"time_us\":1,\"frames\":["
+        "{\"name\":\"torch::unwind::unwind()\",\"filename\":\"??\",\"line\":0},"
+        "{\"name\":\"at::empty(long)\",\"filename\":\"??\",\"line\":0},"
+        "{\"name\":\"cfunction_call\",\"filename\":\"/src/python-3.10.14/Objects/methodobject.c\",\"line\":543},"
+        "{\"name\":\"step\",\"filename\":\"train.py\",\"line\":7},"
+        "{\"name\":\"_PyEval_EvalFrameDefault\",\"filename\":\"??\",\"line\":0},"
+        "{\"name\":\"_PyObject_MakeTpCall.localalias\",\"filename\":\"\",\"line\":0},"
+        "{\"name\":\"main\",\"filename\":\"train.py\",\"line\":9},"
+        "{\"name\":\"Py_BytesMain\",\"filename\":\"??\",\"line\":0},"
+        "{\"name\":\"_start\",\"filename\":\"??\",\"line\":0}]},"
+        "{\"action\":\"alloc\",\"addr\":8192,\"size\":100,\"stream\":0,\"time_us\":2,\"frames\":["
+        "{\"name\":\"clone\",\"filename\":\"??\",\"line\":0}]}]],\"segments\":[]}";
+    struct snapshot *snapshot = read_text(text);
+    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[0]);
+    struct flame *flame = snapshot_flame(replay);
+    static const char *const shown[] = { "train.py:9:main", "train.py:7:step", "at::empty(long)", "clone" };
+    assert_int_equal(flame->frames.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(names_text(flame->names, flame->frames.at[i].name), shown[i]);
+        assert_int_equal(flame->frames.at[i].host_ns, i < 3 ? 512 : 100);
+    }
+    flame_free(flame);
+    memory_replay_free(replay);
+    snapshot_free(snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +540,7 @@ int main(void)
         cmocka_unit_test(nothing_is_ever_run),
         cmocka_unit_test(lengths_and_numbers_of_the_memo_are_not_believed),
         cmocka_unit_test(depth_takes_no_stack),
+        cmocka_unit_test(a_flame_leaves_out_frames_that_only_lead_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "replay/whatif.h"
 #include "replay/make_graph.h"
+#include "replay/moved.h"
 #include "replay/whatif_tables.h"
 #include "tests/unit/drawn.h"
 
@@ -161,7 +162,8 @@ static void devices_that_fall_behind_are_the_step(void **state)
 
 /*
  * In ms: the host begins steps 5 and 35 apart by turns, as it runs ahead and is held up; its device takes 20 for each, one after the
- * other. The job takes 20 a step. With kernels of half, works begin at 2, 12, 41, 51, 81 and 91: four are launched only then.
+ * other. The job takes 20 a step. With kernels of half, works begin at 2, 12, 41, 51, 81 and 91: four are launched only then. From 2 on
+ * all of them took 120 and then take 99, so that of each step this share remains.
  */
 static void an_uneven_host_is_not_the_step(void **state)
 {
@@ -184,8 +186,8 @@ static void an_uneven_host_is_not_the_step(void **state)
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 20 * MS);
     assert_int_equal(whatif->steps->mean_now_ns, 20 * MS);
-    assert_int_equal(whatif->steps->then_ns, 10 * MS);
-    assert_int_equal(whatif->steps->mean_then_ns, (10 + 10 + 29 + 10 + 30) * MS / 5);
+    assert_int_equal(whatif->steps->then_ns, 20 * MS * 99 / 120);
+    assert_int_equal(whatif->steps->mean_then_ns, 20 * MS * 99 / 120);
     whatif_free(whatif);
     trace_free(trace);
 }
@@ -214,6 +216,45 @@ static void a_launch_waits_for_room_in_the_queue(void **state)
     trace_free(trace);
 }
 
+/*
+ * In us: the third launch, 10-115, is recorded to wait for room, 12-113; the first kernel, 10-110, makes it. With kernels of 10 it returns
+ * 5 after that, at 25, and the operator behind it, of 885, ends at 910.
+ */
+static void a_recorded_wait_for_room_is_one(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 3; i++) {
+        draw_call("cudaLaunchKernel", 1, 5000 * i, i < 2 ? 5000 : 105000, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 10000 + 100000 * i, 100000, i + 1);
+    }
+    draw_host("overhead", "Command Buffer Full", 1, 12000, 101000);
+    draw_host("cpu_op", "next", 1, 115000, 885000);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.1 };
+    assert_int_equal(then_with(trace, faster, true), 910000);
+    trace_free(trace);
+}
+
+/*
+ * In us: a kernel, 10-110, which waits for pages of managed memory to come, 50-52 and 100-102. In half its time it ends at 60, and the wait
+ * for it at 65. Nobody launched these copies, and a replay does not know when they would come: they do not count.
+ */
+static void pages_of_managed_memory_are_not_the_end(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "gemm", 0, 7, 10000, 100000, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 50000, 2000, 77);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Unified memory)", 0, 9, 100000, 2000, 78);
+    draw_call("cudaDeviceSynchronize", 1, 20000, 95000, 2);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .factor = 0.5 };
+    assert_int_equal(then_with(trace, faster, true), 65000);
+    trace_free(trace);
+}
+
 static void gains_of_edits_do_not_add_up(void **state)
 {
     (void)state;
@@ -239,6 +280,52 @@ static void gains_of_edits_do_not_add_up(void **state)
     struct step_gain gain;
     assert_true(whatif_gain(replay_graph_of(trace), edits, 2, &gain, &err));
     assert_int_equal(gain.then_ns, 17 * MS);
+    trace_free(trace);
+}
+
+/* A wait takes what waits in it along, whether the kernel, 10-50, was still running, or was over at 15. */
+static void a_wait_goes_with_the_wait_in_it(void **state)
+{
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        draw_begin(&wants);
+        draw_call("hipLaunchKernel", 1, 0, 5, 1);
+        draw_work("kernel", "gemm", 0, 7, 10, over ? 5 : 40, 1);
+        draw_call("hipStreamSynchronize", 1, 20, 40, 2);
+        draw_call("hsa_signal_wait_scacquire", 1, 25, 30, 3);
+        draw_host("cpu_op", "next", 1, 60, 100);
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace,
+                                   (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "^hipStreamSynchronize$" },
+                                   true),
+                         120);
+        trace_free(trace);
+    }
+}
+
+/*
+ * In us: the second launch takes 1000, as its kernel is loaded; the work before ends at 30, when the call has begun. The stream was
+ * ready last, but it is the call that the kernel waits for: without a first use it takes 5 as the others do, and the kernel begins 995
+ * earlier, at 30, when the stream is free. So the wait that ends 10 after it ends at 50, not at 1045.
+ *
+ *     thread   [launch 0-5] [launch 20-1020                 ] [sync 1025-1045]
+ *     stream      [a 10-30]                                [b 1025-1035]
+ */
+static void a_kernel_waits_for_the_end_of_a_late_launch(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 5; i++) {
+        draw_call("cudaLaunchKernel", 1, -100000 + 20000 * i, 5000, 10 + i);
+        draw_work("kernel", "a", 0, 7, -90000 + 20000 * i, 5000, 10 + i);
+    }
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "a", 0, 7, 10000, 20000, 1);
+    draw_call("cudaLaunchKernel", 1, 20000, 1000000, 2);
+    draw_work("kernel", "b", 0, 7, 1025000, 10000, 2);
+    draw_call("cudaDeviceSynchronize", 1, 1025000, 20000, 3);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 150000);
     trace_free(trace);
 }
 
@@ -340,6 +427,39 @@ static void a_step_of_the_devices_begins_with_its_work(void **state)
 }
 
 /*
+ * In the predicted timeline the mark of such a step, from 15, moves with its work: as a graph it ends with the second kernel at 36. A
+ * shadow of an annotation around that, 69-81, begins 1 before it, at 25, and ends 1 after it, at 37.
+ */
+static void a_mark_of_devices_moves_with_its_work(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "python", 1, 0, 1000);
+    draw_device_step("device [step 0]", 0, 1);
+    draw_work("gpu_user_annotation", "shadow", 0, 7, 69000, 12000, 99);
+    struct trace *trace = draw_end();
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct tpa_error err = { 0 };
+    struct edit as_graph = { .kind = EDIT_CUDA_GRAPH };
+    struct replay *replay = whatif_replay(graph, &as_graph, 1, &err);
+    assert_non_null(replay);
+    struct moved *moved = moved_open(replay);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        struct moved_times times = moved_times_of(moved, e);
+        if (strcmp(trace_name(trace, e), "device [step 0]") == 0) {
+            assert_int_equal(times.start_ns, 15000);
+            assert_int_equal(times.end_ns, 36000);
+        } else if (strcmp(trace_name(trace, e), "shadow") == 0) {
+            assert_int_equal(times.start_ns, 25000);
+            assert_int_equal(times.end_ns, 37000);
+        }
+    }
+    moved_free(moved);
+    replay_free(replay);
+    trace_free(trace);
+}
+
+/*
  * In us: the last of seven steps, which is the median, waits for a kernel that was launched 470 earlier, in the second. So its path,
  * from the end: 5 of an operator, 5 until the call returns, and the kernel. Nothing changes, and then it is the same.
  */
@@ -393,6 +513,60 @@ static void a_step_may_be_as_long_as_time(void **state)
     struct trace *trace = draw_end();
     struct edit half = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "op", .factor = 0.5 };
     assert_int_equal(then_with(trace, half, false), 2 * far_ns - long_ns / 2);
+    trace_free(trace);
+}
+
+/*
+ * In ms: six steps of 10, each with a kernel that the host waits for; the first launch takes 30 longer. That makes one step shorter, and is
+ * not what a step gains: 10 as before. FIRST or a later one.
+ */
+static void a_first_use_shortens_one_step(void **state)
+{
+    (void)state;
+    for (int64_t first = 0; first < 2; first++) {
+        draw_begin(&wants);
+        for (int64_t step = 0, at = 0; step < 6; step++) {
+            int64_t extra = step == 2 * first ? 30 : 0;
+            const char *kernel = first && step < 2 ? "other" : "gemm";
+            char name[24];
+            snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+            draw_host("user_annotation", name, 1, at * MS, (10 + extra) * MS);
+            draw_host("cpu_op", "forward", 1, at * MS, (10 + extra) * MS);
+            draw_call("cudaLaunchKernel", 1, at * MS, (1 + extra) * MS, 2 * step + 1);
+            draw_work("kernel", kernel, 0, 7, (at + extra + 2) * MS, 7 * MS, 2 * step + 1);
+            draw_call("cudaStreamSynchronize", 1, (at + extra + 2) * MS, 7500000, 2 * step + 2);
+            at += 10 + extra;
+        }
+        struct trace *trace = draw_end();
+        assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, false), 10 * MS);
+        trace_free(trace);
+    }
+}
+
+/*
+ * In ms: steps of 35 and 8 by turns, with kernels of 30 and 3 that the host waits for, from 10 to 33 and from 3 to 6. Without the waits it
+ * takes 12 and 5 for them, and the kernels follow one another, from 2 to 101: steps 1 to 4 take the devices 3 + 30 + 3 + 30, 32 more
+ * than the host, which long steps share: 16 each. That holds for the first, too, which is not like the second.
+ */
+static void a_first_step_is_like_one_of_its_kind(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t step = 0, at = 0; step < 6; step++) {
+        bool is_long = step % 2 == 0;
+        int64_t all = is_long ? 35 : 8, wait_at = is_long ? 10 : 3;
+        char name[24];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, at * MS, all * MS);
+        draw_host("cpu_op", "forward", 1, at * MS, all * MS);
+        draw_call("cudaLaunchKernel", 1, at * MS, 1 * MS, 2 * step + 1);
+        draw_work("kernel", "gemm", 0, 7, (at + 2) * MS, (is_long ? 30 : 3) * MS, 2 * step + 1);
+        draw_call("cudaStreamSynchronize", 1, (at + wait_at) * MS, (is_long ? 23 : 3) * MS, 2 * step + 2);
+        at += all;
+    }
+    struct trace *trace = draw_end();
+    struct edit edit = { .kind = EDIT_NO_SYNC, .pattern = "." };
+    assert_in_range(then_with(trace, edit, false), 28 * MS - 1, 28 * MS);
     trace_free(trace);
 }
 
@@ -944,14 +1118,21 @@ int main(void)
         cmocka_unit_test(devices_that_fall_behind_are_the_step),
         cmocka_unit_test(an_uneven_host_is_not_the_step),
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
+        cmocka_unit_test(a_recorded_wait_for_room_is_one),
+        cmocka_unit_test(pages_of_managed_memory_are_not_the_end),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
+        cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
+        cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(the_capture_of_a_graph_is_no_launching),
         cmocka_unit_test(a_graph_keeps_what_was_queued_for_no_known_reason),
         cmocka_unit_test(a_step_may_be_as_long_as_time),
+        cmocka_unit_test(a_first_use_shortens_one_step),
+        cmocka_unit_test(a_first_step_is_like_one_of_its_kind),
         cmocka_unit_test(devices_that_keep_up_are_not_the_step),
         cmocka_unit_test(first_uses_do_not_count_as_usual),
         cmocka_unit_test(a_step_of_the_devices_begins_with_its_work),
+        cmocka_unit_test(a_mark_of_devices_moves_with_its_work),
         cmocka_unit_test(a_path_finds_what_began_long_before_its_step),
         cmocka_unit_test(a_graph_keeps_the_order_of_streams_whose_waits_are_not_recorded),
         cmocka_unit_test(graphs_lie_between_collectives),
