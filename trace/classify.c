@@ -243,11 +243,16 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
 /*
  * An asynchronous copy of XLA, as TPUs show it: "async-copy" of the line beside the operators, and the operators "copy-start.2" and
  * "copy-done.2", of which the second waits for it. Slices that are copied are called so, too. (hlo_opcode.h of XLA)
+ * In JSON of xprof the copies between host and device have rows of their own, "Host Offload Ops row 0", and are called
+ * "offload-copy.2".
  */
 static bool is_copy_of_xla(const char *name)
 {
     static const char *const what[] = { "copy", "slice", "dynamic-slice", "dynamic-update-slice" };
     static const char *const ends[] = { "-start", "-done" };
+    static const char offload[] = "offload-copy.";
+    if (strncmp(name, offload, sizeof offload - 1) == 0)
+        return true;
     bool is_async = strncmp(name, "async-", 6) == 0;
     const char *rest = is_async ? name + 6 : name;
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
@@ -454,6 +459,10 @@ static void settle_kind(struct trace_builder *builder, struct known_kinds *known
     enum event_kind kind = storage->kind[e];
     if (kind == EVENT_OP && kind_of_track != EVENT_OTHER)
         take_category(builder, e);
+    if (kind == EVENT_INSTANT && kind_of_track != EVENT_OTHER) { /* xprof writes work of no length so */
+        storage->flags[e] &= (uint8_t)~EVENT_POINT;
+        kind = EVENT_OTHER;
+    }
     if (kind == EVENT_OTHER || (kind == EVENT_OP && kind_of_track != EVENT_OTHER))
         storage->kind[e] = (uint8_t)known_kind(known, storage->names, storage->name[e], kind_of_track);
 }
