@@ -40,6 +40,13 @@ static const struct words words[ADVICES] = {
         NULL,
         "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
         "used again" },
+    [ADVICE_COPY_EARLIER] = {
+        "copy less, or ahead, on a stream of its own, while the device computes",
+        "copy less, or ahead, while the device computes",
+        "copy less, or ahead, while the device computes",
+        "keep in the device's memory what is moved to the host's and back (arrays of memory kind pinned_host, what checkpoint "
+        "policies offload), or offload less of it; let XLA start copies earlier (its latency-hiding scheduler)",
+        "copy less, or ahead, on a stream of its own, while the device computes" },
     [ADVICE_COPY_LESS] = {
         "remove copies that only move data: contiguous(), cat, clone and layout changes between operators; write results into "
         "place",

@@ -15,6 +15,7 @@ enum advice {
     ADVICE_LOAD_DATA,          /* the loop waits for batches */
     ADVICE_PIN_BATCHES,        /* they are copied from pageable memory */
     ADVICE_COPY_AHEAD,         /* they are copied from pinned memory */
+    ADVICE_COPY_EARLIER,       /* their direction is not recorded */
     ADVICE_COPY_LESS,          /* copies within a device */
     ADVICE_LAUNCH_LESS,        /* the host launches too slowly */
     ADVICE_USE_ONCE,           /* modules are loaded, kernels chosen */

@@ -10,6 +10,7 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", true },
     [FINDING_COPIES_TO_HOST] = { "copies_to_host", "transfers", true },
     [FINDING_DEVICE_COPIES] = { "device_copies", "transfers", true },
+    [FINDING_OTHER_COPIES] = { "other_copies", "transfers", true },
     [FINDING_FIRST_USE] = { "first_use", "gaps", true },
     [FINDING_ALLOCATION] = { "allocation", "memory", true },
     [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", false },

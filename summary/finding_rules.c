@@ -58,6 +58,25 @@ static bool is_copy_within(const struct trace *trace, event_id e)
     return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOD;
 }
 
+/*
+ * Between devices, of memory that the file does not tell, or of a direction that it does not: XLA's asynchronous copies, of which
+ * the core waits in copy-done; what runs meanwhile, in async-copy, takes no time of its own.
+ */
+static bool is_other_copy(const struct trace *trace, event_id e)
+{
+    const char *name = trace_name(trace, e);
+    if (trace->kind[e] != EVENT_MEMCPY || strncmp(name, "async-", strlen("async-")) == 0)
+        return false;
+    struct copy_kind kind = copy_kind_with(copy_kind_of(name), trace_arg_text(trace, ARG_COPY_MEMORY, e));
+    return kind.direction == COPY_UNKNOWN || kind.direction == COPY_PTOP ||
+           (kind.direction == COPY_HTOD && kind.memory != MEMORY_PAGEABLE && kind.memory != MEMORY_PINNED);
+}
+
+static bool is_known_copy(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction != COPY_UNKNOWN;
+}
+
 static bool is_communication(const struct trace *trace, event_id e)
 {
     return trace->kind[e] == EVENT_KERNEL ? kernel_is_communication(trace_name(trace, e))
@@ -305,7 +324,7 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
         return;
     }
     const char *name = names_text(pricing->trace->names, place.name);
-    if (finding.edit.kind == EDIT_SCALE) {
+    if (finding.edit.kind == EDIT_SCALE && !finding.edit.pattern) {
         const char *pattern = finding_pattern(pricing, as_text(name));
         finding.edit.pattern = pattern;
         finding.edit.pattern_len = strlen(pattern);
@@ -313,6 +332,31 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
     finding_offer(pricing, rule,
                   (struct offer){
                       .finding = finding, .subject = subject, .complete = complete_copies, .place = place });
+}
+
+/* Such copies are rare: where there are none, that is not said. */
+static void look_at_other_copies(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    const struct place place = place_find(trace, is_other_copy);
+    if (place.longest == EVENT_NONE)
+        return;
+    struct priced_finding finding = { .title = as_text("copies to the device"),
+                                      .advice = as_text(trace_advice(trace, ADVICE_COPY_AHEAD)),
+                                      .edit = { .kind = EDIT_SCALE, .target = TARGET_COPY } };
+    enum copy_direction direction = copy_kind_of(names_text(trace->names, place.name)).direction;
+    if (direction == COPY_PTOP)
+        finding.title = as_text("copies between devices");
+    if (direction == COPY_UNKNOWN) {
+        finding.title = as_text("copies whose direction is not recorded");
+        finding.advice = as_text(trace_advice(trace, ADVICE_COPY_EARLIER));
+        /* What waits for a copy has a name of its own, so all go, unless others are among them. */
+        if (place_find(trace, is_known_copy).longest == EVENT_NONE) {
+            finding.edit.pattern = ".";
+            finding.edit.pattern_len = 1;
+        }
+    }
+    look_at_copies_of(pricing, FINDING_OTHER_COPIES, is_other_copy, finding, "other copies");
 }
 
 static void look_at_copies(struct pricing *pricing)
@@ -346,6 +390,7 @@ static void look_at_copies(struct pricing *pricing)
                                  .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
                                  .edit = without },
         "copies within devices");
+    look_at_other_copies(pricing);
 }
 
 /* A rule whose place is idle time of devices for some causes. */

@@ -66,6 +66,11 @@ static void draw_device_copies(bool wrong, int64_t us, int64_t n)
     draw_two_operations(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
 }
 
+static void draw_copies_between_devices(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_operations(wrong, "gpu_memcpy", "Memcpy PtoP (Device -> Device)", us, n);
+}
+
 static void draw_pinned_copies(bool wrong, int64_t us, int64_t n)
 {
     draw_two_operations(wrong, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", us, n);
@@ -237,6 +242,7 @@ static const struct price_case {
     { FINDING_PINNED_COPIES, draw_pinned_copies, 300, .advice = "prefetch" },
     { FINDING_COPIES_TO_HOST, draw_download, 378, .advice = "reduce on the device" },
     { FINDING_DEVICE_COPIES, draw_device_copies, 300, .advice = "contiguous()" },
+    { FINDING_OTHER_COPIES, draw_copies_between_devices, 300, .advice = "while the device computes" },
     { FINDING_FIRST_USE, draw_first_use, 300 },
     { FINDING_ALLOCATION, draw_allocation, 300, .advice = "keep shapes constant" },
     { FINDING_ALLOCATION, draw_pinning, 300, .advice = "pin memory once" },
