@@ -124,7 +124,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
-        if (good && part.trace && timeline && !*timeline)
+        if (good && part.trace && timeline && i == 0)
             *timeline = make_timeline(part.trace, of);
         if (!good)
             tpa_in_file(err, found->paths[of][i]);

@@ -34,7 +34,8 @@ struct sides_options {
     struct measure_options measure;
     bool strip_dirs;                /* Python profiles name files without their directories */
     struct work_tree *const *trees; /* one per side, to which its traces are added; NULL: none */
-    struct timeline **timelines;    /* one per side, set to that of its first trace; NULL: none is wanted */
+    struct timeline *
+        *timelines; /* one per side, set to that of its first file, or left NULL; NULL: none is wanted */
 };
 
 /*

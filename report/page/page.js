@@ -166,7 +166,7 @@ function themeColors() {
 function shortName(name, fits) {
     if (name.length <= fits)
         return name;
-    const [, size, path, rest] = name.match(/^([\d.]+ [KMGT]?B )?((?:[^\s:<>()]*\/)+)([^\/]+\.\w+[:(].*)$/s) || [];
+    const [, size, path, rest] = name.match(/^([\d.]+ [KMGT]?B )?((?:[^\s:<>()\/]*\/)+)([^\/]+\.\w+[:(].*)$/s) || [];
     const short = path ? `${size || ""}${rest}` : name;
     return short.length > fits ? `${short.slice(0, fits - 1)}\u2026` : short;
 }
@@ -425,9 +425,18 @@ function readData(id) {
     return JSON.parse(document.getElementById(id).textContent);
 }
 
+/* TEXT of an address as it was before it was encoded; as it stands if it is cut or was never encoded: "100%". */
+function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
 /* The row that the address names is shown, be it folded away or filtered out. */
 function showTarget() {
-    const row = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+    const row = location.hash ? document.getElementById(decoded(location.hash.slice(1))) : null;
     if (!row || row.tagName !== "TR")
         return;
     row.classList.remove("more", "out");

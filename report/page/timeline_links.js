@@ -30,13 +30,13 @@ function followHash() {
 function follow(all) {
     const [address, row] = all.split("@");
     if (address.startsWith("call=") && flames.length)
-        chooseCall(flames[0], decodeURIComponent(address.slice(5)));
+        chooseCall(flames[0], decoded(address.slice(5)));
     const [, number, words] = address.match(/^(?:(\d+)\.)?((?:e|t|m|find)=.*)$/) || [];
     const view = timelines[(number || 1) - 1];
     if (!view || !words)
         return;
     view.origin = row || "";
-    const [value, ...more] = words.slice(words.indexOf("=") + 1).split(",").map(decodeURIComponent);
+    const [value, ...more] = words.slice(words.indexOf("=") + 1).split(",").map(decoded);
     if (words.startsWith("e=") && Number(value) < view.recording.spans.count)
         view.choose(Number(value), true);
     if (words.startsWith("t=")) {
@@ -121,7 +121,12 @@ let rowsByKey = null;
 /* Rows of the tables, and findings, by each name in them, of long names the whole, and by their place: "#t=1000,500". */
 function findRows() {
     rowsByKey = new Map();
-    const add = (key, row) => rowsByKey.set(key, [...(rowsByKey.get(key) || []), row]);
+    const add = (key, row) => {
+        const rows = rowsByKey.get(key) || [];
+        if (rows[rows.length - 1] !== row) /* several of its cells may have one text */
+            rows.push(row);
+        rowsByKey.set(key, rows);
+    };
     for (const card of document.querySelectorAll(".findings li[data-place]"))
         for (const key of [card.dataset.place, ...[...card.querySelectorAll("a")].map((made) => made.getAttribute("href").split("@")[0])])
             add(key, card);
@@ -162,7 +167,8 @@ function addRows(view, panel, ...keys) {
         for (const [box, rows] of own)
             found.set(box, found.get(box) || rows);
     }
-    const origin = view && view.origin ? document.getElementById(view.origin) : null, own = origin && (origin.closest(".table") || origin);
+    const led = view && view.origin ? document.getElementById(view.origin) : null, origin = led && led.matches("tr, li") ? led : null;
+    const own = origin && (origin.closest(".table") || origin);
     const lists = [...found].filter(([box]) => box !== own).map(([, rows]) => rows);
     if (origin)
         lists.unshift([origin, ...(found.get(own) || []).filter((row) => row !== origin)]);
@@ -234,10 +240,15 @@ function stretchOf(recording, title, rank, device) {
     return best[1] ? placeOf(...best.map((bin) => Math.round(bin / bins * recording.length))) : "";
 }
 
-/* Names of events, and which events have them; of a snapshot, the first of each line of code; the longest work of each lane. */
+/*
+ * Names of events, and which events have them; of a snapshot, the first of each line of code; the longest work of each lane; what
+ * communicates; the process group in each of the details and its description. Each row is looked up in these, not among all events.
+ */
 function indexNames(recording) {
-    const { spans } = recording, names = new Map(), lines = new Map(), longest = recording.lanes.map(() => -1);
+    const { spans } = recording, names = new Map(), lines = new Map(), longest = recording.lanes.map(() => -1), communication = [];
     for (let i = 0; i < spans.count; i++) {
+        if (recording.kinds.length && isKind(recording, i, "communication"))
+            communication.push(i);
         const name = recording.nameOf(i), list = names.get(name);
         if (list)
             list.push(i);
@@ -250,7 +261,8 @@ function indexNames(recording) {
         const line = name.replace(/^\S+ \S+ /, "");
         lines.set(line, lines.get(line) || name);
     }
-    return { names, lines, longest };
+    const groups = recording.data.details.map((detail) => [/^Group: (.*)$/m, /^Description of the group: (.*)$/m].map((line) => (detail.match(line) || [])[1]));
+    return { names, lines, longest, communication, groups };
 }
 
 /* The address in the timeline of what is called NAME: an event, idle time of a cause, a module, steps; "" if there is none. */
@@ -421,11 +433,13 @@ function linkColumns(view) {
     const chart = document.querySelector("svg.columns"), bars = chart ? [...chart.querySelectorAll("rect[data-at]")] : [];
     if (!bars.length)
         return;
+    const [, rank] = chart.parentElement.querySelector("figcaption").textContent.match(/, rank (\d+)$/) || [];
+    const { files } = view.recording, file = files.find((of) => of.rank === Number(rank)) || files[0];
     chart.style.cursor = "pointer";
     chart.addEventListener("click", (event) => {
         const box = chart.getBoundingClientRect(), at = Math.floor((event.clientX - box.left) / box.width * bars.length);
         const [start, length] = bars[Math.max(0, Math.min(at, bars.length - 1))].dataset.at.split(",").map(Number);
-        location.hash = placeOf(Math.round(start + view.recording.files[0].at), Math.max(1, length));
+        location.hash = placeOf(Math.round(start + file.at), Math.max(1, length));
     });
 }
 

@@ -21,20 +21,16 @@ function detailOf(recording, i, key) {
 }
 
 /* The longest collective of the process group that TEXT begins with, or whose groups are for this. */
-function collectiveOfGroup(recording, text) {
-    const isOf = recording.data.details.map((detail) => {
-        const [group, description] = ["Group", "Description of the group"].map((key) => (detail.match(new RegExp(`^${key}: (.*)$`, "m")) || [])[1]);
-        return description === text || (group && nameIn([group], text) !== "");
-    });
-    return longestThat(recording, (i) => isOf[recording.spans.detail[i]]);
+function collectiveOfGroup(recording, index, text) {
+    const isOf = index.groups.map(([group, description]) => description === text || (group && nameIn([group], text) !== ""));
+    const longest = longestOf(recording, index.communication.filter((i) => isOf[recording.spans.detail[i]]));
+    return longest < 0 ? "" : `#e=${longest}`;
 }
 
 /* The NUMBERth collective of a sort on a rank and device; else the longest communication there. */
-function collectiveNumbered(recording, sort, number, rank, device) {
-    const plain = (text) => text.toLowerCase().replace(/[^a-z]/g, ""), { start } = recording.spans, list = [];
-    for (let i = 0; i < recording.spans.count; i++)
-        if (isKind(recording, i, "communication") && isAt(recording, i, rank, device))
-            list.push(i);
+function collectiveNumbered(recording, index, sort, number, rank, device) {
+    const plain = (text) => text.toLowerCase().replace(/[^a-z]/g, ""), { start } = recording.spans;
+    const list = index.communication.filter((i) => isAt(recording, i, rank, device));
     const own = list.filter((i) => plain(detailOf(recording, i, "Collective") || recording.nameOf(i)).includes(plain(sort)))
         .sort((a, b) => start[a] - start[b]);
     const found = own[number - 1] === undefined ? longestOf(recording, list) : own[number - 1];
@@ -82,20 +78,28 @@ function peakOfSeries(recording) {
     return most ? placeOf(Math.round(best[0] / best[1] * recording.length), Math.ceil(recording.length / best[1])) : "";
 }
 
-/* Names with "*" for numbers, "ProfilerStep#*": the longest of them. */
-function longestLike(recording, pattern) {
-    const words = new RegExp(`^${pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
-    const fits = recording.names.map((name) => words.test(name));
-    return longestThat(recording, (i) => fits[recording.spans.name[i]]);
+/* NAME with "*" for each number; unless ALL, digits behind a letter are part of a word. As the rows of latencies and steps have it. */
+function withStars(name, all) {
+    return name.replace(/[a-zA-Z]?\d+/g, (run) => all || /^\d/.test(run) ? run.replace(/\d+/, "*") : run).replace(/^ProfilerStep#\*$/, "ProfilerStep*");
 }
 
-/* Steps of servers are annotations that count the tokens of both phases: "execute_context_1(888)_generation_0(0)". */
+/* Is NAME of a step that serves requests in PHASE? Annotations count the tokens of both: "execute_context_1(888)_generation_0(0)". */
+function isOfPhase(name, phase) {
+    const found = name.match(/(?:context|prefill|extend)\D*(\d+)?.*?(?:generation|decode)_?(\d+)?/i);
+    const phases = found ? (Number(found[1]) ? "prefill" : "") + (Number(found[2]) ? "decode" : "") : name.toLowerCase();
+    return phase === "mixed" ? phases === "prefilldecode" : phases.includes(phase);
+}
+
+/* The longest event that OWN, "request *", stands for; of steps that serve requests, "execute_context_*(*) (mixed)", in its phase. */
+function longestLike(recording, own) {
+    const [, steps, phase] = own.match(/^(.*) \((prefill|decode|mixed|diffusion)\)$/s) || [];
+    const fits = recording.names.map((name) => withStars(name, false) === own || (phase && withStars(name, true) === steps && isOfPhase(name, phase)));
+    return fits.includes(true) ? longestThat(recording, (i) => fits[recording.spans.name[i]]) : "";
+}
+
+/* The longest step that serves requests in PHASE. */
 function servingStep(recording, phase) {
-    const fits = recording.names.map((name) => {
-        const found = name.match(/(?:context|prefill|extend)\D*(\d+)?.*?(?:generation|decode)_?(\d+)?/i);
-        const phases = found ? (Number(found[1]) ? "prefill" : "") + (Number(found[2]) ? "decode" : "") : name.toLowerCase();
-        return phase === "mixed" ? phases === "prefilldecode" : phases.includes(phase);
-    });
+    const fits = recording.names.map((name) => isOfPhase(name, phase));
     return longestThat(recording, (i) => recording.kinds[recording.spans.kind[i]].title === "annotations" && fits[recording.spans.name[i]]);
 }
 
@@ -115,9 +119,9 @@ function workOfHost(recording, index, host) {
 function placeOfOther(recording, index, key, row, cellOf) {
     const text = (of) => cellOf(of) ? textOf(cellOf(of)) : "", own = textOf(namingCell(row));
     const places = {
-        groups: () => collectiveOfGroup(recording, text("group")),
-        links: () => collectiveOfGroup(recording, text("group")),
-        lateness: () => collectiveNumbered(recording, text("collective"), Number(text("number")), siteOf(cellOf("last")), siteOf(cellOf("rank_device"))),
+        groups: () => collectiveOfGroup(recording, index, text("group")),
+        links: () => collectiveOfGroup(recording, index, text("group")),
+        lateness: () => collectiveNumbered(recording, index, text("collective"), Number(text("number")), siteOf(cellOf("last")), siteOf(cellOf("rank_device"))),
         hosts: () => workOfHost(recording, index, text("host")),
         steps: () => placeOf(0, recording.length),
         phases: () => servingStep(recording, text("phase")),

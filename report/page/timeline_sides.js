@@ -31,7 +31,7 @@ function placeOnSide(view, index, box, row, cellOf) {
     }
     const other = cellOf(side === "before" ? "old_name" : "after"); /* of what was renamed */
     const name = other && !other.classList.contains("n") && textOf(other) !== "-" ? textOf(other) : own;
-    return addressOf(recording, index, name) || placeOfFigure(recording, index, own);
+    return addressOf(recording, index, name) || (["head", "memory"].includes(box.dataset.key) ? placeOfFigure(recording, index, own) : "");
 }
 
 function linkSide(view, at, address, row) {
