@@ -67,15 +67,18 @@ static void cut_list(struct gaps_query *query)
     query->cut = most && query->listed.count == most;
 }
 
-/* A list that is cut now and then takes little memory, and few gaps are added to it later. */
+/*
+ * A list that is cut now and then takes little memory, and few gaps are added to it later. It is cut when it is twice as long as
+ * wanted, so that gaps that grow take no more sorting than others.
+ */
 static void list_gap(struct gaps_query *query, const struct gap *gap)
 {
-    enum { BEYOND = 1000 };
+    enum { SHORT = 1000 }; /* not worth a cut */
     size_t most = query->options->most_gaps;
     if (query->cut && compare_gaps(gap, &query->listed.at[most - 1]) > 0)
         return;
     *VEC_PUSH(&query->listed) = *gap;
-    if (most && query->listed.count > most && query->listed.count - most >= BEYOND)
+    if (most && query->listed.count >= SHORT && query->listed.count / 2 >= most)
         cut_list(query);
 }
 

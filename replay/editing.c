@@ -2,6 +2,7 @@
 #include "replay/editing.h"
 
 #include "analyze/selection.h"
+#include "trace/builder.h"
 
 bool *editing_names(const struct editing *editing, struct tpa_error *err)
 {
@@ -38,6 +39,27 @@ void editing_scale_work(const struct editing *editing, size_t i, double factor)
     factors_scale(&editing->changes->work, i, factor);
     editing->effect->time_ns += trace_dur_ns(editing->trace, editing->graph->gpu->event[i]);
     editing->effect->count++;
+}
+
+bool editing_fits(const struct editing *editing, struct tpa_error *err)
+{
+    const struct replay_graph *graph = editing->graph;
+    const double most_ns = (double)TRACE_LATEST_NS, ns_per_year = 365.25 * 86400e9;
+    double sum_ns = 0;
+    for (moment_id m = 1; m < graph->host_count; m++) /* between spans, too */
+        if (factors_get(&editing->changes->piece, m) > 1 &&
+            replay_moment_ns(graph, m) > replay_moment_ns(graph, m - 1))
+            sum_ns += (double)factors_get(&editing->changes->piece, m) *
+                      (double)(replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1));
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        if (factors_get(&editing->changes->work, i) > 1)
+            sum_ns += (double)factors_get(&editing->changes->work, i) *
+                      (double)trace_dur_ns(editing->trace, graph->gpu->event[i]);
+    if (sum_ns <= most_ns)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "what is scaled would take %.3g years, expected at most %.0f",
+             sum_ns / ns_per_year, most_ns / ns_per_year);
+    return tpa_hint(err, "use a smaller factor");
 }
 
 bool editing_holds(const struct editing *editing, const struct intervals *ranges, event_id call)

@@ -29,6 +29,9 @@ bool editing_piece_is_own(const struct replay_graph *graph, moment_id m);
 void editing_scale_piece(const struct editing *editing, moment_id m, double factor);
 void editing_scale_work(const struct editing *editing, size_t i, double factor);
 
+/* Is all that takes longer now, added up, no longer than times may be (TRACE_LATEST_NS)? False and ERR: it is. */
+bool editing_fits(const struct editing *editing, struct tpa_error *err);
+
 /* Does CALL's event lie in the ranges of its thread? RANGES is by thread of the graph. */
 bool editing_holds(const struct editing *editing, const struct intervals *ranges, event_id call);
 

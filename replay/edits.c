@@ -10,7 +10,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     const struct replay_graph *graph = changes->graph;
     struct editing editing = { edit, graph, graph->trace, changes, effect };
     switch (edit->kind) {
-    case EDIT_SCALE: return edit_scale(&editing, err);
+    case EDIT_SCALE: return edit_scale(&editing, err) && (edit->factor <= 1 || editing_fits(&editing, err));
     case EDIT_NO_SYNC: return edit_no_sync(&editing, err);
     case EDIT_NO_DATA_WAIT: edit_no_data_wait(&editing); break;
     case EDIT_PINNED_COPIES: edit_pinned_copies(&editing); break;
@@ -20,7 +20,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     case EDIT_AT_PEAK: edit_at_peak(&editing); break;
     case EDIT_FUSE: edit_fuse(&editing); break;
     case EDIT_OVERLAP_COMM: edit_overlap_comm(&editing); break;
-    case EDIT_COMM_BANDWIDTH: edit_comm_bandwidth(&editing); break;
+    case EDIT_COMM_BANDWIDTH: edit_comm_bandwidth(&editing); return editing_fits(&editing, err);
     case EDIT_RANKS_LIKE_MEDIAN: edit_ranks_like_median(&editing, false); break;
     case EDIT_GPUS_LIKE_MEDIAN: edit_ranks_like_median(&editing, true); break;
     case EDIT_KINDS: break;

@@ -8,6 +8,7 @@
  */
 #include "replay/graph_maker.h"
 
+#include "base/runs.h"
 #include "base/search.h"
 #include "facts/call_names.h"
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool is_launch(const struct graph_maker *maker, size_t work)
     return call != EVENT_NONE && maker->call_sorts[maker->graph->trace->name[call]] == CALL_LAUNCH;
 }
 
-/* What a launching call takes that does not wait: the tenth percentile, as most may wait. */
+/* What a launching call takes that does not wait: the tenth percentile, as most may wait. 1 at least, as 0 is for not asked yet. */
 static int64_t usual_launch(const struct graph_maker *maker)
 {
     const struct replay_graph *graph = maker->graph;
@@ -44,7 +45,7 @@ static int64_t usual_launch(const struct graph_maker *maker)
         usual_ns = durations.at[durations.count / 10];
     }
     VEC_FREE(&durations);
-    return usual_ns;
+    return usual_ns > 0 ? usual_ns : 1;
 }
 
 static int64_t start_of(const struct replay_graph *graph, size_t work)
@@ -120,29 +121,54 @@ static event_id call_around(const struct graph_maker *maker, event_id e)
                : EVENT_NONE;
 }
 
+/* Work of a process. */
+struct ended {
+    uint32_t process, work;
+};
+
+/* All work, process by process, by its end; of equal ends that of the first device last. */
+struct ended_list {
+    VEC_OF(struct ended);
+};
+
+static bool ends_after(const void *context, const void *left, const void *right)
+{
+    const struct replay_graph *graph = context;
+    const struct ended *a = left, *b = right;
+    return a->process != b->process ? a->process > b->process
+                                    : end_of(graph, a->work) > end_of(graph, b->work);
+}
+
+static void list_ends(const struct graph_maker *maker, struct ended_list *ends)
+{
+    const struct gpu_events *gpu = maker->graph->gpu;
+    for (size_t d = gpu->device_count; d-- > 0;) {
+        const struct gpu_device *device = &gpu->devices[d];
+        size_t process = device->count ? attribution_process(maker->launches, gpu->event[device->first]) : 0;
+        for (size_t i = device->first; i < device->first + device->count; i++)
+            *VEC_PUSH(ends) = (struct ended){ (uint32_t)process, (uint32_t)i };
+    }
+    runs_sort(ends->at, ends->count, sizeof *ends->at, ends_after, maker->graph);
+}
+
 /* The overhead E says that a call waited for room: until the work of its process that ended last meanwhile. False: not which call. */
-static bool take_record(struct graph_maker *maker, event_id e)
+static bool take_record(struct graph_maker *maker, struct ended_list *ends, event_id e)
 {
     struct replay_graph *graph = maker->graph;
-    const struct gpu_events *gpu = graph->gpu;
     event_id call = call_around(maker, e);
     if (call == EVENT_NONE)
         return false;
-    int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, e);
-    size_t ended = SIZE_MAX;
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        size_t first = gpu->devices[d].first;
-        if (gpu->devices[d].count == 0 || attribution_process(maker->launches, gpu->event[first]) !=
-                                              attribution_process(maker->launches, call))
-            continue;
-        size_t of_device = last_ended(graph, first, first + gpu->devices[d].count, start_ns, end_ns);
-        if (ended == SIZE_MAX || (of_device != SIZE_MAX && end_of(graph, of_device) > end_of(graph, ended)))
-            ended = of_device;
-    }
-    if (graph->usual_launch_ns == 0)
+    if (ends->count == 0) {
+        list_ends(maker, ends);
         graph->usual_launch_ns = usual_launch(maker);
-    if (ended != SIZE_MAX)
-        add_room(maker, call, replay_event_end(graph, call), ended);
+    }
+    int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, e);
+    size_t process = attribution_process(maker->launches, call), i;
+    SEARCH(i, ends->count,
+           ends->at[i].process < process ||
+               (ends->at[i].process == process && end_of(graph, ends->at[i].work) <= end_ns));
+    if (i > 0 && ends->at[i - 1].process == process && end_of(graph, ends->at[i - 1].work) > start_ns)
+        add_room(maker, call, replay_event_end(graph, call), ends->at[i - 1].work);
     return true;
 }
 
@@ -151,15 +177,17 @@ void graph_add_full_queues(struct graph_maker *maker)
     const struct replay_graph *graph = maker->graph;
     const struct trace *trace = graph->trace;
     const struct gpu_events *gpu = graph->gpu;
+    struct ended_list ends = { 0 }; /* empty before there is a record */
     bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
-    for (event_id e = 0; e < trace->event_count; e++)
+    for (event_id e = 0; e < trace->event_count && gpu->count > 0; e++)
         if (trace->kind[e] == EVENT_OVERHEAD && overhead_is_full_queue(trace_name(trace, e)) &&
-            take_record(maker, e))
+            take_record(maker, &ends, e))
             has_records[file_of(graph, e)] = true;
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
         for (size_t i = device->first; i < device->first + device->count && !has_records[device->file]; i++)
             look_at(maker, device->first, i);
     }
+    VEC_FREE(&ends);
     free(has_records);
 }

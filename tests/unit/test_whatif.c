@@ -236,6 +236,26 @@ static void a_recorded_wait_for_room_is_one(void **state)
     trace_free(trace);
 }
 
+/* Three kernels of a day each may take a thousand times as long, 8 years, but not a million times. */
+static void what_is_scaled_fits_into_64_bits(void **state)
+{
+    (void)state;
+    const int64_t day_ns = 86400 * INT64_C(1000000000);
+    draw_begin(&wants);
+    for (int64_t i = 0; i < 3; i++) {
+        draw_call("cudaLaunchKernel", 1, 10000 * i, 5000, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 10000 + day_ns * i, day_ns, i + 1);
+    }
+    struct trace *trace = draw_end();
+    assert_int_equal(then_scaled(trace, "kernel:gemm=1000"), 3000 * day_ns + 10000);
+    struct edit longer;
+    struct tpa_error err = { 0 };
+    assert_true(edit_parse_scale("kernel:gemm=1000000", &longer, &err));
+    assert_null(whatif_open(replay_graph_of(trace), &longer, 1, true, &err));
+    assert_string_equal(err.message, "what is scaled would take 8.21e+03 years, expected at most 73");
+    trace_free(trace);
+}
+
 /*
  * In us: a kernel, 10-110, which waits for pages of managed memory to come, 50-52 and 100-102. In half its time it ends at 60, and the wait
  * for it at 65. Nobody launched these copies, and a replay does not know when they would come: they do not count.
@@ -1120,6 +1140,7 @@ int main(void)
         cmocka_unit_test(a_launch_waits_for_room_in_the_queue),
         cmocka_unit_test(a_recorded_wait_for_room_is_one),
         cmocka_unit_test(pages_of_managed_memory_are_not_the_end),
+        cmocka_unit_test(what_is_scaled_fits_into_64_bits),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_wait_goes_with_the_wait_in_it),
         cmocka_unit_test(a_kernel_waits_for_the_end_of_a_late_launch),
