@@ -59,13 +59,16 @@ static bool is_copy_within(const struct trace *trace, event_id e)
 }
 
 /*
- * Between devices, of memory that the file does not tell, or of a direction that it does not: XLA's asynchronous copies, of which
- * the core waits in copy-done; what runs meanwhile, in async-copy, takes no time of its own.
+ * Copies between devices, copies to a device from host memory of a kind that is not recorded, and copies whose direction is not
+ * recorded. XLA's asynchronous copies are of the last kind: the core waits for them in copy-done. The event async-copy, which
+ * lasts as long as the transfer, is left out, as the core computes meanwhile.
  */
 static bool is_other_copy(const struct trace *trace, event_id e)
 {
+    if (trace->kind[e] != EVENT_MEMCPY)
+        return false;
     const char *name = trace_name(trace, e);
-    if (trace->kind[e] != EVENT_MEMCPY || strncmp(name, "async-", strlen("async-")) == 0)
+    if (strncmp(name, "async-", strlen("async-")) == 0)
         return false;
     struct copy_kind kind = copy_kind_with(copy_kind_of(name), trace_arg_text(trace, ARG_COPY_MEMORY, e));
     return kind.direction == COPY_UNKNOWN || kind.direction == COPY_PTOP ||
@@ -334,7 +337,7 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
                       .finding = finding, .subject = subject, .complete = complete_copies, .place = place });
 }
 
-/* Such copies are rare: where there are none, that is not said. */
+/* A trace without such copies does not list the rule as one that found nothing: few traces have them. */
 static void look_at_other_copies(struct pricing *pricing)
 {
     const struct trace *trace = pricing->trace;

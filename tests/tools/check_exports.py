@@ -228,7 +228,7 @@ def check_sums(trace, what, wanted, rows, name_of, unit="ns"):
     """Rows of a report against figures with the same names; medians and deviations have one decimal."""
     left = list(rows)
     nameless = [figures for figures in wanted if not figures["name"]]
-    if len(nameless) > 1:  # tpa does not tell a missing name from an empty one
+    if len(nameless) > 1:  # to tpa a missing name and an empty one are the same
         wanted = [figures for figures in wanted if figures["name"]]
         (row,) = [row for row in left if name_of(row) == ""]
         left.remove(row)
