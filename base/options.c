@@ -102,7 +102,7 @@ static bool parse_size(const struct opt *opt, const char *text, void *field)
 static void show_size(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
-    if (*(const int64_t *)field != 0)
+    if (*(const int64_t *)field > 0) /* below 0: not given */
         quantity_show_size(out, *(const int64_t *)field);
 }
 

@@ -15,9 +15,9 @@ struct whatif_args {
     struct load_args load;
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
-    int64_t comm_bandwidth; /* 0: not given */
+    int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
-    double at_peak; /* 0: not given */
+    double at_peak; /* below 0: not given */
     bool fuse;
     const char *sweep, *gate;
     int to;
@@ -25,6 +25,8 @@ struct whatif_args {
 };
 
 static const struct whatif_args whatif_defaults = {
+    .at_peak = -1,
+    .comm_bandwidth = -1,
     .load = LOAD_DEFAULTS,
     .output = { .limit = ANALYSIS_LIMIT_DEFAULT },
 };
@@ -112,6 +114,10 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_NO_SYNC,
                                           .pattern = args->syncs.at[i],
                                           .pattern_len = strlen(args->syncs.at[i]) };
+    if (args->at_peak == 0)
+        return tpa_fail(err, TPA_NOWHERE, "--at-peak takes a share above 0, such as 20%%");
+    if (args->comm_bandwidth == 0)
+        return tpa_fail(err, TPA_NOWHERE, "--comm-bandwidth takes at least 1 byte a second, such as 100GB");
     add_edit(edits, args->no_data_wait, EDIT_NO_DATA_WAIT);
     add_edit(edits, args->pinned_copies, EDIT_PINNED_COPIES);
     add_edit(edits, args->cuda_graph, EDIT_CUDA_GRAPH);
@@ -319,7 +325,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     bool fine = collect_edits(args, &request.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &request.gate, err));
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
-                                      : args->comm_bandwidth || args->at_peak > 0 || args->fuse
+                                      : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
