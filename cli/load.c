@@ -165,6 +165,7 @@ void load_gather_notices(struct result *result)
                 .text = arena_printf(&result->arena, "%s (%zu files, first %s)", notice.text, alike[id].files,
                                      notice.file),
                 .offset = TPA_NOWHERE,
+                .lacks = notice.lacks,
             };
         }
         result->notices.at[kept++] = notice;
