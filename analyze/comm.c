@@ -549,7 +549,7 @@ const struct analysis analysis_comm = {
     },
     .wants = &comm_wants,
     .needs = FEATURE_COLLECTIVES,
-    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP) | BY(OP) | BY(KERNEL),
+    .dimensions = BY(RANK) | BY(CYCLE) | BY(DEVICE) | BY(STREAM) | BY(STEP) | BY(OP) | BY(KERNEL),
     .by_default = COMM_BY_DEFAULT,
     .own_words = own_words,
     .by_help = "what makes a row; collective,library,group,dtype,size when not given",

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cli/analysis.h"
 #include "cli/output_tables.h"
+#include "derive/file_set.h"
 #include <assert.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -152,7 +153,8 @@ static void add_rank_notice(const struct analysis *analysis, const struct analys
     size_t files = 0;
     for (uint32_t file = 0; file < trace->file_count; file++)
         files += !query->selection->files || query->selection->files[file];
-    if (files > 1 && analysis->dimensions & BY(RANK) && !group_is_below_rank(query->by))
+    if (files > 1 && file_set_of(trace)->ranks > 1 && analysis->dimensions & BY(RANK) &&
+        !group_is_below_rank(query->by))
         result_add_notice(result, "ranks_added_up", (int64_t)files, NULL, TPA_NOWHERE,
                           "rows add up %zu files; --by with rank keeps them apart", files);
 }

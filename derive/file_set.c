@@ -123,6 +123,13 @@ static const struct track **main_tracks(const struct trace *trace)
     return main;
 }
 
+const struct track *file_set_process(const struct trace *trace, uint32_t file)
+{
+    const struct track **main = main_tracks(trace), *track = main[file];
+    free(main);
+    return track;
+}
+
 static void read_steps(const struct trace *trace, struct record *by_file)
 {
     const struct step_list *steps = step_list_of(trace);

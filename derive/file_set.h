@@ -46,7 +46,8 @@ struct set_file {
     uint32_t cycle;   /* place in time among the recordings of its process, from 0 */
     uint32_t
         round; /* recordings of a job that ran at the same time have one; the cycle, if clocks do not tell */
-    int64_t number; /* of its rank: as recorded, else RANK; RANK for all if two jobs have a rank of one number */
+    int64_t
+        number; /* of its rank: as recorded, else RANK; RANK for all if two jobs have a rank of one number */
 };
 
 struct file_set {
@@ -60,6 +61,9 @@ struct file_set {
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
 const struct file_set *file_set_of(const struct trace *trace);
+
+/* A track of the process of FILE that has the most events on its threads; NULL if there are none. Borrowed. */
+const struct track *file_set_process(const struct trace *trace, uint32_t file);
 
 /* Does a rank have several recordings? */
 bool file_set_has_cycles(const struct file_set *set);
