@@ -9,30 +9,30 @@
 #include <math.h>
 #include <string.h>
 
-const struct key rows_ascending_i64[] = { { MEMBER_I64, 0, false }, KEY_END };
-const struct key rows_ascending_u32[] = { { MEMBER_U32, 0, false }, KEY_END };
-const struct key rows_ascending_f64[] = { { MEMBER_F64, 0, false }, KEY_END };
-const struct key rows_ascending_text[] = { { MEMBER_TEXT, 0, false }, KEY_END };
+const struct key rows_ascending_i64[] = { { ROWS_I64, 0, false }, KEY_END };
+const struct key rows_ascending_u32[] = { { ROWS_U32, 0, false }, KEY_END };
+const struct key rows_ascending_f64[] = { { ROWS_F64, 0, false }, KEY_END };
+const struct key rows_ascending_text[] = { { ROWS_TEXT, 0, false }, KEY_END };
 
 #define SIGN (UINT64_C(1) << 63)
 
-static int64_t integer_at(const char *at, enum member_type type)
+static int64_t integer_at(const char *at, enum rows_type type)
 {
     switch (type) {
-    case MEMBER_U8: return *(const unsigned char *)at;
-    case MEMBER_U16: return *(const uint16_t *)(const void *)at;
-    case MEMBER_U32: return *(const uint32_t *)(const void *)at;
-    case MEMBER_I32: return *(const int32_t *)(const void *)at;
+    case ROWS_U8: return *(const unsigned char *)at;
+    case ROWS_U16: return *(const uint16_t *)(const void *)at;
+    case ROWS_U32: return *(const uint32_t *)(const void *)at;
+    case ROWS_I32: return *(const int32_t *)(const void *)at;
     default: return *(const int64_t *)(const void *)at;
     }
 }
 
 /* The number at AT as bits that sort, without a sign, as it does. */
-static uint64_t sorted_bits(const char *at, enum member_type type)
+static uint64_t sorted_bits(const char *at, enum rows_type type)
 {
-    if (type == MEMBER_U64)
+    if (type == ROWS_U64)
         return *(const uint64_t *)(const void *)at;
-    if (type != MEMBER_F64)
+    if (type != ROWS_F64)
         return order_key(integer_at(at, type));
     double value = *(const double *)(const void *)at;
     uint64_t bits;
@@ -43,9 +43,9 @@ static uint64_t sorted_bits(const char *at, enum member_type type)
     return bits & SIGN ? ~bits : bits | SIGN;
 }
 
-static int compare_members(const char *a, const char *b, enum member_type type)
+static int compare_members(const char *a, const char *b, enum rows_type type)
 {
-    if (type == MEMBER_TEXT) {
+    if (type == ROWS_TEXT) {
         const char *left = *(char *const *)(const void *)a, *right = *(char *const *)(const void *)b;
         return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
     }
@@ -111,6 +111,25 @@ static bool are_sorted(const char *items, size_t count, size_t size, const struc
     return true;
 }
 
+/* Move each item to its place, along the cycles of ORDER, which is changed: no copy of all items is needed. */
+static void permute(char *items, size_t size, uint32_t *order, size_t count)
+{
+    char *carried = mem_alloc(size);
+    for (uint32_t first = 0; first < count; first++) {
+        if (order[first] == first)
+            continue;
+        memcpy(carried, items + first * size, size);
+        uint32_t to = first;
+        for (uint32_t from; (from = order[to]) != first; to = from) {
+            memcpy(items + to * size, items + from * size, size);
+            order[to] = to;
+        }
+        memcpy(items + to * size, carried, size);
+        order[to] = to;
+    }
+    free(carried);
+}
+
 void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
 {
     enum { FEW = 200 }; /* below this, comparing is faster than counting digits */
@@ -119,17 +138,13 @@ void rows_sort(void *items, size_t count, size_t size, const struct key *keys)
     size_t key_count = 0;
     bool has_texts = false;
     for (; keys[key_count].type; key_count++)
-        has_texts = has_texts || keys[key_count].type == MEMBER_TEXT;
+        has_texts = has_texts || keys[key_count].type == ROWS_TEXT;
     uint32_t *order = order_open(count);
     if (has_texts || count < FEW)
         order_by_comparing(order, count, items, size, keys);
     else
         order_by_digits(order, count, items, size, keys, key_count);
-    char *sorted = mem_alloc(mem_times(count, size));
-    for (size_t i = 0; i < count; i++)
-        memcpy(sorted + i * size, (const char *)items + order[i] * size, size);
-    memcpy(items, sorted, count * size);
-    free(sorted);
+    permute(items, size, order, count);
     free(order);
 }
 
@@ -161,8 +176,7 @@ size_t rows_unique(void *items, size_t count, size_t size, const struct key *key
     return kept;
 }
 
-const void *rows_find(const void *items, size_t count, size_t size, const struct key *keys,
-                      const void *wanted)
+void *rows_find(const void *items, size_t count, size_t size, const struct key *keys, const void *wanted)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -172,14 +186,14 @@ const void *rows_find(const void *items, size_t count, size_t size, const struct
         else
             high = middle;
     }
-    const char *found = (const char *)items + low * size;
+    char *found = (char *)(uintptr_t)items + low * size;
     return low < count && rows_compare(found, wanted, keys) == 0 ? found : NULL;
 }
 
 /* The number at AT; ROWS_MISSING if it is missing. */
-static int64_t number_at(const char *at, enum member_type type)
+static int64_t number_at(const char *at, enum rows_type type)
 {
-    if (type != MEMBER_F64)
+    if (type != ROWS_F64)
         return integer_at(at, type);
     double value = *(const double *)(const void *)at;
     return isnan(value)       ? ROWS_MISSING
@@ -218,8 +232,8 @@ static int64_t fold_one(const struct fold *fold, const char *at, size_t count, s
 void rows_fold(void *row, const struct fold *folds, const void *items, size_t count, size_t size)
 {
     static const size_t sizes[] = {
-        [MEMBER_I64] = 8, [MEMBER_U64] = 8, [MEMBER_I32] = 4, [MEMBER_U32] = 4,
-        [MEMBER_U16] = 2, [MEMBER_U8] = 1,  [MEMBER_F64] = 8, [MEMBER_TEXT] = sizeof(char *)
+        [ROWS_I64] = 8, [ROWS_U64] = 8, [ROWS_I32] = 4, [ROWS_U32] = 4,
+        [ROWS_U16] = 2, [ROWS_U8] = 1,  [ROWS_F64] = 8, [ROWS_TEXT] = sizeof(char *)
     };
     for (; folds->op; folds++) {
         const char *from = (const char *)items + folds->from;

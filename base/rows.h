@@ -30,19 +30,10 @@
 
 #define ROWS_MISSING INT64_MIN
 
-enum member_type {
-    MEMBER_I64 = 1,
-    MEMBER_U64,
-    MEMBER_I32,
-    MEMBER_U32,
-    MEMBER_U16,
-    MEMBER_U8,
-    MEMBER_F64,
-    MEMBER_TEXT
-};
+enum rows_type { ROWS_I64 = 1, ROWS_U64, ROWS_I32, ROWS_U32, ROWS_U16, ROWS_U8, ROWS_F64, ROWS_TEXT };
 
 struct key {
-    enum member_type type; /* 0 ends a list */
+    enum rows_type type; /* 0 ends a list */
     size_t offset;
     bool descending;
 };
@@ -50,27 +41,27 @@ struct key {
 enum fold_op { FOLD_FIRST = 1, FOLD_COUNT, FOLD_SUM, FOLD_MEAN, FOLD_LEAST, FOLD_MOST };
 
 struct fold {
-    enum fold_op op;       /* 0 ends a list */
-    enum member_type type; /* of FROM; TO has the same for FOLD_FIRST, else it is an int64_t */
+    enum fold_op op;     /* 0 ends a list */
+    enum rows_type type; /* of FROM; TO has the same for FOLD_FIRST, else it is an int64_t */
     size_t to, from;
 };
 
 /* clang-format off */
-#define MEMBER_TYPE_OF(value) _Generic((value), int64_t : MEMBER_I64, uint64_t : MEMBER_U64, int32_t : MEMBER_I32, \
-    uint32_t : MEMBER_U32, uint16_t : MEMBER_U16, uint8_t : MEMBER_U8, bool : MEMBER_U8, double : MEMBER_F64, \
-    char * : MEMBER_TEXT, const char * : MEMBER_TEXT)
-#define MEMBER_TYPE(item, member) MEMBER_TYPE_OF(((item *)0)->member)
-#define ASC(item, member) { MEMBER_TYPE(item, member), offsetof(item, member), false }
-#define DESC(item, member) { MEMBER_TYPE(item, member), offsetof(item, member), true }
-#define KEY_END { (enum member_type)0, 0, false }
-#define FOLD(op, row, to, item, from) { op, MEMBER_TYPE(item, from), offsetof(row, to), offsetof(item, from) }
+#define ROWS_TYPE_OF(value) _Generic((value), int64_t : ROWS_I64, uint64_t : ROWS_U64, int32_t : ROWS_I32, \
+    uint32_t : ROWS_U32, uint16_t : ROWS_U16, uint8_t : ROWS_U8, bool : ROWS_U8, double : ROWS_F64, \
+    char * : ROWS_TEXT, const char * : ROWS_TEXT)
+#define ROWS_TYPE(item, member) ROWS_TYPE_OF(((item *)0)->member)
+#define ASC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), false }
+#define DESC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), true }
+#define KEY_END { (enum rows_type)0, 0, false }
+#define FOLD(op, row, to, item, from) { op, ROWS_TYPE(item, from), offsetof(row, to), offsetof(item, from) }
 #define FIRST_OF(row, to, item, from) FOLD(FOLD_FIRST, row, to, item, from)
 #define COUNT_OF(row, to, item, from) FOLD(FOLD_COUNT, row, to, item, from)
 #define SUM_OF(row, to, item, from) FOLD(FOLD_SUM, row, to, item, from)
 #define MEAN_OF(row, to, item, from) FOLD(FOLD_MEAN, row, to, item, from)
 #define LEAST_OF(row, to, item, from) FOLD(FOLD_LEAST, row, to, item, from)
 #define MOST_OF(row, to, item, from) FOLD(FOLD_MOST, row, to, item, from)
-#define FOLD_END { (enum fold_op)0, (enum member_type)0, 0, 0 }
+#define FOLD_END { (enum fold_op)0, (enum rows_type)0, 0, 0 }
 /* clang-format on */
 
 /* Keys of arrays of numbers or texts: their own value. */
@@ -108,8 +99,7 @@ size_t rows_count_groups(const void *items, size_t count, size_t size, const str
 size_t rows_unique(void *items, size_t count, size_t size, const struct key *keys);
 
 /* The first of COUNT items, sorted by KEYS, that equals WANTED in them; NULL if none does. */
-const void *rows_find(const void *items, size_t count, size_t size, const struct key *keys,
-                      const void *wanted);
+void *rows_find(const void *items, size_t count, size_t size, const struct key *keys, const void *wanted);
 
 /* Set the members of ROW that FOLDS name, from COUNT items of SIZE bytes. */
 void rows_fold(void *row, const struct fold *folds, const void *items, size_t count, size_t size);
