@@ -7,6 +7,7 @@
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "derive/file_set.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/advice.h"
@@ -499,6 +500,8 @@ static void comm_add_notices(const struct trace *trace, const struct comm *comm,
 static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)
 {
     struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
+    if (!file_set_check_job(query->trace, err))
+        return false;
     struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
     if (!comm)
         return false;

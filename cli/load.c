@@ -23,6 +23,7 @@ const struct opt_choice load_files_are[] = {
     [TRACE_FILES_AS_FOUND] = { "auto", "decided by evidence in the files: see tpa info", NULL },
     [TRACE_FILES_ARE_JOB] = { "job", "ranks of one job, and recordings of them one after the other", NULL },
     [TRACE_FILES_ARE_APART] = { "files", "separate runs", "runs" },
+    [TRACE_FILES_ARE_SIDES] = { "diff", "two sides to compare, for tpa report and tpa diff", NULL },
     { 0 },
 };
 
@@ -78,6 +79,10 @@ static bool link_graphs(const struct trace *trace, const struct load_args *args,
 bool load_each(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
                ingest_visit *visit, void *context, struct ingested *ingested, struct tpa_error *err)
 {
+    if (args->files_are == TRACE_FILES_ARE_SIDES) {
+        tpa_fail(err, TPA_NOWHERE, "--as diff: this command does not compare");
+        return tpa_hint(err, "tpa diff BASE NEW, or tpa report BASE NEW -o compare.html");
+    }
     struct regex *steps = args->step_range ? regex_open(args->step_range, err) : NULL;
     if (args->step_range && !steps)
         return tpa_while(err, "reading the option --step-range");

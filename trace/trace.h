@@ -328,6 +328,7 @@ enum trace_files_are {
     TRACE_FILES_AS_FOUND,  /* nothing: evidence decides, see file_set.h */
     TRACE_FILES_ARE_JOB,   /* ranks and recordings of one job */
     TRACE_FILES_ARE_APART, /* separate runs */
+    TRACE_FILES_ARE_SIDES, /* two sides of a comparison; only commands that compare know it */
 };
 
 struct trace {
