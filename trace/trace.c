@@ -138,7 +138,9 @@ const char *trace_producer_name(enum trace_producer producer)
         [PRODUCER_TENSORFLOW] = "TensorFlow", [PRODUCER_JAX] = "JAX",
         [PRODUCER_VIZTRACER] = "VizTracer",   [PRODUCER_CHROME] = "Chrome",
         [PRODUCER_TPA] = "tpa capture",       [PRODUCER_NSYS] = "Nsight Systems",
-        [PRODUCER_ROCPROF] = "AMD rocprof",
+        [PRODUCER_ROCPROF] = "AMD rocprof",   [PRODUCER_TORCH_NPU] = "torch_npu (Ascend)",
+        [PRODUCER_MSPROF] = "msprof (Ascend)", [PRODUCER_UNITRACE] = "Intel unitrace",
+        [PRODUCER_ONNX] = "ONNX Runtime",     [PRODUCER_PROTON] = "Proton (Triton)",
     };
     return names[producer];
 }

@@ -86,8 +86,7 @@ static void put_process(struct buffer *out, const struct trace_file *file)
         }
         PUT(out, "},\n");
     }
-    bool is_known = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
-                    file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
+    bool is_known = file->producer >= PRODUCER_TPA; /* of others, what they wrote tells */
     put_known(out, file, "recorded by", is_known ? trace_producer_name(file->producer) : NULL);
     put_known(out, file, "host_name", file->host_name);
     put_known(out, file, "trace_id", file->trace_id);
