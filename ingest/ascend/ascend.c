@@ -293,7 +293,7 @@ static void settle_role(struct ascend *ascend, struct ascend_task *task)
         *VEC_PUSH(&ascend->pieces) =
             (struct connection){ task->link, (uint32_t)(task - ascend->tasks.at) };
     if (task->role == ASCEND_BY_TYPE && !is_wait(task) && !is_mark(task))
-        task->role = is_copy(task) ? ASCEND_COPY : ASCEND_KERNEL;
+        task->role = is_copy(task) ? ASCEND_COPY : task->contains ? ASCEND_CONTAINER : ASCEND_KERNEL;
 }
 
 /* The id of the operator at index OP of the hosts. */
@@ -451,7 +451,10 @@ static void write_mark(struct ascend *ascend, const struct ascend_task *task)
 {
     struct recorder *recorder = ascend->recorder;
     bool is_point = starts_with(task->name, "EVENT_RECORD") || starts_with(task->type, "EVENT_RECORD");
-    recorder_event(recorder, is_wait(task) ? RECORDER_SYNC : RECORDER_GPU_OTHER,
+    enum recorder_kind kind = task->role == ASCEND_SHADOW ? RECORDER_GPU_ANNOTATION
+                              : is_wait(task)             ? RECORDER_SYNC
+                                                          : RECORDER_GPU_OTHER;
+    recorder_event(recorder, kind,
                    recorder_stream(recorder, task->device, task->stream),
                    recorder_name(recorder, task->name, strlen(task->name)), task->start_ns,
                    is_point ? task->start_ns : task->end_ns, is_point ? EVENT_POINT : 0);
@@ -519,7 +522,7 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
             ascend->left_pieces++;
         else if (task->role == ASCEND_CONTAINER)
             ascend->left_containers++;
-        else if (task->role == ASCEND_BY_TYPE)
+        else if (task->role == ASCEND_BY_TYPE || task->role == ASCEND_SHADOW)
             write_mark(ascend, task);
         else
             write_work(ascend, task, &links[i]);

@@ -50,6 +50,7 @@ enum ascend_role {
     ASCEND_PIECE,      /* a part of a collective */
     ASCEND_COPY,       /* moves memory */
     ASCEND_CONTAINER,  /* repeats the parts of a task */
+    ASCEND_SHADOW,     /* a range of the program, as the stream passed it */
     ASCEND_COLLECTIVE, /* one whole; its stream is that of its pieces */
 };
 
@@ -74,6 +75,7 @@ struct ascend_task {
     int32_t device;
     uint8_t role; /* enum ascend_role */
     uint8_t copy; /* enum ascend_copy */
+    bool contains; /* by type: another row is a part of it */
 };
 
 /* An operation of PyTorch's allocator. A missing time is RECORDER_NONE. */

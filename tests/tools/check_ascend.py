@@ -152,13 +152,20 @@ def check_recording(check, want):
     check_memory(check, want, check.path.parent)
     for key, notice in (("derived", "derived"), ("parts_of_collectives", "parts_of_collectives"), ("containers", "containers")):
         done = check.run("gpu", "--format", "json", str(check.path))
-        counts = {row["kind"]: row["count"] for row in json.loads(done.stdout)["notices"]}
+        notices = json.loads(done.stdout)["notices"] if done.returncode == 0 else []
+        counts = {row["kind"]: row["count"] for row in notices}
         check.same(f"left out: {key}", want["left_out"][key], counts.get(notice, 0))
 
 
 def check_ranks(check, want):
-    rows = check.tables("comm").get("waits", [])
-    check.same("comm of ranks: collectives matched", len(want["matched"]), len([row for row in rows if row["seen"] == 2]) if rows else 0)
+    tables = check.tables("comm")
+    seen = {row["number"]: row["seen"] for row in tables.get("waits", [])}
+    late = {row["number"]: row for row in tables.get("lateness", [])}
+    check.same("comm of ranks: collectives matched", len(want["matched"]), len([n for n in seen.values() if n == 2]))
+    for match in want["matched"]:
+        number = int(match["name"].split("_")[-2])
+        for key in ("last_by_duration", "late_by_duration_ns"):
+            check.same(f"comm of ranks: {match['name']}: {key}", match[key], late.get(number, {}).get(key))
 
 
 def fits(row, wanted):
