@@ -6,7 +6,8 @@
 #include "analyze/comm.h"
 #include "analyze/gpu.h"
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,13 +43,7 @@ static const enum chart_color colors[] = { [COLUMN_COMPUTATION] = CHART_COLOR_OF
                                            [COLUMN_TRANSFER] = CHART_COLOR_OF_COMMUNICATION,
                                            [COLUMN_WAITED] = CHART_PURPLE };
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct rank_row *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->device > right->device) - (left->device < right->device);
-}
+static const struct key by_rank[] = { ASC(struct rank_row, rank), ASC(struct rank_row, device), KEY_END };
 
 /* New, free(): a row for each device of GPU that did anything, by rank. */
 static struct rank_row *make_rows(const struct gpu *gpu, struct arena *arena)
@@ -66,7 +61,7 @@ static struct rank_row *make_rows(const struct gpu *gpu, struct arena *arena)
                                      .waited_ns = TABLE_INT_MISSING };
     }
     if (gpu->count > 1)
-        qsort(rows, gpu->count, sizeof *rows, by_rank);
+        SORT_ARRAY(rows, gpu->count, by_rank);
     bool several = false;
     for (size_t i = 1; i < gpu->count; i++)
         several |= rows[i].rank == rows[i - 1].rank;
@@ -84,7 +79,7 @@ static bool add_communication(struct rank_row *rows, size_t count, const struct 
     for (size_t i = 0; i < comm->ranks.count; i++) {
         const struct comm_rank *of = &comm->ranks.at[i];
         struct rank_row key = { .rank = of->rank, .device = of->device };
-        struct rank_row *row = bsearch(&key, rows, count, sizeof *rows, by_rank);
+        struct rank_row *row = rows_find(rows, count, sizeof *rows, by_rank, &key);
         if (!row)
             continue;
         row->transfer_ns = of->transfer_ns;
@@ -94,8 +89,8 @@ static bool add_communication(struct rank_row *rows, size_t count, const struct 
     return any;
 }
 
-static void add_chart(struct picture *picture, const char *key, const char *title,
-                      const struct rank_row *rows, size_t count, size_t first, size_t last)
+static void ranks_add_chart(struct picture *picture, const char *key, const char *title,
+                            const struct rank_row *rows, size_t count, size_t first, size_t last)
 {
     struct chart *chart = picture_add_chart(picture, key, title);
     chart->horizontal = true;
@@ -111,7 +106,7 @@ static void add_chart(struct picture *picture, const char *key, const char *titl
 }
 
 /* Both charts have one axis, so that waiting is seen against what else the time went to. */
-static void share_axis(struct picture *picture)
+static void ranks_share_axis(struct picture *picture)
 {
     double most = 0;
     for (size_t i = 0; i < picture->charts.count; i++) {
@@ -129,7 +124,7 @@ static void share_axis(struct picture *picture)
     }
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool ranks_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct gpu *gpu = gpu_analyze(request->trace, request->selection, BY(RANK) | BY(DEVICE));
     struct comm_options options = { .by = COMM_BY_DEFAULT };
@@ -137,13 +132,13 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
     if (comm && gpu->count > 0) {
         struct rank_row *rows = make_rows(gpu, &picture->arena);
         bool matched = add_communication(rows, gpu->count, comm);
-        add_chart(picture, "ranks", "What the devices of each rank did", rows, gpu->count, COLUMN_COMPUTATION,
-                  COLUMN_IDLE);
+        ranks_add_chart(picture, "ranks", "What the devices of each rank did", rows, gpu->count,
+                        COLUMN_COMPUTATION, COLUMN_IDLE);
         if (matched)
-            add_chart(picture, "ranks_communication",
-                      "Collectives of each rank: transfer, and waiting for others", rows, gpu->count,
-                      COLUMN_TRANSFER, COLUMN_WAITED);
-        share_axis(picture);
+            ranks_add_chart(picture, "ranks_communication",
+                            "Collectives of each rank: transfer, and waiting for others", rows, gpu->count,
+                            COLUMN_TRANSFER, COLUMN_WAITED);
+        ranks_share_axis(picture);
         free(rows);
     }
     gpu_free(gpu);
@@ -159,5 +154,5 @@ const struct chart_type chart_type_ranks = {
     .help = "a bar for each rank: what its devices did, and how long its collectives transferred and waited",
     .wants = { &gpu_wants, &comm_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = ranks_draw,
 };

@@ -2,6 +2,7 @@
 #include "cli/timeline.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "trace/builder.h"
 
 #include <inttypes.h>
@@ -30,7 +31,7 @@ int64_t *timeline_shifts(const struct trace *trace)
     return shift_ns;
 }
 
-void timeline_tell_apart(struct buffer *summary, const struct trace *trace)
+void timeline_distinguish(struct buffer *summary, const struct trace *trace)
 {
     int64_t first_ns = INT64_MAX;
     size_t apart = 0;
@@ -96,17 +97,8 @@ struct process {
     track_id track;
 };
 
-static int compare_processes(const void *left, const void *right)
-{
-    const struct process *a = left, *b = right;
-    if (a->pid_text != b->pid_text)
-        return a->pid_text < b->pid_text ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+static const struct key by_processes[] = { ASC(struct process, pid_text), ASC(struct process, pid),
+                                           ASC(struct process, file), ASC(struct process, track), KEY_END };
 
 /* New, free(): the process of each track, by number, then file, then track. */
 static struct process *sort_processes(const struct trace *trace)
@@ -115,7 +107,7 @@ static struct process *sort_processes(const struct trace *trace)
     for (track_id i = 0; i < trace->track_count; i++)
         processes[i] =
             (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };
-    qsort(processes, trace->track_count, sizeof *processes, compare_processes);
+    SORT_ARRAY(processes, trace->track_count, by_processes);
     return processes;
 }
 
@@ -184,7 +176,7 @@ static void find_digits(struct digits *digits, const struct timeline_numbers *nu
 }
 
 /* DIGITS: the number of digits of the previous number, as most are equally long. */
-static void note_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
+static void record_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
 {
     if (value <= 0)
         return;
@@ -194,17 +186,17 @@ static void note_number(struct timeline_numbers *numbers, struct digits *digits,
         digits->least = numbers->least[digits->count] = value;
 }
 
-void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace *trace)
+void timeline_notice_numbers(struct timeline_numbers *numbers, const struct trace *trace)
 {
     struct digits digits = { .low = INT64_MAX };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         const struct trace_arg_column *column = &trace->args[arg];
         for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++)
-            note_number(numbers, &digits, trace_arg_value(column, k));
+            record_number(numbers, &digits, trace_arg_value(column, k));
     }
     for (size_t i = 0; i < trace->flow_count; i++)
         if (trace_flow(trace, i).id < INT32_MAX)
-            note_number(numbers, &digits, trace_flow(trace, i).id);
+            record_number(numbers, &digits, trace_flow(trace, i).id);
 }
 
 int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files)

@@ -70,7 +70,7 @@ static bool have(struct pickle *in, uint64_t wanted)
 }
 
 /* Read COUNT bytes, at most SLACK; beyond the end of the file they are zeros, and `cut` is set. */
-static const uint8_t *take(struct pickle *in, size_t count)
+static const uint8_t *pickle_take(struct pickle *in, size_t count)
 {
     if (in->end - in->at < count && !have(in, count))
         in->cut = true;
@@ -87,13 +87,13 @@ static uint64_t little_endian(const uint8_t *bytes, size_t count)
     return number;
 }
 
-static uint64_t take_number(struct pickle *in, size_t count)
+static uint64_t pickle_read_number(struct pickle *in, size_t count)
 {
-    return little_endian(take(in, count), count);
+    return little_endian(pickle_take(in, count), count);
 }
 
 /* Read any number COUNT of bytes; NULL, with the whole file consumed, if it has fewer. */
-static const char *take_text(struct pickle *in, uint64_t count)
+static const char *pickle_read_text(struct pickle *in, uint64_t count)
 {
     if (!have(in, count)) {
         in->cut = true;
@@ -106,7 +106,7 @@ static const char *take_text(struct pickle *in, uint64_t count)
 }
 
 /* Read a line; *LEN excludes its end. NULL as above. */
-static const char *take_line(struct pickle *in, size_t *len)
+static const char *read_line(struct pickle *in, size_t *len)
 {
     size_t seen = 0;
     for (;;) {
@@ -129,7 +129,7 @@ static const char *take_line(struct pickle *in, size_t *len)
 
 static void push_text(struct pickle *in, uint64_t len)
 {
-    const char *text = take_text(in, len);
+    const char *text = pickle_read_text(in, len);
     if (text)
         objects_push_text(in->o, text, len);
 }
@@ -139,7 +139,7 @@ static void pass_bytes(struct pickle *in, uint64_t len)
     /* Skip bytes in pieces: they are not needed, so the window need not hold them. */
     while (len > 0 && !in->cut) {
         size_t piece = len < WINDOW / 2 ? (size_t)len : WINDOW / 2;
-        take_text(in, piece);
+        pickle_read_text(in, piece);
         len -= piece;
     }
     objects_push_other(in->o);
@@ -152,7 +152,7 @@ static void push_long(struct pickle *in, uint64_t count)
         pass_bytes(in, count);
         return;
     }
-    const uint8_t *bytes = take(in, count);
+    const uint8_t *bytes = pickle_take(in, count);
     uint64_t low = little_endian(bytes, count < 8 ? count : 8);
     bool negative = count > 0 && bytes[count - 1] & 0x80;
     if (count < 8 && negative)
@@ -168,7 +168,7 @@ static void push_long(struct pickle *in, uint64_t count)
 /* Big endian, of 64 bits. */
 static void push_double(struct pickle *in)
 {
-    const uint8_t *bytes = take(in, 8);
+    const uint8_t *bytes = pickle_take(in, 8);
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | bytes[i];
@@ -182,7 +182,7 @@ static void push_double(struct pickle *in)
 static void push_integer_line(struct pickle *in)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     len -= len > 0 && line[len - 1] == 'L';
@@ -207,7 +207,7 @@ static void push_integer_line(struct pickle *in)
 static void push_double_line(struct pickle *in)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     char copy[64];
     if (!line)
         return;
@@ -217,7 +217,7 @@ static void push_double_line(struct pickle *in)
     objects_push_number(in->o, strtod(copy, NULL));
 }
 
-static void add_utf8(struct buffer *out, uint32_t c)
+static void pickle_add_utf8(struct buffer *out, uint32_t c)
 {
     if (c < 0x80) {
         buffer_putc(out, (char)c);
@@ -249,7 +249,7 @@ static bool hex_digits(const char *at, const char *end, int count, uint32_t *num
 static void push_unicode_line(struct pickle *in)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     struct buffer text = { 0 };
@@ -261,7 +261,7 @@ static void push_unicode_line(struct pickle *in)
             c = escaped;
             at += 1 + digits;
         }
-        add_utf8(&text, c);
+        pickle_add_utf8(&text, c);
     }
     objects_push_text(in->o, text.at ? text.at : "", text.count);
     buffer_release(&text);
@@ -277,7 +277,7 @@ static char escaped(char c)
 static void push_quoted_line(struct pickle *in)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     struct buffer text = { 0 };
@@ -298,10 +298,10 @@ static void push_quoted_line(struct pickle *in)
 }
 
 /* Parse the number of an object in the memo. */
-static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error *err)
+static bool read_memo_line(struct pickle *in, uint64_t *number, struct tpa_error *err)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     *number = 0;
     if (!line)
         return true;
@@ -343,10 +343,10 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
     if (op == 'c' || op == 'i') {
         size_t len, len2;
         char module[48] = "", name[48] = "";
-        const char *line = take_line(in, &len);
+        const char *line = read_line(in, &len);
         if (line)
             snprintf(module, sizeof module, "%.*s", (int)(len < 47 ? len : 47), line);
-        line = take_line(in, &len2);
+        line = read_line(in, &len2);
         if (line)
             snprintf(name, sizeof name, "%.*s", (int)(len2 < 47 ? len2 : 47), line);
         tpa_fail(in->err, offset,
@@ -416,64 +416,66 @@ static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
     uint64_t number;
     switch (op) {
     case 0x80: /* PROTO */
-        in->protocol = (int)take_number(in, 1);
+        in->protocol = (int)pickle_read_number(in, 1);
         return in->protocol <= 5 ||
                tpa_fail(err, TPA_NOWHERE, "pickle protocol %d is not known; 0 to 5 are", in->protocol);
-    case 0x95: take(in, 8); return true;                      /* FRAME */
-    case '.': in->stopped = true; return true;                /* STOP */
-    case '(': objects_mark(o); return true;                   /* MARK */
-    case '0': return objects_pop(o, err);                     /* POP */
-    case '1': return objects_pop_marked(o, err);              /* POP_MARK */
-    case '2': return objects_duplicate(o, err);               /* DUP */
-    case '}': objects_push_dict(o); return true;              /* EMPTY_DICT */
-    case ']': objects_push_list(o); return true;              /* EMPTY_LIST */
-    case 0x8f: objects_push_list(o); return true;             /* EMPTY_SET */
-    case ')': return objects_make_tuple(o, 0, err);           /* EMPTY_TUPLE */
-    case 0x85: return objects_make_tuple(o, 1, err);          /* TUPLE1 */
-    case 0x86: return objects_make_tuple(o, 2, err);          /* TUPLE2 */
-    case 0x87: return objects_make_tuple(o, 3, err);          /* TUPLE3 */
-    case 't':                                                 /* TUPLE */
-    case 'l':                                                 /* LIST */
-    case 0x91: return objects_make_marked(o, false, err);     /* FROZENSET */
-    case 'd': return objects_make_marked(o, true, err);       /* DICT */
-    case 's': return objects_set_item(o, err);                /* SETITEM */
-    case 'u': return objects_set_items(o, err);               /* SETITEMS */
-    case 'a': return objects_append(o, err);                  /* APPEND */
-    case 'e':                                                 /* APPENDS */
-    case 0x90: return objects_append_marked(o, err);          /* ADDITEMS */
-    case 'h': return objects_get(o, take_number(in, 1), err); /* BINGET */
-    case 'j': return objects_get(o, take_number(in, 4), err); /* LONG_BINGET */
-    case 'g': return take_memo_line(in, &number, err) && (in->cut || objects_get(o, number, err)); /* GET */
+    case 0x95: pickle_take(in, 8); return true;                      /* FRAME */
+    case '.': in->stopped = true; return true;                       /* STOP */
+    case '(': objects_mark(o); return true;                          /* MARK */
+    case '0': return objects_pop(o, err);                            /* POP */
+    case '1': return objects_pop_marked(o, err);                     /* POP_MARK */
+    case '2': return objects_duplicate(o, err);                      /* DUP */
+    case '}': objects_push_dict(o); return true;                     /* EMPTY_DICT */
+    case ']': objects_push_list(o); return true;                     /* EMPTY_LIST */
+    case 0x8f: objects_push_list(o); return true;                    /* EMPTY_SET */
+    case ')': return objects_make_tuple(o, 0, err);                  /* EMPTY_TUPLE */
+    case 0x85: return objects_make_tuple(o, 1, err);                 /* TUPLE1 */
+    case 0x86: return objects_make_tuple(o, 2, err);                 /* TUPLE2 */
+    case 0x87: return objects_make_tuple(o, 3, err);                 /* TUPLE3 */
+    case 't':                                                        /* TUPLE */
+    case 'l':                                                        /* LIST */
+    case 0x91: return objects_make_marked(o, false, err);            /* FROZENSET */
+    case 'd': return objects_make_marked(o, true, err);              /* DICT */
+    case 's': return objects_set_item(o, err);                       /* SETITEM */
+    case 'u': return objects_set_items(o, err);                      /* SETITEMS */
+    case 'a': return objects_append(o, err);                         /* APPEND */
+    case 'e':                                                        /* APPENDS */
+    case 0x90: return objects_append_marked(o, err);                 /* ADDITEMS */
+    case 'h': return objects_get(o, pickle_read_number(in, 1), err); /* BINGET */
+    case 'j': return objects_get(o, pickle_read_number(in, 4), err); /* LONG_BINGET */
+    case 'g': return read_memo_line(in, &number, err) && (in->cut || objects_get(o, number, err)); /* GET */
     case 'p':                                                                                      /* PUT */
-        return take_memo_line(in, &number, err) && (in->cut || objects_put(o, number, offset_of(in), err));
-    case 'q': number = take_number(in, 1); return objects_put(o, number, offset_of(in), err); /* BINPUT */
+        return read_memo_line(in, &number, err) && (in->cut || objects_add(o, number, offset_of(in), err));
+    case 'q':
+        number = pickle_read_number(in, 1);
+        return objects_add(o, number, offset_of(in), err); /* BINPUT */
     case 'r':
-        number = take_number(in, 4);
-        return objects_put(o, number, offset_of(in), err);                             /* LONG_BINPUT */
-    case 0x94: return objects_put_next(o, err);                                        /* MEMOIZE */
-    case 'N': objects_push_none(o); return true;                                       /* NONE */
-    case 0x88: objects_push_bool(o, true); return true;                                /* NEWTRUE */
-    case 0x89: objects_push_bool(o, false); return true;                               /* NEWFALSE */
-    case 'K': objects_push_int(o, (int64_t)take_number(in, 1)); return true;           /* BININT1 */
-    case 'M': objects_push_int(o, (int64_t)take_number(in, 2)); return true;           /* BININT2 */
-    case 'J': objects_push_int(o, (int32_t)(uint32_t)take_number(in, 4)); return true; /* BININT */
-    case 0x8a: push_long(in, take_number(in, 1)); return true;                         /* LONG1 */
-    case 0x8b: push_long(in, take_number(in, 4)); return true;                         /* LONG4 */
-    case 'G': push_double(in); return true;                                            /* BINFLOAT */
-    case 'I':                                                                          /* INT */
-    case 'L': push_integer_line(in); return true;                                      /* LONG */
-    case 'F': push_double_line(in); return true;                                       /* FLOAT */
-    case 0x8c:                                                                         /* SHORT_BINUNICODE */
-    case 'U': push_text(in, take_number(in, 1)); return true;                          /* SHORT_BINSTRING */
-    case 'X':                                                                          /* BINUNICODE */
-    case 'T': push_text(in, take_number(in, 4)); return true;                          /* BINSTRING */
-    case 0x8d: push_text(in, take_number(in, 8)); return true;                         /* BINUNICODE8 */
-    case 'V': push_unicode_line(in); return true;                                      /* UNICODE */
-    case 'S': push_quoted_line(in); return true;                                       /* STRING */
-    case 'C': pass_bytes(in, take_number(in, 1)); return true;                         /* SHORT_BINBYTES */
-    case 'B': pass_bytes(in, take_number(in, 4)); return true;                         /* BINBYTES */
-    case 0x8e:                                                                         /* BINBYTES8 */
-    case 0x96: pass_bytes(in, take_number(in, 8)); return true;                        /* BYTEARRAY8 */
+        number = pickle_read_number(in, 4);
+        return objects_add(o, number, offset_of(in), err);                          /* LONG_BINPUT */
+    case 0x94: return objects_add_next(o, err);                                     /* MEMOIZE */
+    case 'N': objects_push_none(o); return true;                                    /* NONE */
+    case 0x88: objects_push_bool(o, true); return true;                             /* NEWTRUE */
+    case 0x89: objects_push_bool(o, false); return true;                            /* NEWFALSE */
+    case 'K': objects_push_int(o, (int64_t)pickle_read_number(in, 1)); return true; /* BININT1 */
+    case 'M': objects_push_int(o, (int64_t)pickle_read_number(in, 2)); return true; /* BININT2 */
+    case 'J': objects_push_int(o, (int32_t)(uint32_t)pickle_read_number(in, 4)); return true; /* BININT */
+    case 0x8a: push_long(in, pickle_read_number(in, 1)); return true;                         /* LONG1 */
+    case 0x8b: push_long(in, pickle_read_number(in, 4)); return true;                         /* LONG4 */
+    case 'G': push_double(in); return true;                                                   /* BINFLOAT */
+    case 'I':                                                                                 /* INT */
+    case 'L': push_integer_line(in); return true;                                             /* LONG */
+    case 'F': push_double_line(in); return true;                                              /* FLOAT */
+    case 0x8c:                                                         /* SHORT_BINUNICODE */
+    case 'U': push_text(in, pickle_read_number(in, 1)); return true;   /* SHORT_BINSTRING */
+    case 'X':                                                          /* BINUNICODE */
+    case 'T': push_text(in, pickle_read_number(in, 4)); return true;   /* BINSTRING */
+    case 0x8d: push_text(in, pickle_read_number(in, 8)); return true;  /* BINUNICODE8 */
+    case 'V': push_unicode_line(in); return true;                      /* UNICODE */
+    case 'S': push_quoted_line(in); return true;                       /* STRING */
+    case 'C': pass_bytes(in, pickle_read_number(in, 1)); return true;  /* SHORT_BINBYTES */
+    case 'B': pass_bytes(in, pickle_read_number(in, 4)); return true;  /* BINBYTES */
+    case 0x8e:                                                         /* BINBYTES8 */
+    case 0x96: pass_bytes(in, pickle_read_number(in, 8)); return true; /* BYTEARRAY8 */
     default:
         if (!code_operation(op))
             return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is not an operation of a pickle", op);
@@ -482,26 +484,26 @@ static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
     }
 }
 
-static void tell_damage(struct pickle *in, const char *what, int64_t offset)
+static void describe_damage(struct pickle *in, const char *what, int64_t offset)
 {
     struct snapshot *snapshot = in->snapshot;
-    snapshot_notice(
-        snapshot, "damaged",
+    snapshot_lacks(
+        snapshot, LACK_DAMAGED,
         arena_printf(&snapshot->arena, "the snapshot is damaged, and what comes before is shown: %s", what),
         1, offset);
     objects_close_cut(in->o);
 }
 
 /* The file ends before the pickle does. */
-static void tell_cut(struct pickle *in)
+static void describe_cut(struct pickle *in)
 {
     struct snapshot *snapshot = in->snapshot;
     const char *damage = source_damage(in->source);
-    snapshot_notice(snapshot, "cut_short",
-                    arena_printf(&snapshot->arena,
-                                 "the snapshot ends in the middle; what comes before is shown%s%s",
-                                 damage ? ": " : "", damage ? damage : ""),
-                    1, offset_of(in));
+    snapshot_lacks(snapshot, LACK_CUT_SHORT,
+                   arena_printf(&snapshot->arena,
+                                "the snapshot ends in the middle; what comes before is shown%s%s",
+                                damage ? ": " : "", damage ? damage : ""),
+                   1, offset_of(in));
     objects_close_cut(in->o);
 }
 
@@ -535,16 +537,16 @@ static void run(struct pickle *in)
         if (in->end - in->at >= SLACK && quick_step(in, op))
             continue;
         if (!step(in, op, &odd) && !in->cut && !in->failed) {
-            tell_damage(in, odd.message, offset);
+            describe_damage(in, odd.message, offset);
             return;
         }
     }
     if (in->failed)
         return;
     if (!in->stopped)
-        tell_cut(in);
+        describe_cut(in);
     else if (objects_depth(in->o) != 1)
-        tell_damage(in, "it ends with more or less than one object", offset_of(in));
+        describe_damage(in, "it ends with more or less than one object", offset_of(in));
     else
         look_behind(in);
 }
