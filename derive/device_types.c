@@ -88,3 +88,11 @@ const char *device_type_name(enum device_type type)
     }
     return "";
 }
+
+const char *device_type_title(struct arena *arena, const char *title, const char *device)
+{
+    const char *cuda = title ? strstr(title, "CUDA") : NULL;
+    if (!cuda || strcmp(device, "CUDA") == 0)
+        return title;
+    return arena_printf(arena, "%.*s%s%s", (int)(cuda - title), title, device, cuda + 4);
+}

@@ -13,6 +13,7 @@
 #ifndef TPA_DERIVE_DEVICE_TYPES_H
 #define TPA_DERIVE_DEVICE_TYPES_H
 
+#include "base/arena.h"
 #include "trace/trace.h"
 
 /* Numbered as c10::DeviceType. */
@@ -54,5 +55,8 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
 
 /* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU". */
 const char *device_type_name(enum device_type type);
+
+/* TITLE with DEVICE, the name of a type, for "CUDA"; it lies in ARENA if that is another. */
+const char *device_type_title(struct arena *arena, const char *title, const char *device);
 
 #endif

@@ -1,7 +1,7 @@
 /* step_list.c - see step_list.h. */
 #include "derive/step_list.h"
 
-#include "facts/attribution.h"
+#include "derive/attribution.h"
 
 #include "base/memory.h"
 #include "base/quantity.h"

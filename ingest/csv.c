@@ -20,7 +20,7 @@ void csv_release(struct csv *csv)
 }
 
 /* Append the field at csv->at without its quotes; csv->at moves behind it. */
-static void read_field(struct csv *csv)
+static void csv_read_field(struct csv *csv)
 {
     bool quoted = csv->at < csv->end && *csv->at == '"';
     const char *at = csv->at + quoted;
@@ -55,7 +55,7 @@ bool csv_next(struct csv *csv)
         return false;
     for (;;) {
         *VEC_PUSH(&csv->fields) = csv->text.count;
-        read_field(csv);
+        csv_read_field(csv);
         if (csv->at >= csv->end || *csv->at != ',')
             return true;
         csv->at++;
@@ -75,7 +75,7 @@ bool csv_header(struct csv *csv)
 }
 
 /* TEXT without the blanks before it; *LEN without those behind it. */
-static const char *trim(const char *text, size_t *len)
+static const char *csv_trim(const char *text, size_t *len)
 {
     while (json_is_blank(*text))
         text++;
@@ -89,7 +89,7 @@ size_t csv_column(const struct csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->columns.count; i++) {
         size_t len;
-        const char *text = trim(csv->head.at + csv->columns.at[i], &len);
+        const char *text = csv_trim(csv->head.at + csv->columns.at[i], &len);
         if (len == strlen(name) && strncasecmp(text, name, len) == 0)
             return i;
     }
@@ -101,7 +101,7 @@ const char *csv_field(const struct csv *csv, size_t i)
     if (i >= csv->fields.count)
         return "";
     size_t len;
-    const char *text = trim(csv->text.at + csv->fields.at[i], &len);
+    const char *text = csv_trim(csv->text.at + csv->fields.at[i], &len);
     ((char *)csv->text.at)[(size_t)(text - csv->text.at) + len] = '\0'; /* only blanks are cut */
     return text;
 }

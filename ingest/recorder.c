@@ -31,7 +31,7 @@ static const char *const category_words[RECORDER_KINDS] = {
     [RECORDER_GPU_ANNOTATION] = "gpu_user_annotation",
 };
 
-/* c10::DeviceType; and facts/device_types.h for NPUs, which are to torch a private backend like any other. */
+/* c10::DeviceType; and derive/device_types.h for NPUs, which are to torch a private backend like any other. */
 enum { TYPE_HOST = 0, TYPE_CUDA = 1, TYPE_HIP = 6, TYPE_NPU = 100 };
 
 /* "[x,y,z]" of the last few triples, by a hash of the numbers. */

@@ -34,7 +34,9 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
         tpa_hint(err,
                  "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
     } else if (ascend_database_is_analysis(db)) {
-        tpa_fail(err, TPA_NOWHERE, "this database holds results of an Ascend profiler (step and communication times), no events");
+        tpa_fail(
+            err, TPA_NOWHERE,
+            "this database holds results of an Ascend profiler (step and communication times), no events");
         tpa_hint(err, "give the recording beside it, ascend_pytorch_profiler_N.db, or the folder");
     } else if (database_has(db, "run") && database_has(db, "label")) {
         tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, not a trace");

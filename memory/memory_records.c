@@ -7,7 +7,7 @@
 #include "memory/memory_records.h"
 
 #include "base/memory.h"
-#include "facts/device_types.h"
+#include "derive/device_types.h"
 #include "base/order.h"
 #include "base/sum.h"
 #include "base/runs.h"

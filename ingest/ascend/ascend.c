@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* External ids of operators begin here: no connection is as large, so no id is taken for a call's own number. */
+/* External ids of operators are above this, and connections are below: so no id equals the number of a call. */
 #define FIRST_ID (INT64_C(1) << 32)
 
 struct arrow {
@@ -45,7 +45,8 @@ struct ascend {
     /* For writing: */
     struct connections calls, collectives, pieces;
     struct ascend_links *links;
-    uint32_t *id_of_host; /* by host: 1 and more for operators that issued work, and the calls that launched it */
+    uint32_t
+        *id_of_host; /* by host: 1 and more for operators that issued work, and the calls that launched it */
     uint32_t next_id;
     uint64_t left_pieces, left_containers;
 };
@@ -111,14 +112,14 @@ void ascend_add_arrow(struct ascend *ascend, int32_t device, int64_t stream, int
 
 /* ---- words ---- */
 
-static bool starts_with(const char *text, const char *prefix)
+static bool task_starts_with(const char *text, const char *prefix)
 {
     return strncasecmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool starts_with_one_of(const char *text, const char *const *prefixes)
+static bool task_starts_with_one_of(const char *text, const char *const *prefixes)
 {
-    while (*prefixes && !starts_with(text, *prefixes))
+    while (*prefixes && !task_starts_with(text, *prefixes))
         prefixes++;
     return *prefixes != NULL;
 }
@@ -127,24 +128,33 @@ static bool starts_with_one_of(const char *text, const char *const *prefixes)
 static bool is_wait(const struct ascend_task *task)
 {
     static const char *const waits[] = { "EVENT_WAIT", "NOTIFY_WAIT", "Notify Wait", NULL };
-    return starts_with_one_of(task->type, waits) || starts_with_one_of(task->name, waits);
+    return task_starts_with_one_of(task->type, waits) || task_starts_with_one_of(task->name, waits);
 }
 
 /* Tasks that neither compute nor move anything. */
 static bool is_mark(const struct ascend_task *task)
 {
-    static const char *const types[] = { "EVENT_RECORD", "NOTIFY_",      "Notify ",           "WRITE_VALUE",
-                                         "Write Value",  "PLACE_HOLDER", "PROFILING_ENABLE",  "PROFILING_DISABLE",
-                                         "MODEL_",       "MAINTENANCE",  "HOST_CPU",          "CDQM",
+    static const char *const types[] = { "EVENT_RECORD",
+                                         "NOTIFY_",
+                                         "Notify ",
+                                         "WRITE_VALUE",
+                                         "Write Value",
+                                         "PLACE_HOLDER",
+                                         "PROFILING_ENABLE",
+                                         "PROFILING_DISABLE",
+                                         "MODEL_",
+                                         "MAINTENANCE",
+                                         "HOST_CPU",
+                                         "CDQM",
                                          NULL };
     static const char *const names[] = { "EVENT_RECORD", "PROFILING_ENABLE", "PROFILING_DISABLE", NULL };
-    return starts_with_one_of(task->type, types) || starts_with_one_of(task->name, names);
+    return task_starts_with_one_of(task->type, types) || task_starts_with_one_of(task->name, names);
 }
 
 static bool is_copy(const struct ascend_task *task)
 {
-    return starts_with(task->name, "MEMCPY") || starts_with(task->type, "MEMCPY") ||
-           starts_with(task->type, "SDMA_SQE") || starts_with(task->type, "PCIE_DMA_SQE");
+    return task_starts_with(task->name, "MEMCPY") || task_starts_with(task->type, "MEMCPY") ||
+           task_starts_with(task->type, "SDMA_SQE") || task_starts_with(task->type, "PCIE_DMA_SQE");
 }
 
 enum ascend_copy ascend_copy_of(const char *words)
@@ -153,8 +163,8 @@ enum ascend_copy ascend_copy_of(const char *words)
         const char *words;
         enum ascend_copy copy;
     } known[] = {
-        { "managed", ASCEND_COPY_MANAGED }, { "host to host", ASCEND_COPY_HTOH },
-        { "host to device", ASCEND_COPY_HTOD }, { "device to host", ASCEND_COPY_DTOH },
+        { "managed", ASCEND_COPY_MANAGED },       { "host to host", ASCEND_COPY_HTOH },
+        { "host to device", ASCEND_COPY_HTOD },   { "device to host", ASCEND_COPY_DTOH },
         { "device to device", ASCEND_COPY_DTOD },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -286,12 +296,12 @@ static bool flush(struct ascend *ascend, struct tpa_error *err)
  * stream's own. */
 static void settle_role(struct ascend *ascend, struct ascend_task *task)
 {
-    bool is_event_wait = starts_with(task->type, "EVENT_WAIT") || starts_with(task->name, "EVENT_WAIT");
+    bool is_event_wait =
+        task_starts_with(task->type, "EVENT_WAIT") || task_starts_with(task->name, "EVENT_WAIT");
     if (task->role == ASCEND_BY_TYPE && !is_event_wait && find_connection(&ascend->collectives, task->link))
         task->role = ASCEND_PIECE;
     if (task->role == ASCEND_PIECE && task->stream != RECORDER_NONE && task->link != RECORDER_NONE)
-        *VEC_PUSH(&ascend->pieces) =
-            (struct connection){ task->link, (uint32_t)(task - ascend->tasks.at) };
+        *VEC_PUSH(&ascend->pieces) = (struct connection){ task->link, (uint32_t)(task - ascend->tasks.at) };
     if (task->role == ASCEND_BY_TYPE && !is_wait(task) && !is_mark(task))
         task->role = is_copy(task) ? ASCEND_COPY : task->contains ? ASCEND_CONTAINER : ASCEND_KERNEL;
 }
@@ -378,8 +388,7 @@ static void set_collective_args(struct ascend *ascend, const struct ascend_task 
     char number[24];
     snprintf(number, sizeof number, "%lld", (long long)group);
     const char *group_name = task->group ? task->group : group != RECORDER_NONE ? number : NULL;
-    recorder_arg(recorder, ARG_COLLECTIVE,
-                 trace_chunk_text(recorder_chunk(recorder), task->name, name_len));
+    recorder_arg(recorder, ARG_COLLECTIVE, trace_chunk_text(recorder_chunk(recorder), task->name, name_len));
     if (task->element)
         recorder_arg(recorder, ARG_DTYPE, recorder_text(recorder, task->element));
     if (group_name)
@@ -394,11 +403,11 @@ static void set_collective_args(struct ascend *ascend, const struct ascend_task 
 static name_id copy_name(struct recorder *recorder, enum ascend_copy copy, const char *written)
 {
     static const char *const names[] = {
-        [ASCEND_COPY_HTOH] = "Memcpy HtoH", [ASCEND_COPY_HTOD] = "Memcpy HtoD",
-        [ASCEND_COPY_DTOH] = "Memcpy DtoH", [ASCEND_COPY_DTOD] = "Memcpy DtoD",
-        [ASCEND_COPY_MANAGED] = "Memcpy (managed)",
+        [ASCEND_COPY_UNKNOWN] = NULL,       [ASCEND_COPY_HTOH] = "Memcpy HtoH",
+        [ASCEND_COPY_HTOD] = "Memcpy HtoD", [ASCEND_COPY_DTOH] = "Memcpy DtoH",
+        [ASCEND_COPY_DTOD] = "Memcpy DtoD", [ASCEND_COPY_MANAGED] = "Memcpy (managed)",
     };
-    const char *name = copy == ASCEND_COPY_UNKNOWN ? written : names[copy];
+    const char *name = names[copy] ? names[copy] : written;
     return recorder_name(recorder, name, strlen(name));
 }
 
@@ -411,7 +420,7 @@ static enum ascend_copy guess_copy(const struct ascend *ascend, const struct asc
         name_id name = ascend->hosts.at[link->dequeue].name;
         copy = ascend_copy_of(recorder_name_text(ascend->recorder, name));
     }
-    return copy == ASCEND_COPY_UNKNOWN && starts_with(task->type, "SDMA_SQE") ? ASCEND_COPY_DTOD : copy;
+    return copy == ASCEND_COPY_UNKNOWN && task_starts_with(task->type, "SDMA_SQE") ? ASCEND_COPY_DTOD : copy;
 }
 
 static void write_work(struct ascend *ascend, const struct ascend_task *task, const struct ascend_link *link)
@@ -450,12 +459,12 @@ static void write_work(struct ascend *ascend, const struct ascend_task *task, co
 static void write_mark(struct ascend *ascend, const struct ascend_task *task)
 {
     struct recorder *recorder = ascend->recorder;
-    bool is_point = starts_with(task->name, "EVENT_RECORD") || starts_with(task->type, "EVENT_RECORD");
+    bool is_point =
+        task_starts_with(task->name, "EVENT_RECORD") || task_starts_with(task->type, "EVENT_RECORD");
     enum recorder_kind kind = task->role == ASCEND_SHADOW ? RECORDER_GPU_ANNOTATION
                               : is_wait(task)             ? RECORDER_SYNC
                                                           : RECORDER_GPU_OTHER;
-    recorder_event(recorder, kind,
-                   recorder_stream(recorder, task->device, task->stream),
+    recorder_event(recorder, kind, recorder_stream(recorder, task->device, task->stream),
                    recorder_name(recorder, task->name, strlen(task->name)), task->start_ns,
                    is_point ? task->start_ns : task->end_ns, is_point ? EVENT_POINT : 0);
 }
@@ -469,8 +478,8 @@ static void write_block(struct ascend *ascend, const struct ascend_block *block,
     int64_t pid = recorder_pid(recorder), tid = pid;
     ascend_links_thread(ascend->links, block->name, moment, &pid, &tid);
     track_id thread = recorder_thread_of(recorder, pid, tid);
-    struct recorder_block event = { block->allocated_ns,    block->bytes,           address,
-                                    block->device,          block->allocated_total, block->allocated_reserved };
+    struct recorder_block event = { block->allocated_ns, block->bytes,           address,
+                                    block->device,       block->allocated_total, block->allocated_reserved };
     if (block->allocated_ns != RECORDER_NONE)
         recorder_block(recorder, thread, &event);
     event.time_ns = block->released_ns;
@@ -530,16 +539,17 @@ bool ascend_write(struct ascend *ascend, ascend_set_args *set_args, void *contex
     }
     free(links);
     ok = ok && write_memory(ascend, err) && recorder_append(ascend->recorder, err);
-    recorder_tell(ascend->recorder);
+    recorder_describe(ascend->recorder);
     if (ascend->calls.count == 0 && ascend->tasks.count > 0)
         trace_builder_notice(
             ascend->builder, "no_calls",
             "calls of CANN were not recorded: level 1 of the profiler records them (profiler_level=ProfilerLevel.Level1)",
             1, TPA_NOWHERE);
     if (ascend->left_pieces)
-        trace_builder_notice(ascend->builder, "parts_of_collectives",
-                             "tasks are pieces of collectives and were left out: each collective counts once, whole",
-                             ascend->left_pieces, TPA_NOWHERE);
+        trace_builder_notice(
+            ascend->builder, "parts_of_collectives",
+            "tasks are pieces of collectives and were left out: each collective counts once, whole",
+            ascend->left_pieces, TPA_NOWHERE);
     if (ascend->left_containers)
         trace_builder_notice(ascend->builder, "containers",
                              "tasks only contain others, which are recorded as well, and were left out",

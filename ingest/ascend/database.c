@@ -133,8 +133,8 @@ static void push_compute(struct reading *reading, struct table_scan *scan)
 
 static void push_copy(struct reading *reading, struct table_scan *scan)
 {
-    *VEC_PUSH(&reading->copy_rows) = (struct copy){ table_scan_int_or(scan, 1, RECORDER_NONE),
-                                                    table_scan_int_or(scan, 2, RECORDER_NONE) };
+    *VEC_PUSH(&reading->copy_rows) =
+        (struct copy){ table_scan_int_or(scan, 1, RECORDER_NONE), table_scan_int_or(scan, 2, RECORDER_NONE) };
 }
 
 static void push_link(struct reading *reading, struct table_scan *scan)
@@ -147,7 +147,8 @@ static void push_shadow(struct reading *reading, struct table_scan *scan)
     *VEC_PUSH(&reading->shadow_rows) = table_scan_int_or(scan, 1, RECORDER_NONE);
 }
 
-#define COLUMNS(...) (const char *const[]){ __VA_ARGS__ }, sizeof(const char *[]){ __VA_ARGS__ } / sizeof(char *)
+#define COLUMNS(...)                                                                                         \
+    (const char *const[]){ __VA_ARGS__ }, sizeof(const char *[]){ __VA_ARGS__ } / sizeof(char *)
 
 static void read_all_ids(struct reading *reading)
 {
@@ -175,8 +176,8 @@ static void read_stacks(struct reading *reading)
     buffer_clear(&reading->text);
     if (!trace_builder_wants(reading->builder, ARG_CALL_STACK))
         return;
-    bool more = table_scan_begin(reading->db, &scan, "PYTORCH_CALLCHAINS",
-                                 (const char *const[]){ "id", "stack" }, 2);
+    bool more =
+        table_scan_begin(reading->db, &scan, "PYTORCH_CALLCHAINS", (const char *const[]){ "id", "stack" }, 2);
     do {
         more = more && table_scan_next(&scan);
         int64_t id = more ? table_scan_int_or(&scan, 0, RECORDER_NONE) : RECORDER_NONE;
@@ -219,9 +220,9 @@ static void add_host(struct reading *reading, enum ascend_host_kind kind, name_i
                                          .row = (uint32_t)reading->host_rows.count,
                                          .kind = (uint8_t)kind,
                                      });
-    *VEC_PUSH(&reading->host_rows) =
-        args ? *args
-             : (struct host_args){ RECORDER_NONE, RECORDER_NONE, RECORDER_NONE, RECORDER_NONE, RECORDER_NONE };
+    *VEC_PUSH(&reading->host_rows) = args ? *args
+                                          : (struct host_args){ RECORDER_NONE, RECORDER_NONE, RECORDER_NONE,
+                                                                RECORDER_NONE, RECORDER_NONE };
 }
 
 /* "AscendCL@" before the names of calls, as in the JSON of the same profiler. */
@@ -230,7 +231,7 @@ static const char *call_prefix(const struct reading *reading, int64_t type, cons
     static const struct {
         const char *type, *prefix;
     } prefixes[] = {
-        { "acl", "AscendCL@" }, { "model", "Model@" }, { "node", "Node@" },
+        { "acl", "AscendCL@" }, { "model", "Model@" },     { "node", "Node@" },
         { "hccl", "Hccl@" },    { "runtime", "Runtime@" }, { "communication", "Communication@" },
     };
     const char *text = text_of(&reading->api_types, type, "");
@@ -250,9 +251,10 @@ static void read_calls(struct reading *reading)
             const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
             const char *prefix = call_prefix(reading, table_scan_int_or(&scan, TYPE, RECORDER_NONE), name);
             add_host(reading, ASCEND_CALL, name_of(reading, prefix, name),
-                     table_scan_int_or(&scan, START, RECORDER_NONE), table_scan_int_or(&scan, END, RECORDER_NONE),
-                     table_scan_int_or(&scan, TID, RECORDER_NONE), table_scan_int_or(&scan, LINK, RECORDER_NONE),
-                     NULL);
+                     table_scan_int_or(&scan, START, RECORDER_NONE),
+                     table_scan_int_or(&scan, END, RECORDER_NONE),
+                     table_scan_int_or(&scan, TID, RECORDER_NONE),
+                     table_scan_int_or(&scan, LINK, RECORDER_NONE), NULL);
         }
     table_scan_end(&scan);
 }
@@ -269,9 +271,9 @@ static void read_framework(struct reading *reading)
         while (table_scan_next(&scan)) {
             const char *name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE));
             int64_t type = table_scan_int_or(&scan, TYPE, API_OPERATOR), link = RECORDER_NONE;
-            enum ascend_host_kind kind = type == API_PYTHON  ? ASCEND_PYTHON
-                                         : type == API_MSTX  ? ASCEND_ANNOTATION
-                                         : type != API_QUEUE ? ASCEND_OPERATOR
+            enum ascend_host_kind kind = type == API_PYTHON                 ? ASCEND_PYTHON
+                                         : type == API_MSTX                 ? ASCEND_ANNOTATION
+                                         : type != API_QUEUE                ? ASCEND_OPERATOR
                                          : strncmp(name, "Enqueue", 7) == 0 ? ASCEND_ENQUEUE
                                                                             : ASCEND_DEQUEUE;
             if (type == API_QUEUE) {
@@ -280,9 +282,10 @@ static void read_framework(struct reading *reading)
                     id == RECORDER_NONE ? ID_TABLE_NONE : id_table_find(&reading->queue_links, (uint64_t)id);
                 link = place == ID_TABLE_NONE ? RECORDER_NONE : reading->link_rows.at[place];
             }
-            add_host(reading, kind, name_of(reading, "", name), table_scan_int_or(&scan, START, RECORDER_NONE),
-                     table_scan_int_or(&scan, END, RECORDER_NONE), table_scan_int_or(&scan, TID, RECORDER_NONE),
-                     link,
+            add_host(reading, kind, name_of(reading, "", name),
+                     table_scan_int_or(&scan, START, RECORDER_NONE),
+                     table_scan_int_or(&scan, END, RECORDER_NONE),
+                     table_scan_int_or(&scan, TID, RECORDER_NONE), link,
                      &(struct host_args){ table_scan_int_or(&scan, SEQUENCE, RECORDER_NONE),
                                           table_scan_int_or(&scan, FORWARD, RECORDER_NONE),
                                           table_scan_int_or(&scan, SHAPES, RECORDER_NONE),
@@ -296,11 +299,13 @@ static void read_ranges(struct reading *reading)
 {
     enum { START, END, MESSAGE, TID };
     struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "MSTX_EVENTS", COLUMNS("startNs", "endNs", "message", "globalTid")))
+    if (table_scan_begin(reading->db, &scan, "MSTX_EVENTS",
+                         COLUMNS("startNs", "endNs", "message", "globalTid")))
         while (table_scan_next(&scan)) {
             const char *name = string_of(reading, table_scan_int_or(&scan, MESSAGE, RECORDER_NONE));
             add_host(reading, ASCEND_ANNOTATION, name_of(reading, "", name),
-                     table_scan_int_or(&scan, START, RECORDER_NONE), table_scan_int_or(&scan, END, RECORDER_NONE),
+                     table_scan_int_or(&scan, START, RECORDER_NONE),
+                     table_scan_int_or(&scan, END, RECORDER_NONE),
                      table_scan_int_or(&scan, TID, RECORDER_NONE), RECORDER_NONE, NULL);
         }
     table_scan_end(&scan);
@@ -318,12 +323,14 @@ static void set_text(struct reading *reading, struct recorder *recorder, enum tr
                                   reading->text.count));
 }
 
-static void set_args(void *context, struct recorder *recorder, const struct ascend_host *host)
+static void database_set_args(void *context, struct recorder *recorder, const struct ascend_host *host)
 {
     struct reading *reading = context;
     const struct host_args *args = &reading->host_rows.at[host->row];
     recorder_arg(recorder, ARG_SEQUENCE, args->sequence);
     recorder_arg(recorder, ARG_FWD_THREAD, args->forward_thread);
+    if (host->kind == ASCEND_PYTHON) /* a frame, which JSON numbers */
+        recorder_arg(recorder, ARG_PYTHON_ID, host->row);
     set_text(reading, recorder, ARG_INPUT_DIMS, args->shapes, ascend_shapes);
     set_text(reading, recorder, ARG_INPUT_TYPES, args->types, ascend_types);
     const char *stack = text_of(&reading->stacks, args->chain, NULL);
@@ -343,9 +350,20 @@ static int compare_parts(const void *left, const void *right)
     return (a->task > b->task) - (a->task < b->task);
 }
 
-enum { TASK_START, TASK_END, TASK_DEVICE, TASK_LINK, TASK_ID, TASK_TYPE, TASK_CONTEXT, TASK_STREAM, TASK_TASK };
-static const char *const task_columns[] = { "startNs",  "endNs",     "deviceId", "connectionId", "globalTaskId",
-                                            "taskType", "contextId", "streamId", "taskId" };
+enum {
+    TASK_START,
+    TASK_END,
+    TASK_DEVICE,
+    TASK_LINK,
+    TASK_ID,
+    TASK_TYPE,
+    TASK_CONTEXT,
+    TASK_STREAM,
+    TASK_TASK
+};
+static const char *const task_columns[] = { "startNs",      "endNs",        "deviceId",
+                                            "connectionId", "globalTaskId", "taskType",
+                                            "contextId",    "streamId",     "taskId" };
 enum { TASK_COLUMNS = sizeof task_columns / sizeof *task_columns };
 
 static struct part part_of(struct table_scan *scan)
@@ -364,7 +382,8 @@ static void read_parts(struct reading *reading)
             int64_t link = table_scan_int_or(&scan, TASK_LINK, RECORDER_NONE);
             if (table_scan_int_or(&scan, TASK_CONTEXT, NO_CONTEXT) != NO_CONTEXT)
                 *VEC_PUSH(&reading->parts) = part;
-            if (link != RECORDER_NONE && id_table_find(&reading->first_task, (uint64_t)link) == ID_TABLE_NONE) {
+            if (link != RECORDER_NONE &&
+                id_table_find(&reading->first_task, (uint64_t)link) == ID_TABLE_NONE) {
                 id_table_set(&reading->first_task, (uint64_t)link, (uint32_t)reading->device_rows.count);
                 *VEC_PUSH(&reading->device_rows) = (int32_t)part.device;
             }
@@ -381,9 +400,9 @@ static uint32_t find_task(const struct id_table *table, int64_t id)
 
 static enum ascend_copy copy_by_number(const struct reading *reading, int64_t operation)
 {
-    static const enum ascend_copy copies[] = { ASCEND_COPY_HTOH,    ASCEND_COPY_HTOD, ASCEND_COPY_DTOH,
-                                               ASCEND_COPY_DTOD,    ASCEND_COPY_MANAGED, ASCEND_COPY_DTOD,
-                                               ASCEND_COPY_HTOD,    ASCEND_COPY_DTOH };
+    static const enum ascend_copy copies[] = { ASCEND_COPY_HTOH, ASCEND_COPY_HTOD,    ASCEND_COPY_DTOH,
+                                               ASCEND_COPY_DTOD, ASCEND_COPY_MANAGED, ASCEND_COPY_DTOD,
+                                               ASCEND_COPY_HTOD, ASCEND_COPY_DTOH };
     const char *text = text_of(&reading->operations, operation, NULL);
     if (text)
         return ascend_copy_of(text);
@@ -391,7 +410,7 @@ static enum ascend_copy copy_by_number(const struct reading *reading, int64_t op
                                                                                    : ASCEND_COPY_UNKNOWN;
 }
 
-static void add_task(struct reading *reading, struct table_scan *scan)
+static void database_add_task(struct reading *reading, struct table_scan *scan)
 {
     int64_t id = table_scan_int_or(scan, TASK_ID, RECORDER_NONE);
     struct part part = part_of(scan);
@@ -436,7 +455,7 @@ static void read_tasks(struct reading *reading)
     struct table_scan scan;
     if (table_scan_begin(reading->db, &scan, "TASK", task_columns, TASK_COLUMNS))
         while (table_scan_next(&scan))
-            add_task(reading, &scan);
+            database_add_task(reading, &scan);
     table_scan_end(&scan);
 }
 
@@ -444,27 +463,28 @@ static void read_collectives(struct reading *reading)
 {
     enum { NAME, START, END, LINK, TYPE, COUNT, RANKS };
     struct table_scan scan;
-    if (table_scan_begin(reading->db, &scan, "COMMUNICATION_OP",
-                         COLUMNS("opName", "startNs", "endNs", "connectionId", "dataType", "count", "rankSize")))
+    if (table_scan_begin(
+            reading->db, &scan, "COMMUNICATION_OP",
+            COLUMNS("opName", "startNs", "endNs", "connectionId", "dataType", "count", "rankSize")))
         while (table_scan_next(&scan)) {
             int64_t link = table_scan_int_or(&scan, LINK, RECORDER_NONE);
             uint32_t place = find_task(&reading->first_task, link);
-            ascend_add_task(
-                reading->ascend,
-                &(struct ascend_task){
-                    .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
-                    .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
-                    .stream = RECORDER_NONE,
-                    .link = link,
-                    .bytes = RECORDER_NONE,
-                    .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
-                    .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
-                    .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
-                    .type = "",
-                    .element = text_of(&reading->element_types, table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
-                    .device = place == ID_TABLE_NONE ? 0 : reading->device_rows.at[place],
-                    .role = ASCEND_COLLECTIVE,
-                });
+            ascend_add_task(reading->ascend,
+                            &(struct ascend_task){
+                                .start_ns = table_scan_int_or(&scan, START, RECORDER_NONE),
+                                .end_ns = table_scan_int_or(&scan, END, RECORDER_NONE),
+                                .stream = RECORDER_NONE,
+                                .link = link,
+                                .bytes = RECORDER_NONE,
+                                .elements = table_scan_int_or(&scan, COUNT, RECORDER_NONE),
+                                .rank_count = table_scan_int_or(&scan, RANKS, RECORDER_NONE),
+                                .name = string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE)),
+                                .type = "",
+                                .element = text_of(&reading->element_types,
+                                                   table_scan_int_or(&scan, TYPE, RECORDER_NONE), NULL),
+                                .device = place == ID_TABLE_NONE ? 0 : reading->device_rows.at[place],
+                                .role = ASCEND_COLLECTIVE,
+                            });
         }
     table_scan_end(&scan);
 }
@@ -472,7 +492,7 @@ static void read_collectives(struct reading *reading)
 /* ---- memory and counters ---- */
 
 /* Rows without a stream are of the graph engine's pool of workspaces. */
-static void read_blocks(struct reading *reading)
+static void database_read_blocks(struct reading *reading)
 {
     enum { NAME, SIZE, ALLOCATED, RELEASED, IN_USE, RESERVED, IN_USE_THEN, RESERVED_THEN, STREAM, DEVICE };
     struct table_scan scan;
@@ -494,13 +514,14 @@ static void read_blocks(struct reading *reading)
                     .allocated_reserved = table_scan_int_or(&scan, RESERVED, RECORDER_NONE),
                     .released_total = table_scan_int_or(&scan, IN_USE_THEN, RECORDER_NONE),
                     .released_reserved = table_scan_int_or(&scan, RESERVED_THEN, RECORDER_NONE),
-                    .name = name_of(reading, "", string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE))),
+                    .name = name_of(reading, "",
+                                    string_of(reading, table_scan_int_or(&scan, NAME, RECORDER_NONE))),
                 });
         }
     table_scan_end(&scan);
 }
 
-static void read_levels(struct reading *reading)
+static void database_read_levels(struct reading *reading)
 {
     enum { COMPONENT, MOMENT, ALLOCATED, RESERVED, DEVICE };
     struct table_scan scan;
@@ -552,11 +573,10 @@ static void read_counter(struct reading *reading, const struct counter *counter)
             char process[80];
             int len = snprintf(process, sizeof process, "NPU %" PRId64 " %.40s",
                                table_scan_int_or(&scan, DEVICE, 0), counter->table);
-            track_id track = trace_chunk_track(recorder_chunk(recorder),
-                                               &(struct track_key){ .pid_text = process,
-                                                                    .pid_len = (size_t)len,
-                                                                    .tid_text = "counters",
-                                                                    .tid_len = 8 });
+            track_id track = trace_chunk_track(
+                recorder_chunk(recorder),
+                &(struct track_key){
+                    .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
             buffer_clear(&reading->text);
             buffer_puts(&reading->text, counter->name);
             if (counter->number)
@@ -564,8 +584,8 @@ static void read_counter(struct reading *reading, const struct counter *counter)
             if (counter->kind)
                 buffer_printf(&reading->text, " %.40s",
                               string_of(reading, table_scan_int_or(&scan, KIND, RECORDER_NONE)));
-            recorder_sample(recorder, track, reading->text.at, table_scan_int_or(&scan, MOMENT, RECORDER_NONE),
-                            value);
+            recorder_sample(recorder, track, reading->text.at,
+                            table_scan_int_or(&scan, MOMENT, RECORDER_NONE), value);
         }
     table_scan_end(&scan);
 }
@@ -610,9 +630,9 @@ static void read_devices(struct reading *reading)
             size_t len;
             const char *text = table_scan_text(&scan, 1, &len);
             if (id >= 0 && id <= INT32_MAX && text)
-                *VEC_PUSH(&file->devices) = (struct trace_device){
-                    .id = (int32_t)id, .name = trace_builder_strndup(reading->builder, text, len)
-                };
+                *VEC_PUSH(&file->devices) =
+                    (struct trace_device){ .id = (int32_t)id,
+                                           .name = trace_builder_strndup(reading->builder, text, len) };
         }
     table_scan_end(&scan);
 }
@@ -636,7 +656,8 @@ bool ascend_database_is_one(struct database *db)
     struct table_scan scan;
     if (!database_has(db, "TASK") || !database_has(db, "STRING_IDS"))
         return false;
-    bool is_one = table_scan_begin(db, &scan, "TASK", COLUMNS("startNs", "endNs", "globalTaskId", "connectionId"));
+    bool is_one =
+        table_scan_begin(db, &scan, "TASK", COLUMNS("startNs", "endNs", "globalTaskId", "connectionId"));
     for (size_t i = 0; i < 4 && is_one; i++)
         is_one = table_scan_has(&scan, i);
     table_scan_end(&scan);
@@ -655,8 +676,8 @@ bool ascend_database_is_analysis(const struct database *db)
 
 static void release(struct reading *reading)
 {
-    struct texts *texts[] = { &reading->strings, &reading->stacks, &reading->element_types, &reading->operations,
-                              &reading->api_types };
+    struct texts *texts[] = { &reading->strings, &reading->stacks, &reading->element_types,
+                              &reading->operations, &reading->api_types };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         id_table_release(&texts[i]->ids);
         VEC_FREE(&texts[i]->at);
@@ -693,12 +714,12 @@ bool ascend_database_read(struct database *db, struct source *source, struct tra
     read_parts(&reading);
     read_tasks(&reading);
     read_collectives(&reading);
-    read_blocks(&reading);
-    read_levels(&reading);
+    database_read_blocks(&reading);
+    database_read_levels(&reading);
     for (size_t i = 0; i < sizeof counters / sizeof *counters && options->wants.counters; i++)
         read_counter(&reading, &counters[i]);
-    bool ok = ascend_write(reading.ascend, set_args, &reading, err);
-    database_tell(db, builder);
+    bool ok = ascend_write(reading.ascend, database_set_args, &reading, err);
+    database_notice(db, builder);
     release(&reading);
     return ok;
 }

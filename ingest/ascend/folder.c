@@ -81,7 +81,7 @@ static int64_t rank_in(const char *folder)
     struct json_text key, value;
     bool more = text.count && json_enter(&in, '{');
     while (more && json_next_key(&in, &key)) {
-        if (json_text_is(&key, "rank_id") && json_take(&in, &value))
+        if (json_text_is(&key, "rank_id") && json_read(&in, &value))
             rank = json_text_integer(&value, -1);
         else
             more = json_skip(&in);
@@ -131,39 +131,38 @@ static int64_t device_of(const struct csv *csv, size_t column)
 enum { KB = 1024, MB = 1024 * 1024 };
 
 /* Rows without a stream are of the graph engine's pool of workspaces, which is not the framework's. */
-static void read_blocks(struct ascend *ascend, struct csv *csv)
+static void folder_read_blocks(struct ascend *ascend, struct csv *csv)
 {
     size_t name = csv_column(csv, "Name"), size = csv_column(csv, "Size(KB)"),
            allocated = csv_column(csv, "Allocation Time(us)"), released = csv_column(csv, "Release Time(us)"),
            stream = csv_column(csv, "Stream Ptr"), device = csv_column(csv, "Device Type");
-    const size_t totals[] = {
-        csv_column(csv, "Allocation Total Allocated(MB)"), csv_column(csv, "Allocation Total Reserved(MB)"),
-        csv_column(csv, "Release Total Allocated(MB)"), csv_column(csv, "Release Total Reserved(MB)")
-    };
+    const size_t totals[] = { csv_column(csv, "Allocation Total Allocated(MB)"),
+                              csv_column(csv, "Allocation Total Reserved(MB)"),
+                              csv_column(csv, "Release Total Allocated(MB)"),
+                              csv_column(csv, "Release Total Reserved(MB)") };
     while (csv_next(csv)) {
         if (!*csv_field(csv, stream))
             continue;
         const char *text = csv_field(csv, name);
-        ascend_add_block(ascend,
-                         &(struct ascend_block){
-                             .allocated_ns = time_of(csv, allocated),
-                             .released_ns = time_of(csv, released),
-                             .bytes = bytes_of(csv, size, KB),
-                             .device = device_of(csv, device),
-                             .allocated_total = bytes_of(csv, totals[0], MB),
-                             .allocated_reserved = bytes_of(csv, totals[1], MB),
-                             .released_total = bytes_of(csv, totals[2], MB),
-                             .released_reserved = bytes_of(csv, totals[3], MB),
-                             .name = recorder_name(ascend_recorder(ascend), text, strlen(text)),
-                         });
+        ascend_add_block(ascend, &(struct ascend_block){
+                                     .allocated_ns = time_of(csv, allocated),
+                                     .released_ns = time_of(csv, released),
+                                     .bytes = bytes_of(csv, size, KB),
+                                     .device = device_of(csv, device),
+                                     .allocated_total = bytes_of(csv, totals[0], MB),
+                                     .allocated_reserved = bytes_of(csv, totals[1], MB),
+                                     .released_total = bytes_of(csv, totals[2], MB),
+                                     .released_reserved = bytes_of(csv, totals[3], MB),
+                                     .name = recorder_name(ascend_recorder(ascend), text, strlen(text)),
+                                 });
     }
 }
 
-static void read_levels(struct ascend *ascend, struct csv *csv)
+static void folder_read_levels(struct ascend *ascend, struct csv *csv)
 {
     size_t component = csv_column(csv, "Component"), moment = csv_column(csv, "Timestamp(us)"),
-           allocated = csv_column(csv, "Total Allocated(MB)"), reserved = csv_column(csv, "Total Reserved(MB)"),
-           device = csv_column(csv, "Device Type");
+           allocated = csv_column(csv, "Total Allocated(MB)"),
+           reserved = csv_column(csv, "Total Reserved(MB)"), device = csv_column(csv, "Device Type");
     while (csv_next(csv))
         if (strcmp(csv_field(csv, component), "PTA") == 0)
             ascend_add_level(ascend, &(struct ascend_level){
@@ -179,7 +178,8 @@ void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, 
     static const struct {
         const char *name;
         void (*read)(struct ascend *ascend, struct csv *csv);
-    } tables[] = { { "operator_memory.csv", read_blocks }, { "memory_record.csv", read_levels } };
+    } tables[] = { { "operator_memory.csv", folder_read_blocks },
+                   { "memory_record.csv", folder_read_levels } };
     bool any = false;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && strcmp(path, "-") != 0; i++) {
         char *full = beside(path, tables[i].name);
@@ -198,7 +198,8 @@ void ascend_folder_memory(struct ascend *ascend, struct trace_builder *builder, 
     if (!any || given)
         return;
     char *folder = folder_of(path, 0), *text = NULL;
-    if (asprintf(&text, "memory is recorded in tables beside the file: give the folder %s to have it", folder) > 0)
+    if (asprintf(&text, "memory is recorded in tables beside the file: give the folder %s to have it",
+                 folder) > 0)
         trace_builder_notice(builder, "memory_beside", trace_builder_strndup(builder, text, strlen(text)), 1,
                              TPA_NOWHERE);
     free(text);
@@ -229,7 +230,8 @@ enum ascend_file ascend_folder_file(const char *path)
     bool is_info = is_like(name, "profiler_info", ".json") || is_like(name, "profiler_metadata", ".json");
     bool is_result = is_like(name, "communication", ".json") || strcmp(name, "analysis.db") == 0;
     if (is_info || is_result) {
-        bool has_recording = has_beside(path, "trace_view", ".json") || has_beside(path, "msprof_", ".json") ||
+        bool has_recording = has_beside(path, "trace_view", ".json") ||
+                             has_beside(path, "msprof_", ".json") ||
                              has_beside(path, "ascend_pytorch_profiler", ".db") ||
                              (is_info && has_beside(path, "ASCEND_PROFILER_OUTPUT", ""));
         return has_recording ? ASCEND_FILE_RESULT : ASCEND_FILE_NONE;

@@ -52,7 +52,16 @@ static const struct chrome_key keys[] = {
 };
 
 /* What a track shows. */
-enum lane { LANE_HOST, LANE_CALLS, LANE_STREAM, LANE_COLLECTIVES, LANE_PIECES, LANE_MIXED, LANE_DERIVED, LANE_COUNTERS };
+enum lane {
+    LANE_HOST,
+    LANE_CALLS,
+    LANE_STREAM,
+    LANE_COLLECTIVES,
+    LANE_PIECES,
+    LANE_MIXED,
+    LANE_DERIVED,
+    LANE_COUNTERS
+};
 
 struct track_facts {
     enum lane lane;
@@ -70,7 +79,7 @@ struct reading {
     name_id *shapes, *types, *stacks;
 };
 
-static bool starts_with(const char *text, const char *prefix)
+static bool json_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -78,7 +87,7 @@ static bool starts_with(const char *text, const char *prefix)
 static bool is_labelled_npu(const struct trace *trace, track_id t)
 {
     name_id labels = trace->tracks[t].process_labels;
-    return labels != NAME_NONE && starts_with(names_text(trace->texts, labels), "NPU");
+    return labels != NAME_NONE && json_starts_with(names_text(trace->texts, labels), "NPU");
 }
 
 static bool is_communication(const char *process)
@@ -100,9 +109,10 @@ static bool is_ascend(const struct trace *trace)
 /* The list, and times in quotes, or events of PyTorch outside of an object: no other writer's file begins so. */
 static bool may_be_ascend(const char *head, size_t len)
 {
-    static const char *const signs[] = { "\"ts\":\"1", "\"cat\":\"cpu_op\"", "\"cat\":\"enqueue\"",
-                                         "\"cat\":\"python_function\"", "\"Ascend", "\"CANN\"",
-                                         "\"labels\":\"NPU", "\"OverlapAnalysis\"" };
+    static const char *const signs[] = {
+        "\"ts\":\"1", "\"cat\":\"cpu_op\"", "\"cat\":\"enqueue\"", "\"cat\":\"python_function\"",
+        "\"Ascend",   "\"CANN\"",           "\"labels\":\"NPU",    "\"OverlapAnalysis\""
+    };
     if (!draft_head_has(head, len < 16 ? len : 16, "[{"))
         return false;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
@@ -115,7 +125,7 @@ static bool may_be_ascend(const char *head, size_t len)
 
 static bool is_python(const struct trace *trace, track_id t)
 {
-    return starts_with(draft_process(trace, t), "Python");
+    return json_starts_with(draft_process(trace, t), "Python");
 }
 
 /* The pid of the only process of Python; RECORDER_NONE if there are none, or several. */
@@ -155,15 +165,16 @@ static struct track_facts facts_of(const struct trace *trace, track_id t, int64_
 {
     const struct track *track = &trace->tracks[t];
     const char *process = draft_process(trace, t), *thread = draft_thread(trace, t);
-    const char *labels = track->process_labels == NAME_NONE ? "" : names_text(trace->texts, track->process_labels);
+    const char *labels =
+        track->process_labels == NAME_NONE ? "" : names_text(trace->texts, track->process_labels);
     int64_t device = draft_number(labels, "NPU", track->pid >= 1024 ? track->pid & 31 : 0);
     struct track_facts facts = { LANE_HOST, (int32_t)(device <= INT32_MAX ? device : 0), track->pid };
     if (strcmp(process, "Ascend Hardware") == 0)
         facts.lane = LANE_STREAM;
     else if (is_communication(process))
-        facts.lane = starts_with(thread, "Group")   ? LANE_COLLECTIVES
-                     : starts_with(thread, "Plane") ? LANE_PIECES
-                                                    : LANE_MIXED;
+        facts.lane = json_starts_with(thread, "Group")   ? LANE_COLLECTIVES
+                     : json_starts_with(thread, "Plane") ? LANE_PIECES
+                                                         : LANE_MIXED;
     else if (strcmp(process, "Overlap Analysis") == 0)
         facts.lane = LANE_DERIVED;
     else if (is_labelled_npu(trace, t))
@@ -184,31 +195,34 @@ static const char *text_arg(const struct trace *trace, int arg, event_id e)
     return text ? text : "";
 }
 
-static void add_task(struct reading *reading, event_id e, const struct track_facts *facts, enum ascend_role role)
+static void json_add_task(struct reading *reading, event_id e, const struct track_facts *facts,
+                          enum ascend_role role)
 {
     const struct trace *trace = reading->draft->trace;
     const struct track *track = &trace->tracks[trace->track[e]];
     bool is_whole = role == ASCEND_COLLECTIVE;
     const char *element = text_arg(trace, KEY_ELEMENT, e);
-    ascend_add_task(
-        reading->ascend,
-        &(struct ascend_task){
-            .start_ns = trace_start_ns(trace, e),
-            .end_ns = trace_end_ns(trace, e),
-            .stream = facts->lane == LANE_STREAM
-                          ? trace_arg_or(trace, (enum trace_arg)KEY_STREAM, e, track->tid)
-                          : RECORDER_NONE,
-            .link = trace_arg_or(trace, (enum trace_arg)KEY_CONNECTION, e, RECORDER_NONE),
-            .bytes = is_whole ? RECORDER_NONE : trace_arg_or(trace, (enum trace_arg)KEY_SIZE, e, RECORDER_NONE),
-            .elements = is_whole ? trace_arg_or(trace, (enum trace_arg)KEY_COUNT, e, RECORDER_NONE) : RECORDER_NONE,
-            .rank_count = RECORDER_NONE,
-            .name = trace_name(trace, e),
-            .type = text_arg(trace, KEY_TYPE, e),
-            .element = is_whole && *element ? element : NULL,
-            .device = facts->device,
-            .role = (uint8_t)role,
-            .copy = (uint8_t)ascend_copy_of(text_arg(trace, KEY_OPERATION, e)),
-        });
+    ascend_add_task(reading->ascend,
+                    &(struct ascend_task){
+                        .start_ns = trace_start_ns(trace, e),
+                        .end_ns = trace_end_ns(trace, e),
+                        .stream = facts->lane == LANE_STREAM
+                                      ? trace_arg_or(trace, (enum trace_arg)KEY_STREAM, e, track->tid)
+                                      : RECORDER_NONE,
+                        .link = trace_arg_or(trace, (enum trace_arg)KEY_CONNECTION, e, RECORDER_NONE),
+                        .bytes = is_whole ? RECORDER_NONE
+                                          : trace_arg_or(trace, (enum trace_arg)KEY_SIZE, e, RECORDER_NONE),
+                        .elements = is_whole
+                                        ? trace_arg_or(trace, (enum trace_arg)KEY_COUNT, e, RECORDER_NONE)
+                                        : RECORDER_NONE,
+                        .rank_count = RECORDER_NONE,
+                        .name = trace_name(trace, e),
+                        .type = text_arg(trace, KEY_TYPE, e),
+                        .element = is_whole && *element ? element : NULL,
+                        .device = facts->device,
+                        .role = (uint8_t)role,
+                        .copy = (uint8_t)ascend_copy_of(text_arg(trace, KEY_OPERATION, e)),
+                    });
 }
 
 static enum ascend_host_kind host_kind_of(const struct trace *trace, event_id e, enum lane lane)
@@ -217,8 +231,9 @@ static enum ascend_host_kind host_kind_of(const struct trace *trace, event_id e,
         const char *category;
         enum ascend_host_kind kind;
     } kinds[] = {
-        { "cpu_op", ASCEND_OPERATOR },  { "python_function", ASCEND_PYTHON }, { "enqueue", ASCEND_ENQUEUE },
-        { "dequeue", ASCEND_DEQUEUE },  { "GC", ASCEND_OTHER },
+        { "cpu_op", ASCEND_OPERATOR }, { "python_function", ASCEND_PYTHON },
+        { "enqueue", ASCEND_ENQUEUE }, { "dequeue", ASCEND_DEQUEUE },
+        { "GC", ASCEND_OTHER },
     };
     if (lane == LANE_CALLS)
         return ASCEND_CALL;
@@ -248,14 +263,14 @@ static void add_event(struct reading *reading, event_id e)
                             .kind = (uint8_t)host_kind_of(trace, e, facts->lane),
                         });
         break;
-    case LANE_STREAM: add_task(reading, e, facts, ASCEND_BY_TYPE); break;
-    case LANE_COLLECTIVES: add_task(reading, e, facts, ASCEND_COLLECTIVE); break;
-    case LANE_PIECES: add_task(reading, e, facts, ASCEND_PIECE); break;
+    case LANE_STREAM: json_add_task(reading, e, facts, ASCEND_BY_TYPE); break;
+    case LANE_COLLECTIVES: json_add_task(reading, e, facts, ASCEND_COLLECTIVE); break;
+    case LANE_PIECES: json_add_task(reading, e, facts, ASCEND_PIECE); break;
     case LANE_MIXED: {
         int64_t unused;
         bool is_whole = trace_arg(trace, (enum trace_arg)KEY_ALGORITHM, e, &unused) ||
-                        starts_with(trace_name(trace, e), "hcom_");
-        add_task(reading, e, facts, is_whole ? ASCEND_COLLECTIVE : ASCEND_PIECE);
+                        json_starts_with(trace_name(trace, e), "hcom_");
+        json_add_task(reading, e, facts, is_whole ? ASCEND_COLLECTIVE : ASCEND_PIECE);
         break;
     }
     case LANE_DERIVED:
@@ -289,10 +304,11 @@ static name_id converted(struct reading *reading, name_id *known, name_id text,
     return known[text];
 }
 
-static void set_args(void *context, struct recorder *recorder, const struct ascend_host *host)
+static void json_set_args(void *context, struct recorder *recorder, const struct ascend_host *host)
 {
-    static const uint64_t copied = WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(PYTHON_ID) | WANT(PYTHON_PARENT_ID) |
-                                   WANT(PYTHON_MODULE_ID) | WANT(MODULE_HIERARCHY) | WANT(FLOPS);
+    static const uint64_t copied = WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(PYTHON_ID) |
+                                   WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(MODULE_HIERARCHY) |
+                                   WANT(FLOPS);
     struct reading *reading = context;
     const struct trace *trace = reading->draft->trace;
     const struct {
@@ -311,8 +327,9 @@ static void set_args(void *context, struct recorder *recorder, const struct asce
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         int64_t text;
         if (recorder_wants(recorder, lists[i].arg) && trace_arg(trace, lists[i].arg, host->row, &text))
-            recorder_arg(recorder, lists[i].arg,
-                         converted(reading, lists[i].known, (name_id)text, lists[i].convert, lists[i].is_json));
+            recorder_arg(
+                recorder, lists[i].arg,
+                converted(reading, lists[i].known, (name_id)text, lists[i].convert, lists[i].is_json));
     }
 }
 
@@ -352,9 +369,9 @@ static void add_arrows(struct reading *reading)
             if (at == tails.count || tails.at[at].id != flow.id)
                 continue;
             ascend_add_arrow(reading->ascend, to->device,
-                             to->lane == LANE_STREAM ? trace->tracks[flow.track].tid : RECORDER_NONE, flow.ts_ns,
-                             reading->tracks[tails.at[at].track].pid, trace->tracks[tails.at[at].track].tid,
-                             tails.at[at].ts_ns);
+                             to->lane == LANE_STREAM ? trace->tracks[flow.track].tid : RECORDER_NONE,
+                             flow.ts_ns, reading->tracks[tails.at[at].track].pid,
+                             trace->tracks[tails.at[at].track].tid, tails.at[at].ts_ns);
         }
         if (pass == 0 && tails.count)
             qsort(tails.at, tails.count, sizeof *tails.at, compare_tails);
@@ -373,7 +390,8 @@ static void copy_flows(struct reading *reading)
             continue;
         flow.category = draft_text(reading->draft, flow.category);
         flow.name = draft_text(reading->draft, flow.name);
-        flow.track = recorder_thread_of(recorder, reading->tracks[flow.track].pid, trace->tracks[flow.track].tid);
+        flow.track =
+            recorder_thread_of(recorder, reading->tracks[flow.track].pid, trace->tracks[flow.track].tid);
         trace_chunk_flow(recorder_chunk(recorder), &flow);
     }
 }
@@ -385,13 +403,12 @@ static void copy_samples(struct reading *reading)
     for (size_t i = 0; i < trace->sample_count; i++) {
         struct trace_sample sample = trace->samples[i];
         char process[80];
-        int len = snprintf(process, sizeof process, "NPU %" PRId32 " %.40s", reading->tracks[sample.track].device,
-                           draft_process(trace, sample.track));
+        int len = snprintf(process, sizeof process, "NPU %" PRId32 " %.40s",
+                           reading->tracks[sample.track].device, draft_process(trace, sample.track));
         sample.counter = draft_text(reading->draft, sample.counter);
-        sample.track = trace_chunk_track(chunk, &(struct track_key){ .pid_text = process,
-                                                                     .pid_len = (size_t)len,
-                                                                     .tid_text = "counters",
-                                                                     .tid_len = 8 });
+        sample.track = trace_chunk_track(
+            chunk, &(struct track_key){
+                       .pid_text = process, .pid_len = (size_t)len, .tid_text = "counters", .tid_len = 8 });
         trace_chunk_sample(chunk, &sample);
     }
     trace_chunk_count_skipped(chunk, trace->flows_seen, trace->samples_seen, trace->metadata_seen);
@@ -434,7 +451,7 @@ static bool write_ascend(struct draft *draft, struct tpa_error *err)
     ascend_folder_memory(reading.ascend, draft->builder, file->path, draft->options->in_directory);
     copy_flows(&reading);
     copy_samples(&reading);
-    bool ok = ascend_write(reading.ascend, set_args, &reading, err);
+    bool ok = ascend_write(reading.ascend, json_set_args, &reading, err);
     if (ok && reading.derived)
         trace_builder_notice(draft->builder, "derived",
                              "events of lanes that are computed of others (Overlap Analysis) were left out",

@@ -127,8 +127,7 @@ static uint32_t innermost(const struct ascend_links *links, const struct ranges_
 struct ascend_link ascend_links_find(const struct ascend_links *links, int64_t pid, int64_t tid, int64_t ns)
 {
     struct ascend_link link = { ASCEND_NO_HOST, innermost(links, &links->dequeues, pid, tid, ns), true, ns };
-    int64_t correlation =
-        link.dequeue == ASCEND_NO_HOST ? RECORDER_NONE : links->hosts[link.dequeue].link;
+    int64_t correlation = link.dequeue == ASCEND_NO_HOST ? RECORDER_NONE : links->hosts[link.dequeue].link;
     size_t i;
     SEARCH(i, links->enqueues.count, links->enqueues.at[i].correlation < correlation);
     bool is_queued = i < links->enqueues.count && links->enqueues.at[i].correlation == correlation;
@@ -142,7 +141,8 @@ struct ascend_link ascend_links_find(const struct ascend_links *links, int64_t p
     return link;
 }
 
-void ascend_links_thread(const struct ascend_links *links, name_id name, int64_t ns, int64_t *pid, int64_t *tid)
+void ascend_links_thread(const struct ascend_links *links, name_id name, int64_t ns, int64_t *pid,
+                         int64_t *tid)
 {
     const struct ascend_host *hosts = links->hosts;
     const struct ranges_of_threads *ranges = &links->operators;

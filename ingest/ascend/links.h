@@ -8,7 +8,7 @@
 #ifndef TPA_INGEST_ASCEND_LINKS_H
 #define TPA_INGEST_ASCEND_LINKS_H
 
-#include "ingest/ascend/ascend.h"
+#include "ingest/ascend/rows.h"
 
 #define ASCEND_NO_HOST UINT32_MAX
 

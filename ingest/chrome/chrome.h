@@ -1,7 +1,7 @@
 /*
  * chrome.h - the parts of the Chrome trace reader, for ingest/chrome*.c only.
  *
- *   chrome.c           the format's row: sniffing, and reading a whole source
+ *   format.c    the format's row: sniffing, and reading a whole source
  *   windows.c   cuts the source into windows that several threads parse at once
  *   document.c  what surrounds events: arrays, top-level keys, damage between events
  *   event.c     one event: its fields and arguments into a chunk

@@ -2,12 +2,16 @@
 #define _GNU_SOURCE /* memmem */
 #include "ingest/chrome/draft.h"
 
+#include "base/order.h"
 #include "base/parallel.h"
+#include "base/search.h"
 #include "ingest/json_text.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const struct dialect *const dialects[] = { &dialect_ascend };
+static const struct dialect *const dialects[] = {
+    &dialect_ascend, &dialect_onnx, &dialect_unitrace, &dialect_rocprof, &dialect_proton,
+};
 
 const struct dialect *dialect_find(const char *head, size_t len)
 {
@@ -83,7 +87,8 @@ static const bool arg_is_text[ARG_COUNT] = {
 void draft_copy_args(struct draft *draft, event_id e, uint64_t args)
 {
     const struct trace *trace = draft->trace;
-    for (args &= draft->options->wants.args; args; args &= args - 1) {
+    static const uint64_t known = UINT64_MAX >> (64 - ARG_COUNT);
+    for (args &= draft->options->wants.args & known; args; args &= args - 1) {
         int arg = __builtin_ctzll(args);
         int64_t value;
         if (!trace->args[arg].count || !trace_arg(trace, (enum trace_arg)arg, e, &value))
@@ -132,10 +137,87 @@ int64_t draft_number(const char *text, const char *word, int64_t missing)
     return digits > 0 && digits <= 18 ? strtoll(last, NULL, 10) : missing;
 }
 
+/* ---- spans ---- */
+
+struct draft_spans {
+    const struct trace *trace;
+    VEC_OF(event_id); /* by track, start and end, the longest first */
+    uint32_t *parent; /* a place; UINT32_MAX */
+};
+
+struct draft_spans *draft_spans_open(const struct trace *trace, const bool *chosen)
+{
+    struct draft_spans *spans = mem_zalloc(1, sizeof *spans);
+    spans->trace = trace;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (chosen[e])
+            *VEC_PUSH(spans) = e;
+    uint64_t *keys = mem_alloc(mem_times(spans->count + 1, sizeof *keys));
+    uint32_t *order = order_open(spans->count);
+    for (int key = 0; key < 3; key++) {
+        for (size_t i = 0; i < spans->count; i++) {
+            event_id e = spans->at[i];
+            keys[i] = key == 0   ? ~order_key(trace_end_ns(trace, e))
+                      : key == 1 ? order_key(trace_start_ns(trace, e))
+                                 : trace->track[e];
+        }
+        order_by(order, spans->count, keys);
+    }
+    spans->parent = mem_alloc(mem_times(spans->count + 1, sizeof *spans->parent));
+    for (size_t i = 0; i < spans->count; i++)
+        spans->parent[i] = spans->at[order[i]];
+    if (spans->count)
+        memcpy(spans->at, spans->parent, spans->count * sizeof *spans->at);
+    free(order);
+    free(keys);
+    for (size_t i = 0; i < spans->count; i++) {
+        event_id e = spans->at[i];
+        uint32_t at = i && trace->track[spans->at[i - 1]] == trace->track[e] ? (uint32_t)i - 1 : UINT32_MAX;
+        while (at != UINT32_MAX && trace_end_ns(trace, spans->at[at]) < trace_start_ns(trace, e))
+            at = spans->parent[at];
+        spans->parent[i] = at;
+    }
+    return spans;
+}
+
+void draft_spans_free(struct draft_spans *spans)
+{
+    if (!spans)
+        return;
+    VEC_FREE(spans);
+    free(spans->parent);
+    free(spans);
+}
+
+/* The place of the last span of TRACK that began at NS or before; UINT32_MAX. */
+static uint32_t place_before(const struct draft_spans *spans, track_id track, int64_t ns)
+{
+    const struct trace *trace = spans->trace;
+    size_t i;
+    SEARCH(i, spans->count,
+           trace->track[spans->at[i]] < track ||
+               (trace->track[spans->at[i]] == track && trace_start_ns(trace, spans->at[i]) <= ns));
+    return i && trace->track[spans->at[i - 1]] == track ? (uint32_t)i - 1 : UINT32_MAX;
+}
+
+event_id draft_spans_before(const struct draft_spans *spans, track_id track, int64_t ns)
+{
+    uint32_t at = place_before(spans, track, ns);
+    return at == UINT32_MAX ? EVENT_NONE : spans->at[at];
+}
+
+event_id draft_spans_around(const struct draft_spans *spans, track_id track, int64_t ns)
+{
+    uint32_t at = place_before(spans, track, ns);
+    while (at != UINT32_MAX && trace_end_ns(spans->trace, spans->at[at]) < ns)
+        at = spans->parent[at];
+    return at == UINT32_MAX ? EVENT_NONE : spans->at[at];
+}
+
 /* ---- reading ---- */
 
 /* What the reader learnt of the file, apart from its events. */
-static void take_file_facts(struct trace_builder *builder, const struct trace *trace)
+static void take_file_facts(struct trace_builder *builder, const struct trace *trace, bool is_several)
 {
     const struct trace_file *from = &trace->files[0];
     struct trace_file *file = trace_builder_current_file(builder);
@@ -144,6 +226,8 @@ static void take_file_facts(struct trace_builder *builder, const struct trace *t
         chrome_apply_kept(builder, &from->properties.at[i]);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
+        if (is_several && strcmp(notice->kind, "several_documents") == 0)
+            continue;
         trace_builder_notice(builder, notice->kind,
                              trace_builder_strndup(builder, notice->text, strlen(notice->text)),
                              notice->count, notice->offset);
@@ -155,15 +239,15 @@ static track_id copy_track(struct trace_chunk *chunk, const struct trace *trace,
 {
     const struct track *track = &trace->tracks[t];
     bool pid_text = track->pid_text != NAME_NONE, tid_text = track->tid_text != NAME_NONE;
-    track_id id = trace_chunk_track(
-        chunk, &(struct track_key){
-                   .pid = track->pid,
-                   .tid = track->tid,
-                   .pid_text = pid_text ? names_text(trace->texts, track->pid_text) : NULL,
-                   .tid_text = tid_text ? names_text(trace->texts, track->tid_text) : NULL,
-                   .pid_len = pid_text ? names_length(trace->texts, track->pid_text) : 0,
-                   .tid_len = tid_text ? names_length(trace->texts, track->tid_text) : 0,
-               });
+    track_id id =
+        trace_chunk_track(chunk, &(struct track_key){
+                                     .pid = track->pid,
+                                     .tid = track->tid,
+                                     .pid_text = pid_text ? names_text(trace->texts, track->pid_text) : NULL,
+                                     .tid_text = tid_text ? names_text(trace->texts, track->tid_text) : NULL,
+                                     .pid_len = pid_text ? names_length(trace->texts, track->pid_text) : 0,
+                                     .tid_len = tid_text ? names_length(trace->texts, track->tid_text) : 0,
+                                 });
     const struct {
         enum track_fact fact;
         name_id text;
@@ -246,8 +330,9 @@ bool draft_read(const struct dialect *dialect, struct source *source, struct tra
     }
     struct trace *trace = trace_builder_finish(own);
     struct draft draft = { .trace = trace, .builder = builder, .options = options };
-    take_file_facts(builder, trace);
-    bool ok = dialect->is_one(trace) ? dialect->write(&draft, err) : copy_all(&draft, err);
+    bool is_one = dialect->is_one(trace);
+    take_file_facts(builder, trace, is_one && dialect->is_several);
+    bool ok = is_one ? dialect->write(&draft, err) : copy_all(&draft, err);
     if (draft.owns_recorder)
         recorder_free(draft.recorder);
     free(draft.names);

@@ -23,12 +23,13 @@
 #include "ingest/recorder.h"
 
 struct draft {
-    const struct trace *trace; /* the file as it is written; args are those of the dialect's keys and of OPTIONS */
+    const struct trace
+        *trace; /* the file as it is written; args are those of the dialect's keys and of OPTIONS */
     struct trace_builder *builder;
     const struct ingest_options *options;
     struct recorder *recorder; /* NULL before draft_record */
     bool owns_recorder;
-    name_id *names, *texts;    /* by name and text of the trace: of the recorder; NAME_NONE: not met yet */
+    name_id *names, *texts; /* by name and text of the trace: of the recorder; NAME_NONE: not met yet */
 };
 
 struct dialect {
@@ -38,9 +39,10 @@ struct dialect {
     const struct chrome_key *keys;
     /* Write all to draft->builder, whose file was begun. False and ERR if it has no room. */
     bool (*write)(struct draft *draft, struct tpa_error *err);
+    bool is_several; /* a file holds several documents by design */
 };
 
-extern const struct dialect dialect_ascend;
+extern const struct dialect dialect_ascend, dialect_unitrace, dialect_rocprof, dialect_onnx, dialect_proton;
 
 /* The dialect of which a file that begins with the LEN bytes at HEAD may be; NULL: none. */
 const struct dialect *dialect_find(const char *head, size_t len);
@@ -74,6 +76,23 @@ const char *draft_category(const struct trace *trace, event_id e);
 
 /* The number after the last of WORD in TEXT, such as 3 in "NPU 3"; MISSING if none follows. */
 int64_t draft_number(const char *text, const char *word, int64_t missing);
+
+/*
+ * Spans of threads, to find the one that an arrow leaves:
+ *
+ *     struct draft_spans *spans = draft_spans_open(trace, chosen);     // chosen: by event
+ *     event_id call = draft_spans_before(spans, flow.track, flow.ts_ns);
+ *     draft_spans_free(spans);
+ *
+ * The last span of TRACK that began at NS or before; of those that began at the same time the shortest. EVENT_NONE.
+ */
+struct draft_spans;
+struct draft_spans *draft_spans_open(const struct trace *trace, const bool *chosen);
+void draft_spans_free(struct draft_spans *spans);
+event_id draft_spans_before(const struct draft_spans *spans, track_id track, int64_t ns);
+
+/* The innermost that has not ended before NS; EVENT_NONE. */
+event_id draft_spans_around(const struct draft_spans *spans, track_id track, int64_t ns);
 
 /* Does HEAD contain WORD, blanks aside: "cat":"Node" in  "cat" : "Node"? WORD has no blanks. */
 bool draft_head_has(const char *head, size_t len, const char *word);
