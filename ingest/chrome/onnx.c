@@ -141,9 +141,9 @@ static bool onnx_write(struct draft *draft, struct tpa_error *err)
             write_kernel(draft, e, ids[e]);
         } else {
             bool is_node = onnx_is_category(trace, e, "Node");
-            enum recorder_kind kind = is_node                        ? RECORDER_OPERATOR
+            enum recorder_kind kind = is_node                             ? RECORDER_OPERATOR
                                       : onnx_is_category(trace, e, "Api") ? RECORDER_RUNTIME
-                                                                     : RECORDER_ANNOTATION;
+                                                                          : RECORDER_ANNOTATION;
             if (recorder_event(draft->recorder, kind,
                                recorder_thread_of(draft->recorder, track->pid, track->tid),
                                draft_name(draft, e), start_ns, end_ns, trace->flags[e]) &&
