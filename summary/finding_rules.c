@@ -18,6 +18,7 @@
 #include "derive/gpu_names.h"
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
+#include "summary/finding_host.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
 #include "summary/workload.h"
@@ -714,6 +715,7 @@ static void finding_rules_find_devices(struct pricing *pricing)
         find_allocation(pricing);
     }
     finding_add_tensor_cores(pricing);
+    finding_add_fusion(pricing);
     finding_add_slow_operators(pricing);
 }
 
@@ -774,6 +776,9 @@ void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     find_data_loading(pricing);
+    if (summary->features & FEATURE_OPS || summary->gpu)
+        finding_add_host_time(pricing);
+    finding_add_attention(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);
     find_communication(pricing);
