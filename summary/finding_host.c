@@ -19,6 +19,7 @@
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
 #include "trace/intervals.h"
+#include "trace/span.h"
 #include "whatif/host_work.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -210,6 +211,15 @@ static bool lies_in(const struct trace *trace, event_id e, event_id outer)
            trace_end_ns(trace, e) <= trace_end_ns(trace, outer);
 }
 
+/* Is an event called NAME in RANGE? Then the range may be there for such events. */
+static bool contains_call_of(const struct trace *trace, event_id range, name_id name)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->name[e] == name && lies_in(trace, e, range))
+            return true;
+    return false;
+}
+
 /* The name to be given to the ranges that took most: of those in them with nine tenths of their time the shortest, annotations first.
  * NAME_NONE: there is none. */
 static name_id choose_range(const struct host_search *search)
@@ -270,7 +280,9 @@ static void offer_range(struct host_search *search, name_id id)
     buffer_puts(&where, "longest: ");
     quantity_append_rounded_time(&where, (double)trace_dur_ns(trace, of->longest));
     buffer_puts(&where, " at ");
-    quantity_append_rounded_time(&where, (double)trace_start_ns(trace, of->longest));
+    quantity_append_rounded_time(
+        &where, (double)(trace_start_ns(trace, of->longest) -
+                         trace_file_span(trace, trace->tracks[trace->track[of->longest]].file).start_ns));
     add_line(trace, of->longest, &where);
     finding_add(pricing, FINDING_HOST_TIME,
                 (struct priced_finding){ .title = pricing_keep(pricing, &title),
@@ -320,22 +332,24 @@ static event_id longest_of(const struct trace *trace, name_id name)
     return longest;
 }
 
-static void find_host_operators(struct pricing *pricing)
+/* Returns the call that took longest of those that took most; EVENT_NONE: none computes on the host. TIME_NS: of all that do. */
+static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
 {
     const struct trace *trace = pricing->trace;
     struct host_work work = host_work_find(pricing->graph);
     struct buffer pattern = { 0 }, where = { 0 };
     name_id largest;
-    int64_t time_ns = 0;
-    if (!name_computing(pricing, &work, &pattern, &largest, &time_ns)) {
+    *time_ns = 0;
+    if (!name_computing(pricing, &work, &pattern, &largest, time_ns)) {
         pricing_add_quiet(pricing, "operators on the host");
         host_work_release(&work);
-        return;
+        return EVENT_NONE;
     }
+    event_id longest = longest_of(trace, largest);
     buffer_printf(&where, "%s, ", names_text(trace->names, largest));
     quantity_append_rounded_time(&where, (double)work.own_ns[largest]);
     buffer_puts(&where, " in all");
-    add_line(trace, longest_of(trace, largest), &where);
+    add_line(trace, longest, &where);
     struct text names = pricing_keep(pricing, &pattern);
     finding_add(pricing, FINDING_HOST_OPERATORS,
                 (struct priced_finding){
@@ -349,6 +363,7 @@ static void find_host_operators(struct pricing *pricing)
                               .pattern_len = names.len } },
                 "operators on the host");
     host_work_release(&work);
+    return longest;
 }
 
 /* ---- pauses ---- */
@@ -387,7 +402,8 @@ static void describe_pause(const struct pricing *pricing, moment_id m, struct bu
     quantity_append_rounded_time(where, (double)pause_ns(graph, m));
     buffer_puts(where, " at ");
     quantity_append_rounded_time(where,
-                                 (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file]));
+                                 (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file] -
+                                          trace_file_span(graph->trace, file).start_ns));
     if (before != EVENT_NONE)
         buffer_printf(where, ", after %s", trace_name(graph->trace, before));
     if (behind != EVENT_NONE)
@@ -472,10 +488,13 @@ void finding_add_host_time(struct pricing *pricing)
     for (event_id e = 0; e < trace->event_count; e++)
         add_range(&search, e);
     name_id chosen = choose_range(&search);
-    if (chosen != NAME_NONE)
+    int64_t operators_ns = 0;
+    event_id operator = has_devices ? find_host_operators(pricing, &operators_ns) : EVENT_NONE;
+    bool is_operator = chosen != NAME_NONE && operator != EVENT_NONE &&
+                       2 * operators_ns > search.of[chosen].time_ns &&
+                       contains_call_of(trace, search.of[chosen].longest, trace->name[operator]);
+    if (chosen != NAME_NONE && !is_operator)
         offer_range(&search, chosen);
-    if (has_devices)
-        find_host_operators(pricing);
     find_pauses(pricing, chosen);
     for (size_t t = 0; t < pricing->graph->thread_count; t++) {
         if (search.busy)

@@ -193,6 +193,8 @@ void finding_add_fusion(struct pricing *pricing)
     static const char *const of_compiled =
         "torch.compile fused a part of the program: compile the rest, too, and remove breaks of graphs between (TORCH_LOGS=graph_breaks "
         "names them)";
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
     finding_offer(pricing, FINDING_FUSION,
                   (struct offer){ .finding = { .title = as_text("operations on the device could be one kernel"),
                                                .advice = as_text(is_compiled(pricing->trace)

@@ -1,11 +1,14 @@
 /* host_work.c - see host_work.h. */
 #include "whatif/host_work.h"
 
+#include "base/runs.h"
+#include "base/search.h"
 #include "derive/communication.h"
 #include "derive/gpu_names.h"
 #include "derive/host_state.h"
 #include "derive/step_list.h"
 #include "whatif/editing.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* By name, what is known of it: 0 at first. */
@@ -23,32 +26,87 @@ static bool may_compute(const char *name)
            !operator_is_communication(name) && !annotation_is_data_loading(name);
 }
 
+/* When calls began that launch work, by thread of the graph, sorted. */
+struct launch_starts {
+    VEC_OF(int64_t);
+};
+
+static bool starts_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return *(const int64_t *)a > *(const int64_t *)b;
+}
+
+static struct launch_starts *launch_starts_open(const struct replay_graph *graph)
+{
+    struct launch_starts *starts = mem_zalloc(graph->thread_count + 1, sizeof *starts);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        uint32_t thread =
+            call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[call]];
+        if (thread != UINT32_MAX)
+            *VEC_PUSH(&starts[thread]) = trace_start_ns(graph->trace, call);
+    }
+    for (size_t t = 0; t < graph->thread_count; t++)
+        runs_sort(starts[t].at, starts[t].count, sizeof *starts[t].at, starts_later, NULL);
+    return starts;
+}
+
+/* Is anything launched in E, of a thread of GRAPH? */
+static bool launches_in(const struct replay_graph *graph, const struct launch_starts *starts, event_id e)
+{
+    uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
+    size_t i;
+    if (thread == UINT32_MAX)
+        return true;
+    SEARCH(i, starts[thread].count, starts[thread].at[i] < trace_start_ns(graph->trace, e));
+    return i < starts[thread].count && starts[thread].at[i] < trace_end_ns(graph->trace, e);
+}
+
+/* Of each name the operators: how many, how long with all that they call. */
+struct operator_sum {
+    int64_t count, time_ns;
+};
+
+static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
+{
+    for (moment_id m = 1; m < graph->host_count; m++) {
+        event_id span = graph->inner[m];
+        if (span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP && editing_piece_is_own(graph, m))
+            own_ns[graph->trace->name[span]] +=
+                replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+    }
+}
+
 struct host_work host_work_find(const struct replay_graph *graph)
 {
+    const double mostly = 0.8;
     const struct trace *trace = graph->trace;
     size_t names = names_count(trace->names);
     struct host_work work = { .computes = mem_zalloc(names + 1, sizeof *work.computes),
                               .own_ns = mem_zalloc(names + 1, sizeof *work.own_ns) };
     if (graph->gpu->count == 0)
         return work;
-    bool *launches = mem_zalloc(names + 1, sizeof *launches);
-    int64_t *calls = mem_zalloc(names + 1, sizeof *calls);
-    for (size_t i = 0; i < graph->gpu->count; i++)
-        if (graph->gpu->op[i] != EVENT_NONE)
-            launches[trace->name[graph->gpu->op[i]]] = true;
+    struct operator_sum *sums = mem_zalloc(names + 1, sizeof *sums);
+    struct launch_starts *starts = launch_starts_open(graph);
+    find_own_times(graph, work.own_ns);
     for (event_id e = 0; e < trace->event_count; e++)
-        calls[trace->name[e]] += trace->kind[e] == EVENT_OP;
-    for (moment_id m = 1; m < graph->host_count; m++) {
-        event_id span = graph->inner[m];
-        if (span != EVENT_NONE && trace->kind[span] == EVENT_OP && editing_piece_is_own(graph, m))
-            work.own_ns[trace->name[span]] += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
-    }
+        if (trace->kind[e] == EVENT_OP) {
+            sums[trace->name[e]].count++;
+            sums[trace->name[e]].time_ns += trace_dur_ns(trace, e);
+        }
     for (name_id id = 0; id < names; id++)
-        work.computes[id] = !launches[id] && work.own_ns[id] >= LEAST_MEAN_NS &&
-                            work.own_ns[id] / calls[id] >= LEAST_MEAN_NS &&
+        work.computes[id] = work.own_ns[id] >= LEAST_MEAN_NS &&
+                            work.own_ns[id] / sums[id].count >= LEAST_MEAN_NS &&
+                            (double)work.own_ns[id] >= mostly * (double)sums[id].time_ns &&
                             may_compute(names_text(trace->names, id));
-    free(calls);
-    free(launches);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && work.computes[trace->name[e]] && launches_in(graph, starts, e))
+            work.computes[trace->name[e]] = false;
+    for (size_t t = 0; t < graph->thread_count; t++)
+        VEC_FREE(&starts[t]);
+    free(starts);
+    free(sums);
     return work;
 }
 

@@ -6,8 +6,9 @@
  *         ... the piece that leads to moment M is computation of the host ...
  *     host_work_release(&work);
  *
- * An operator computes on the host if no call of its name launches anything itself, and if a call takes 100 us of its own
- * on average: those that only prepare tensors (empty, view) take less.
+ * An operator computes on the host if nothing is launched in any call of its name, if a call takes 100 us of its own on average (those
+ * that only prepare tensors, such as empty and view, take less), and if that is four fifths of its time (others call operators for
+ * each of many tensors).
  */
 #ifndef TPA_WHATIF_HOST_WORK_H
 #define TPA_WHATIF_HOST_WORK_H
