@@ -56,7 +56,7 @@ static enum role role_of(struct attention_search *search, event_id op)
                 : strcmp(name, "aten::_softmax") == 0               ? ROLE_SOFTMAX
                 : strcmp(name, "aten::_softmax_backward_data") == 0 ? ROLE_SOFTMAX_BACKWARD
                                                                     : ROLE_OTHER;
-    return (enum role)*role;
+    return (enum role) * role;
 }
 
 static bool is_product(struct attention_search *search, const struct operation *operation)
@@ -94,8 +94,8 @@ static bool read_product(struct attention_search *search, const struct operation
     if ((role != ROLE_PRODUCT && role != ROLE_ADDED_PRODUCT) || !dims || !shape_of_input(dims, first, &a) ||
         !shape_of_input(dims, first + 1, &b) || a.count != 3 || b.count != 3 || a.size[2] != b.size[1])
         return false;
-    *product = (struct product){ a.size[0], a.size[1], a.size[2], b.size[2],
-                                 type_of(search, operation->op, first) };
+    *product =
+        (struct product){ a.size[0], a.size[1], a.size[2], b.size[2], type_of(search, operation->op, first) };
     return true;
 }
 
@@ -200,8 +200,8 @@ static void add_part(struct attention_search *search, const struct operation *op
     *VEC_PUSH(found) = (struct unfused_part){ operation->event, operation->work, factor };
 }
 
-static void add_block(struct attention_search *search, const struct operations *all, const struct block *block,
-                      int64_t scores, bool backward)
+static void add_block(struct attention_search *search, const struct operations *all,
+                      const struct block *block, int64_t scores, bool backward)
 {
     double recorded_ns = 0, more = backward ? 1 + 1.0 / (double)block->count : 1;
     for (size_t i = 0; i < block->count; i++)

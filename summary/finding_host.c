@@ -29,7 +29,7 @@
 
 /* clang-format off */
 static const struct {
-    const char *words[8];
+    const char *words[9]; /* NULL at the end */
     bool occasional; /* a loop need not do it in each step: a finding whatever it launches */
     const char *advice;
 } kinds_of_ranges[] = {
@@ -79,9 +79,9 @@ static size_t kind_of_range(const char *name)
 /* Does the function wait for another thread or process, so that its time is not its own? */
 static bool waits_for_others(const char *name)
 {
-    static const char *const words[] = { "wait",    "acquire",     "select", "poll", "recv",
-                                         "join",    "synchronize", "barrier", "accept", "read",
-                                         "block_until_ready" };
+    static const char *const words[] = { "wait",   "acquire", "select",           "poll",
+                                         "recv",   "join",    "synchronize",      "barrier",
+                                         "accept", "read",    "block_until_ready" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(name, words[i]))
             return true;
@@ -116,9 +116,9 @@ struct moments {
 struct host_search {
     struct pricing *pricing;
     const struct trace *trace;
-    struct ranges_of_name *of;      /* by name */
-    struct moments *busy;           /* by thread of the graph: launches, waits */
-    struct intervals *operators;    /* by thread, without devices: when an operator was open; else NULL */
+    struct ranges_of_name *of;   /* by name */
+    struct moments *busy;        /* by thread of the graph: launches, waits */
+    struct intervals *operators; /* by thread, without devices: when an operator was open; else NULL */
 };
 
 static bool is_later(const void *context, const void *a, const void *b)
@@ -207,7 +207,8 @@ static void add_range(struct host_search *search, event_id e)
 
 static bool lies_in(const struct trace *trace, event_id e, event_id outer)
 {
-    return trace->track[e] == trace->track[outer] && trace_start_ns(trace, e) >= trace_start_ns(trace, outer) &&
+    return trace->track[e] == trace->track[outer] &&
+           trace_start_ns(trace, e) >= trace_start_ns(trace, outer) &&
            trace_end_ns(trace, e) <= trace_end_ns(trace, outer);
 }
 
@@ -308,7 +309,8 @@ static bool name_computing(struct pricing *pricing, const struct host_work *work
     for (size_t n = 0; n < MOST; n++) {
         name_id most = NAME_NONE;
         for (name_id id = 0; id < names_count(trace->names); id++)
-            if (work->computes[id] && !taken[id] && (most == NAME_NONE || work->own_ns[id] > work->own_ns[most]))
+            if (work->computes[id] && !taken[id] &&
+                (most == NAME_NONE || work->own_ns[id] > work->own_ns[most]))
                 most = id;
         if (most == NAME_NONE || (*largest != NAME_NONE && work->own_ns[most] * 10 < work->own_ns[*largest]))
             break;
@@ -351,17 +353,19 @@ static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
     buffer_puts(&where, " in all");
     add_line(trace, longest, &where);
     struct text names = pricing_keep(pricing, &pattern);
-    finding_add(pricing, FINDING_HOST_OPERATORS,
-                (struct priced_finding){
-                    .title = as_text("operators compute on the host while the device waits"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text("create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers "
-                                      "of the loader"),
-                    .edit = { .kind = EDIT_SCALE,
-                              .target = TARGET_OP,
-                              .pattern = names.at,
-                              .pattern_len = names.len } },
-                "operators on the host");
+    finding_add(
+        pricing, FINDING_HOST_OPERATORS,
+        (struct priced_finding){
+            .title = as_text("operators compute on the host while the device waits"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                "create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers "
+                "of the loader"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_OP,
+                      .pattern = names.at,
+                      .pattern_len = names.len } },
+        "operators on the host");
     host_work_release(&work);
     return longest;
 }
@@ -401,9 +405,8 @@ static void describe_pause(const struct pricing *pricing, moment_id m, struct bu
     buffer_puts(where, "longest: ");
     quantity_append_rounded_time(where, (double)pause_ns(graph, m));
     buffer_puts(where, " at ");
-    quantity_append_rounded_time(where,
-                                 (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file] -
-                                          trace_file_span(graph->trace, file).start_ns));
+    quantity_append_rounded_time(where, (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file] -
+                                                 trace_file_span(graph->trace, file).start_ns));
     if (before != EVENT_NONE)
         buffer_printf(where, ", after %s", trace_name(graph->trace, before));
     if (behind != EVENT_NONE)
@@ -427,9 +430,9 @@ static int64_t pauses_outside(const struct pricing *pricing, const struct host_p
     for (size_t i = 0; i < pauses->count; i++) {
         moment_id m = pauses->at[i];
         *all_ns += pause_ns(graph, m);
-        outside_ns += pause_ns(graph, m) -
-                      intervals_length_within(&named[replay_thread_of(graph, m)],
-                                              replay_moment_ns(graph, m - 1), replay_moment_ns(graph, m));
+        outside_ns += pause_ns(graph, m) - intervals_length_within(&named[replay_thread_of(graph, m)],
+                                                                   replay_moment_ns(graph, m - 1),
+                                                                   replay_moment_ns(graph, m));
     }
     for (size_t t = 0; t < graph->thread_count; t++)
         intervals_release(&named[t]);
@@ -454,23 +457,25 @@ static void find_pauses(struct pricing *pricing, name_id named)
             longest = pauses.at[i];
     struct buffer where = { 0 };
     describe_pause(pricing, longest, &where);
-    finding_add(pricing, FINDING_PAUSES,
-                (struct priced_finding){
-                    .title = as_text(pauses.count == 1
-                                         ? "the host pauses, and nothing was recorded of why"
-                                         : "the host pauses between operators, and nothing was recorded of why"),
-                    .where = pricing_keep(pricing, &where),
-                    .advice = as_text(pricing->summary->has_frames
-                                          ? "mark what the program does there (record_function, NVTX ranges); then do it less "
-                                            "often, ahead, or in another thread or process"
-                                          : "record it: with_stack=True names lines of Python, and record_function() or NVTX "
-                                            "ranges mark parts; it may be garbage collection, logging, preprocessing or a "
-                                            "checkpoint, to be done less often, ahead, or in another thread or process"),
-                    .edit = { .kind = EDIT_SCALE,
-                              .target = TARGET_CATEGORY,
-                              .pattern = "pause",
-                              .pattern_len = strlen("pause") } },
-                "pauses of the host");
+    finding_add(
+        pricing, FINDING_PAUSES,
+        (struct priced_finding){
+            .title = as_text(pauses.count == 1
+                                 ? "the host pauses, and nothing was recorded of why"
+                                 : "the host pauses between operators, and nothing was recorded of why"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                pricing->summary->has_frames
+                    ? "mark what the program does there (record_function, NVTX ranges); then do it less "
+                      "often, ahead, or in another thread or process"
+                    : "record it: with_stack=True names lines of Python, and record_function() or NVTX "
+                      "ranges mark parts; it may be garbage collection, logging, preprocessing or a "
+                      "checkpoint, to be done less often, ahead, or in another thread or process"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_CATEGORY,
+                      .pattern = "pause",
+                      .pattern_len = strlen("pause") } },
+        "pauses of the host");
     VEC_FREE(&pauses);
 }
 
@@ -489,7 +494,7 @@ void finding_add_host_time(struct pricing *pricing)
         add_range(&search, e);
     name_id chosen = choose_range(&search);
     int64_t operators_ns = 0;
-    event_id operator = has_devices ? find_host_operators(pricing, &operators_ns) : EVENT_NONE;
+    event_id operator= has_devices ? find_host_operators(pricing, &operators_ns) : EVENT_NONE;
     bool is_operator = chosen != NAME_NONE && operator != EVENT_NONE &&
                        2 * operators_ns > search.of[chosen].time_ns &&
                        contains_call_of(trace, search.of[chosen].longest, trace->name[operator]);

@@ -5,9 +5,9 @@
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_DATA_LOADING] = { "data_loading", "gaps", true },
-    [FINDING_HOST_TIME] = { "host_time", "operators", true },
+    [FINDING_HOST_TIME] = { "host_time", "operators", false },
     [FINDING_HOST_OPERATORS] = { "host_operators", "operators", true },
-    [FINDING_PAUSES] = { "pauses", "gaps", true },
+    [FINDING_PAUSES] = { "pauses", "gaps", false },
     [FINDING_HOST_WAIT] = { "host_wait", "transfers", true },
     [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", true },
     [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", true },

@@ -461,8 +461,8 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
     free(shares);
-    if (rule->edit == EDIT_CUDA_GRAPH &&
-        idle_time_for(pricing->summary, rule->causes, rule->cause_count) == 0) { /* no device idled for a launch */
+    if (rule->edit == EDIT_CUDA_GRAPH && idle_time_for(pricing->summary, rule->causes, rule->cause_count) ==
+                                             0) { /* no device idled for a launch */
         buffer_release(&where);
         pricing_add_quiet(pricing, rule->subject);
         return;
@@ -525,14 +525,13 @@ static void find_allocation(struct pricing *pricing)
     double *shares = shares_of_idle_time(summary, &cause, 1);
     shares_add_ranks(summary, shares, &where);
     free(shares);
-    finding_offer(
-        pricing, FINDING_ALLOCATION,
-        (struct offer){ .finding = { .title = pricing_keep(pricing, &title),
-                                     .where = pricing_keep(pricing, &where),
-                                     .advice = advise_allocation(pricing, pins),
-                                     .edit = { .kind = EDIT_NO_ALLOC } },
-                        .subject = "allocation",
-                        .part_of = finding_rules[FINDING_FIRST_USE].name });
+    finding_offer(pricing, FINDING_ALLOCATION,
+                  (struct offer){ .finding = { .title = pricing_keep(pricing, &title),
+                                               .where = pricing_keep(pricing, &where),
+                                               .advice = advise_allocation(pricing, pins),
+                                               .edit = { .kind = EDIT_NO_ALLOC } },
+                                  .subject = "allocation",
+                                  .part_of = finding_rules[FINDING_FIRST_USE].name });
 }
 
 static size_t steps_of_rank(const struct trace *trace, int64_t rank)

@@ -159,7 +159,8 @@ void finding_add_slow_operators(struct pricing *pricing)
 }
 
 /* "aten::mul: 48 times elementwise x3, copy": the chain that would gain most. */
-static void complete_fusion(struct pricing *pricing, struct priced_finding *finding, const struct offer *offer)
+static void complete_fusion(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
 {
     (void)offer;
     struct sequences *sequences = sequences_find_fusions(pricing->trace);
@@ -195,14 +196,15 @@ void finding_add_fusion(struct pricing *pricing)
         "names them)";
     if (!(pricing->summary->features & FEATURE_SHAPES))
         return;
-    finding_offer(pricing, FINDING_FUSION,
-                  (struct offer){ .finding = { .title = as_text("operations on the device could be one kernel"),
-                                               .advice = as_text(is_compiled(pricing->trace)
-                                                                ? of_compiled
-                                                                : trace_advice(pricing->trace, ADVICE_FUSE)),
-                                               .edit = { .kind = EDIT_FUSE } },
-                                  .subject = "fusion",
-                                  .complete = complete_fusion });
+    finding_offer(
+        pricing, FINDING_FUSION,
+        (struct offer){ .finding = { .title = as_text("operations on the device could be one kernel"),
+                                     .advice = as_text(is_compiled(pricing->trace)
+                                                           ? of_compiled
+                                                           : trace_advice(pricing->trace, ADVICE_FUSE)),
+                                     .edit = { .kind = EDIT_FUSE } },
+                        .subject = "fusion",
+                        .complete = complete_fusion });
 }
 
 /* "aten::softmax, model.py(12): attend". */

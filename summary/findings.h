@@ -31,7 +31,7 @@ struct priced_finding {
     int64_t count;      /* how many events that is */
     struct text where;  /* operator, line of source, ranks; missing when unknown */
     struct text advice; /* what to do */
-    struct text check; /* a command that shows the prediction */
+    struct text check;  /* a command that shows the prediction */
     struct edit edit;
 };
 

@@ -303,6 +303,14 @@ static void collect_launchings(const struct editing *editing, struct launchings 
     all->count = kept;
 }
 
+/* The share of the LENGTH_NS from START_NS on that lies in SET. */
+static double share_within(const struct intervals *set, int64_t start_ns, int64_t length_ns)
+{
+    return length_ns > 0
+               ? (double)intervals_length_within(set, start_ns, start_ns + length_ns) / (double)length_ns
+               : 0;
+}
+
 /*
  * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
  * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host,
@@ -320,13 +328,13 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {
-        int64_t from_ns = replay_moment_ns(graph, m - 1);
-        bool pauses = graph->inner[m] == EVENT_NONE && replay_moment_ns(graph, m) - from_ns >= HOST_PAUSE_NS;
+        int64_t from_ns = replay_moment_ns(graph, m - 1), length_ns = replay_moment_ns(graph, m) - from_ns;
+        bool pauses = graph->inner[m] == EVENT_NONE && length_ns >= HOST_PAUSE_NS;
         if (from_ns >= start_ns && !pauses && !waited(graph, m) && !host_work_holds(work, graph, m) &&
-            !intervals_contain(overhead, from_ns - graph->shift_ns[file]) &&
             !intervals_contain(&kept[thread], from_ns) &&
             !intervals_contain(captures, from_ns - graph->shift_ns[file]))
-            editing_scale_piece(editing, m, 0);
+            editing_scale_piece(editing, m,
+                                share_within(overhead, from_ns - graph->shift_ns[file], length_ns));
     }
 }
 

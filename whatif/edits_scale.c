@@ -183,7 +183,8 @@ static bool unknown_category(const struct editing *editing, struct tpa_error *er
 {
     tpa_fail(err, TPA_NOWHERE, "there is no category '%.*s'", (int)editing->edit->pattern_len,
              editing->edit->pattern);
-    return tpa_hint(err, "the categories are operator, call, gap, pause, kernel, copy, memset and communication");
+    return tpa_hint(err,
+                    "the categories are operator, call, gap, pause, kernel, copy, memset and communication");
 }
 
 static bool scale_pauses(const struct editing *editing)

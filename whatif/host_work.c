@@ -42,8 +42,7 @@ static struct launch_starts *launch_starts_open(const struct replay_graph *graph
     struct launch_starts *starts = mem_zalloc(graph->thread_count + 1, sizeof *starts);
     for (size_t i = 0; i < graph->gpu->count; i++) {
         event_id call = graph->gpu->call[i];
-        uint32_t thread =
-            call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[call]];
+        uint32_t thread = call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[call]];
         if (thread != UINT32_MAX)
             *VEC_PUSH(&starts[thread]) = trace_start_ns(graph->trace, call);
     }
@@ -73,8 +72,7 @@ static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
     for (moment_id m = 1; m < graph->host_count; m++) {
         event_id span = graph->inner[m];
         if (span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP && editing_piece_is_own(graph, m))
-            own_ns[graph->trace->name[span]] +=
-                replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+            own_ns[graph->trace->name[span]] += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
     }
 }
 
@@ -145,7 +143,8 @@ static bool is_in_step(const struct step_list *steps, uint32_t file, int64_t sta
     return steps->count == 0 || (step && end_ns <= step->end_ns);
 }
 
-static bool is_pause(const struct replay_graph *graph, const struct intervals *others, size_t thread, moment_id m)
+static bool is_pause(const struct replay_graph *graph, const struct intervals *others, size_t thread,
+                     moment_id m)
 {
     int64_t start_ns = replay_moment_ns(graph, m - 1), end_ns = replay_moment_ns(graph, m);
     uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
@@ -168,8 +167,8 @@ struct host_pauses host_pauses_find(const struct replay_graph *graph)
     const struct editing editing = { NULL, graph, graph->trace, none, &ignored };
     struct intervals *others = editing_ranges(&editing, has_other_name, &names);
     for (size_t t = 0; t < graph->thread_count; t++)
-        for (moment_id m = graph->threads[t].first + 1;
-             m < graph->threads[t].first + graph->threads[t].count; m++)
+        for (moment_id m = graph->threads[t].first + 1; m < graph->threads[t].first + graph->threads[t].count;
+             m++)
             if (is_pause(graph, others, t, m))
                 *VEC_PUSH(&pauses) = m;
     editing_free_ranges(&editing, others);

@@ -20,8 +20,9 @@
 enum { HOST_PAUSE_NS = 1000000 };
 
 struct host_work {
-    bool *computes;  /* by name */
-    int64_t *own_ns; /* by name: its own time, without waits; also of operators that do not compute on the host */
+    bool *computes; /* by name */
+    int64_t
+        *own_ns; /* by name: its own time, without waits; also of operators that do not compute on the host */
 };
 
 /* Of GRAPH. Release with host_work_release. */

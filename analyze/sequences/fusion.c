@@ -35,7 +35,7 @@ struct fusion_query {
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
     const struct code_paths *modules; /* NULL where no module was recorded */
-    bool has_shapes;                 /* of some operators */
+    bool has_shapes;                  /* of some operators */
     uint8_t *of_work, *of_op; /* by name_id: may operations of this name, may those of operators of it? */
 };
 
@@ -51,7 +51,7 @@ struct join {
 /* Is the kernel a pass of an algorithm that needs several, such as a sort? */
 static bool is_pass(const char *name)
 {
-    static const char *const parts[] = { "DeviceRadixSort",  "DeviceScan",      "DeviceSelect",
+    static const char *const parts[] = { "DeviceRadixSort",   "DeviceScan",      "DeviceSelect",
                                          "DeviceReduceByKey", "DeviceCompact",   "DeviceRunLengthEncode",
                                          "DeviceMergeSort",   "DevicePartition", "DeviceHistogram",
                                          "bitonicSort",       "radixSort",       "radixFind" };
@@ -334,8 +334,7 @@ static void fusion_find_chains(struct sequences *sequences, struct fusion_query 
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            int64_t own_ns =
-                add_join(&grown, &join, operations, &at[end], bandwidth, query->has_shapes);
+            int64_t own_ns = add_join(&grown, &join, operations, &at[end], bandwidth, query->has_shapes);
             *VEC_PUSH(&sequences->fused) = (struct fused_work){ work_event(operations, &at[end]),
                                                                 work_call(operations, &at[end]), own_ns };
             add_work(&grown, work_dur_ns(operations, &at[end]));
