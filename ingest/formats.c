@@ -733,7 +733,7 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
                  ingested->profile ? "Python function" : "action");
-        tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
+        tpa_hint(err, ingested->profile ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
                                         : "tpa top shows the report");
     }
     tpa_in_file(err, path);
