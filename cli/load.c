@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "base/rows.h"
 #include "derive/graph_links.h"
+#include "derive/step_infer.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
 #include "base/memory.h"
@@ -98,6 +99,7 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         .step_range = args->step_range,
         .results = args->results,
         .files_are = (enum trace_files_are)args->files_are,
+        .no_inferred_steps = !args->infer_steps,
         .may_read = load_may_read,
         .progress = progress.out ? print_progress : NULL,
         .progress_context = &progress,
@@ -296,8 +298,25 @@ static void notice_steps(const struct trace *trace, struct result *result)
     }
 }
 
+/* Inferred steps are not marked ones: their evidence, and the ways to decide otherwise. */
+static void notice_inferred_steps(const struct trace *trace, struct result *result)
+{
+    const struct step_list *steps = step_list_of(trace);
+    size_t count[STEP_BY_REPETITION + 1] = { 0 };
+    for (size_t i = 0; i < steps->count; i++)
+        count[steps->at[i].evidence]++;
+    for (int evidence = STEP_IS_MARKED + 1; evidence <= STEP_BY_REPETITION; evidence++)
+        if (count[evidence])
+            result_add_notice(
+                result, "inferred_steps", (int64_t)count[evidence], NULL, TPA_NOWHERE,
+                "no steps are marked; %zu steps are inferred (by %s): mark them with schedule=..., or decide "
+                "otherwise with --no-infer-steps or --step-range",
+                count[evidence], step_evidence_name((enum step_evidence)evidence));
+}
+
 void load_add_notices(const struct trace *trace, struct result *result)
 {
+    notice_inferred_steps(trace, result);
     notice_files(trace, result);
     graph_links_notice(graph_links_of(trace), result);
     notice_steps(trace, result);

@@ -419,6 +419,7 @@ static struct trace *finish_trace(struct reading *reading)
     struct trace *trace = trace_builder_finish(reading->builder);
     rank_parts_find(trace);
     trace->files_are = reading->options->files_are;
+    trace->no_inferred_steps = reading->options->no_inferred_steps;
     mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
     return trace;
 }
