@@ -403,6 +403,7 @@ static struct trace *finish_trace(struct reading *reading)
 {
     trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
     struct trace *trace = trace_builder_finish(reading->builder);
+    trace->files_are = reading->options->files_are;
     mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
     return trace;
 }
