@@ -3,6 +3,7 @@
 
 #include "analyze/account.h"
 #include "base/memory.h"
+#include "derive/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
 #include "whatif/replay_pass.h"
@@ -41,6 +42,8 @@ struct rounds {
     uint64_t *begins;               /* the same: it is the first of its thread there */
     struct span *of_thread;         /* moments, by thread, then segment */
     uint32_t *file_of_thread;
+    VEC_OF(moment_id)
+        open_waits; /* ends of calls that would have waited for work from before the recording */
     struct gpu_streams *streams;
     uint32_t *stream_of, *place_of; /* by work: its stream, and its place there */
     struct span *of_stream;         /* places, by stream, then segment */
@@ -299,6 +302,44 @@ static void find_runs(struct rounds *rounds, const struct replay_graph *graph, c
                     add_run(rounds, graph->order.first[r] + i, 1, k);
 }
 
+/* When the first work of each file was launched, on the clock of the graph; new, by file, free with free(). */
+static int64_t *first_launches(const struct replay_graph *graph)
+{
+    const struct gpu_events *gpu = graph->gpu;
+    int64_t *first_ns = mem_alloc(mem_times(graph->trace->file_count + 1, sizeof *first_ns));
+    for (size_t f = 0; f < graph->trace->file_count; f++)
+        first_ns[f] = INT64_MIN;
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        int64_t *first = &first_ns[graph->trace->tracks[graph->trace->track[gpu->call[i]]].file];
+        int64_t launch_ns = replay_event_start(graph, gpu->call[i]);
+        *first = *first == INT64_MIN || launch_ns < *first ? launch_ns : *first;
+    }
+    return first_ns;
+}
+
+/* The waits of the first segment before anything was launched: the recording has nothing that they wait for, the round before has. */
+static void find_open_waits(struct rounds *rounds, const struct replay_graph *graph)
+{
+    const struct trace *trace = graph->trace;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    int64_t *first_ns = first_launches(graph);
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        const struct span *span = &rounds->of_thread[t * rounds->segment_count];
+        int64_t until_ns = first_ns[rounds->file_of_thread[t]];
+        for (moment_id m = span->first; m < span->end && replay_recorded_ns(graph, m) <= until_ns; m++) {
+            event_id e = graph->inner[m];
+            if (e != EVENT_NONE && event_is_call(trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC &&
+                !strstr(trace_name(trace, e), "Event") &&
+                replay_event_end(graph, e) == replay_recorded_ns(graph, m))
+                *VEC_PUSH(&rounds->open_waits) = m;
+        }
+    }
+    free(sorts);
+    free(first_ns);
+}
+
 static void rounds_free(struct rounds *rounds)
 {
     if (!rounds)
@@ -307,6 +348,7 @@ static void rounds_free(struct rounds *rounds)
     free(rounds->steps);
     free(rounds->main_thread);
     VEC_FREE(&rounds->runs);
+    VEC_FREE(&rounds->open_waits);
     free(rounds->within);
     free(rounds->begins);
     free(rounds->of_thread);
@@ -334,6 +376,7 @@ static void *derive_rounds(const struct trace *trace)
     find_thread_moments(rounds, graph, segments);
     find_work_moments(rounds, graph, segments);
     find_join_moments(graph, segments);
+    find_open_waits(rounds, graph);
     find_runs(rounds, graph, segments);
     rounds->within = mem_zalloc(graph->moment_count / 64 + 1, sizeof *rounds->within);
     for (size_t m = 0; m < graph->moment_count; m++)
@@ -532,6 +575,27 @@ static int64_t behind_stream(const struct turning *turning, moment_id m, int64_t
     return turning->round > 0 && least_ns > shift_ns ? least_ns : shift_ns;
 }
 
+/* M, if it is the end of an open wait, comes when all work of the round before has ended. */
+static int64_t behind_all_work(const struct turning *turning, moment_id m, int64_t shift_ns)
+{
+    const struct rounds *rounds = turning->rounds;
+    const struct replay_graph *graph = turning->pass.graph;
+    bool waits = false;
+    for (size_t i = 0; i < rounds->open_waits.count && turning->round > 0; i++)
+        waits |= rounds->open_waits.at[i] == m;
+    for (size_t s = 0; waits && s < rounds->streams->count; s++) {
+        const struct span *own = &rounds->of_stream[s * rounds->segment_count + turning->segment];
+        bool of_file = graph->gpu->devices[rounds->streams->at[s].device].file ==
+                       rounds->file_of_thread[replay_thread_of(graph, m)];
+        int64_t least_ns =
+            of_file && own->first < own->end
+                ? shift_of_work(turning, s, (int64_t)own->first - 1, replay_recorded_ns(graph, m), true)
+                : INT64_MIN;
+        shift_ns = least_ns > shift_ns ? least_ns : shift_ns;
+    }
+    return shift_ns;
+}
+
 static void place_moments(struct turning *turning, const struct moment_run *run)
 {
     const struct replay_graph *graph = turning->pass.graph;
@@ -546,6 +610,7 @@ static void place_moments(struct turning *turning, const struct moment_run *run)
             struct replay_before before = before_host(turning, m);
             shift_ns = has_edges ? replay_shift_of(&turning->pass, m, &before, range, factor)
                                  : replay_shift_behind(before.shift_ns, before.own_ns, factor);
+            shift_ns = behind_all_work(turning, m, shift_ns);
         } else if (replay_moment_kind(graph, m) == MOMENT_WORK_END) {
             struct replay_before before = { shifts_get(shifts, m - 1),
                                             replay_recorded_ns(graph, m) - replay_recorded_ns(graph, m - 1) };

@@ -14,6 +14,7 @@
  * - A stream goes on with the work of the next round when that of the round before has ended.
  * - What depends on work from before the round, as a wait or a launch into a full queue, depends on the work as many places back in the
  *   round before.
+ * - A wait before anything was launched in the recording waits for all work of the round before.
  * - Steps between those that count are left out: what follows them follows the step before them.
  *
  * A round takes as long as the slowest of the threads of the steps, and of the streams, needs from its end to the next: of all ranks.

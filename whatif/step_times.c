@@ -652,17 +652,27 @@ static bool find_steady(const struct replay_graph *graph, const struct changes *
         gain->bound.kind = BOUND_WORK;
     }
     gain->then_ns = llround(then_ns);
-    gain->mean_now_ns = gain->now_ns;
-    gain->mean_then_ns = gain->then_ns;
     return true;
+}
+
+/* Without rounds the account's step takes the share of its time that is left of the recorded periods. */
+static void scale_to_account(struct step_times *times, const struct trace *trace)
+{
+    const struct account *account = account_of(trace);
+    if (!account->has_steps || account->all.step_ns <= 0 || times->now_ns <= 0)
+        return;
+    times->then_ns = llround((double)times->then_ns / (double)times->now_ns * (double)account->all.step_ns);
+    times->now_ns = account->all.step_ns;
 }
 
 static void find_step_time(struct step_times *times, const struct replay_graph *graph,
                            const struct changes *changes)
 {
     struct step_gain gain;
-    if (!find_steady(graph, changes, &gain))
+    if (!find_steady(graph, changes, &gain)) {
+        scale_to_account(times, graph->trace);
         return;
+    }
     times->now_ns = gain.now_ns;
     times->then_ns = gain.then_ns;
     times->bound = gain.bound;
@@ -674,8 +684,7 @@ struct step_gain step_times_gain(const struct changes *changes)
     if (find_steady(changes->graph, changes, &gain))
         return gain;
     struct step_times *times = step_times_with(changes);
-    gain =
-        (struct step_gain){ times->now_ns, times->then_ns, times->now_ns, times->then_ns, times->bound, 0 };
+    gain = (struct step_gain){ times->now_ns, times->then_ns, times->bound, 0 };
     step_times_free(times);
     return gain;
 }

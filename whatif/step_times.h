@@ -80,7 +80,6 @@ struct step_times {
 /* The step time now and after a set of edits. */
 struct step_gain {
     int64_t now_ns, then_ns;
-    int64_t mean_now_ns, mean_then_ns; /* the same */
     struct step_bound bound;
     size_t count; /* events that the edits touched */
 };

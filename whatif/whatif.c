@@ -179,16 +179,6 @@ struct step_gain whatif_gain_of(const struct changes *changes)
     return step_times_gain(changes);
 }
 
-bool step_gain_is_by_turns(const struct step_gain *gain)
-{
-    const double much_more = 0.05;
-    if (gain->now_ns <= 0 || gain->mean_now_ns <= 0)
-        return false;
-    double share = (double)(gain->now_ns - gain->then_ns) / (double)gain->now_ns,
-           mean_share = (double)(gain->mean_now_ns - gain->mean_then_ns) / (double)gain->mean_now_ns;
-    return mean_share > share + much_more;
-}
-
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
                              struct tpa_error *err)
 {

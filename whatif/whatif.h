@@ -49,9 +49,6 @@ void whatif_free(struct whatif *whatif);
 struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
                              struct tpa_error *err);
 
-/* Do a few steps gain what most do not? Not of a step time that is the throughput. */
-bool step_gain_is_by_turns(const struct step_gain *gain);
-
 /* False and ERR when an edit does not fit the trace. One replay: linear time. */
 bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
                  struct step_gain *gain, struct tpa_error *err);
