@@ -1021,7 +1021,7 @@ static void work_that_a_scaled_operator_launched_is_reported(void **state)
         struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
         assert_non_null(whatif);
         assert_int_equal(whatif->gains[0].effect.kept_ns, cases[i].kept_ns);
-        struct result *result = result_open("tpa.whatif/1");
+        struct result *result = result_open("tpa.whatif/2");
         whatif_add_tables(whatif, &edit, result);
         size_t reported = 0, assumed = 0;
         for (size_t k = 0; k < result->notices.count; k++) {
@@ -1103,7 +1103,7 @@ static void the_first_sentence_is_true(void **state)
     whatif->steps->now_ns = 100 * MS;
     whatif->steps->bound.kind = BOUND_UNKNOWN;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct result *result = result_open("tpa.whatif/1");
+        struct result *result = result_open("tpa.whatif/2");
         whatif->steps->then_ns = cases[i].then_ms * MS;
         whatif->unexplained_share = cases[i].unexplained;
         whatif_add_tables(whatif, &edit, result);
