@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/search.h"
 #include "whatif/last_uses.h"
-#include "whatif/replay_pass.h"
 #include <math.h>
 #include <stdlib.h>
 

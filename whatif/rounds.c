@@ -6,7 +6,6 @@
 #include "derive/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
-#include "whatif/replay_pass.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ struct rounds {
     struct span *of_thread;         /* moments, by thread, then segment */
     uint32_t *file_of_thread;
     VEC_OF(moment_id)
-        open_waits; /* ends of calls that would have waited for work from before the recording */
+    open_waits; /* ends of calls that would have waited for work from before the recording */
     struct gpu_streams *streams;
     uint32_t *stream_of, *place_of; /* by work: its stream, and its place there */
     struct span *of_stream;         /* places, by stream, then segment */
