@@ -8,6 +8,7 @@
 #include "cli/diff_tree.h"
 #include "cli/gate.h"
 #include "cli/gates.h"
+#include "cli/nightly/noise.h"
 #include "cli/sides.h"
 #include "report/cases.h"
 #include <math.h>
@@ -21,6 +22,8 @@ struct diff_args {
     int by;
     int unsure; /* enum gate_unsure */
     int64_t min_change_ns;
+    double noise;
+    const char *store, *label;
     struct ranges steps;
     bool tree, inclusive, first_step, strip_dirs, missing_ranks;
 };
@@ -58,6 +61,13 @@ static const struct opt diff_opts[] = {
     OPT_RANGES(
         0, "steps", struct diff_args, steps, "A..B",
         "with --tree: only these steps (ProfilerStep#N), each with the step of the same place: 3..7, 3.., or 1,4"),
+    OPT_GROUP("Noise"),
+    OPT_SHARE(
+        0, "noise", struct diff_args, noise, "SHARE",
+        "how much runs of one configuration differ: the standard deviation of their step time, e.g. 3%"),
+    OPT_FILE(0, "store", struct diff_args, store, "FILE",
+             "take that from the nights of a store of tpa nightly"),
+    OPT_TEXT('l', "label", struct diff_args, label, "NAME", "what ran, if the store has several labels"),
     OPT_GROUP("Rows"),
     OPT_FLAG(0, "tree", struct diff_args, tree,
              "compare the call trees: which operator, where, and which were renamed, fused or removed"),
@@ -285,8 +295,11 @@ static bool compare(const struct invocation *call, struct measures *const sides[
 {
     const struct diff_args *args = call->args;
     struct diff_options options = { .min_change_ns = args->min_change_ns,
+                                    .noise = { args->noise, INFINITY },
                                     .by_file = args->by == MEASURE_BY_STEP,
                                     .only = only_table(sides[0]->source, (enum measure_by)args->by) };
+    if (args->store && !nightly_noise(args->store, args->label, &options.noise, err))
+        return false;
     struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
@@ -328,6 +341,8 @@ static bool check_tree_options(const struct diff_args *args, struct tpa_error *e
                          : args->inclusive               ? "--inclusive"
                          : args->strip_dirs              ? "--strip-dirs"
                          : args->gates.count             ? "--gate"
+                         : args->noise > 0               ? "--noise"
+                         : args->store                   ? "--store"
                                                          : NULL;
     if (args->tree && option) {
         tpa_fail(err, TPA_NOWHERE, "%s has no meaning for a comparison of trees", option);
@@ -335,6 +350,10 @@ static bool check_tree_options(const struct diff_args *args, struct tpa_error *e
     }
     if (args->tree && args->first_step && args->steps.count)
         return tpa_fail(err, TPA_NOWHERE, "--first-step and --steps exclude each other");
+    if (args->noise > 0 && args->store)
+        return tpa_fail(err, TPA_NOWHERE, "--noise and --store exclude each other: both give the noise");
+    if (args->label && !args->store)
+        return tpa_fail(err, TPA_NOWHERE, "--label is for the store of --store");
     return true;
 }
 

@@ -13,6 +13,7 @@ struct measures *measures_open(void)
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
     measures->by_rank.unit = "rank";
+    measures->by_rank.of_ranks = true;
     measures->facts_said = names_open();
     return measures;
 }

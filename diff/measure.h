@@ -71,6 +71,7 @@ struct measure_rows {
 /* All measurements in samples of one kind. */
 struct sampling {
     const char *unit; /* unit of a sample: "step", "file", "profile" */
+    bool of_ranks;    /* the samples are the ranks of one run */
     VEC_OF(struct measure_sample) samples;
     VEC_OF(struct measure_metric) metrics;
     struct names *keys; /* keys of the metrics, which are indexed by id; NULL: none */

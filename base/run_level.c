@@ -1,0 +1,141 @@
+/* run_level.c - see run_level.h. */
+#include "base/run_level.h"
+
+#include "base/level.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The autocorrelation of more would leave less than a step of information. */
+static const double most_correlated = 0.95;
+
+/* Sums over the means of periods, of which those without a listed step are 0. */
+struct period_sums {
+    double mean, squares, neighbours; /* of distances from the mean; of products of neighbours */
+    size_t last;                      /* period of the last listed one; SIZE_MAX: none */
+    double last_distance;
+    size_t pairs;  /* pairs of neighbours that are in NEIGHBOURS */
+    size_t listed; /* periods in SQUARES */
+};
+
+/* Add the period PLACE, whose mean is VALUE. */
+static void period_sums_add(struct period_sums *sums, size_t place, double value)
+{
+    double distance = value - sums->mean, empty = -sums->mean;
+    bool follows = sums->last != SIZE_MAX && sums->last + 1 == place;
+    if (sums->last != SIZE_MAX && !follows) { /* the one after the last listed is empty */
+        sums->neighbours += sums->last_distance * empty;
+        sums->pairs++;
+    }
+    if (follows || place > 0) {
+        sums->neighbours += distance * (follows ? sums->last_distance : empty);
+        sums->pairs++;
+    }
+    sums->squares += distance * distance;
+    sums->listed++;
+    sums->last = place;
+    sums->last_distance = distance;
+}
+
+static void period_sums_finish(struct period_sums *sums, size_t count)
+{
+    double empty = -sums->mean;
+    if (sums->last != SIZE_MAX && sums->last + 1 < count) {
+        sums->neighbours += sums->last_distance * empty;
+        sums->pairs++;
+    }
+    sums->squares += (double)(count - sums->listed) * empty * empty;
+    sums->neighbours += (double)(count - 1 - sums->pairs) * empty * empty;
+}
+
+struct run_level run_level_of(const struct run_step *listed, size_t listed_count, size_t count, size_t period)
+{
+    struct run_level level = { NAN, NAN, 0, count };
+    if (count == 0)
+        return level;
+    if (period < 1 || period > count)
+        period = 1;
+    size_t periods = count / period, used = 0;
+    double sum = 0;
+    for (; used < listed_count && listed[used].place < periods * period; used++)
+        sum += listed[used].value;
+    level.mean = sum / (double)(periods * period);
+    if (periods < 2)
+        return level;
+    struct period_sums sums = { .mean = level.mean, .last = SIZE_MAX };
+    for (size_t first = 0, end; first < used; first = end) {
+        size_t place = listed[first].place / period;
+        double value = 0;
+        for (end = first; end < used && listed[end].place / period == place; end++)
+            value += listed[end].value;
+        period_sums_add(&sums, place, value / (double)period);
+    }
+    period_sums_finish(&sums, periods);
+    double n = (double)periods;
+    double correlation = sums.squares > 0 ? sums.neighbours / sums.squares : 0;
+    correlation = fmin(fmax(correlation, 0), most_correlated);
+    double widened = (1 + correlation) / (1 - correlation);
+    level.variance = sums.squares / (n - 1) / n * widened;
+    level.df = fmax((n - 1) / widened, 1);
+    return level;
+}
+
+/* ---- the period ---- */
+
+/* How much of the spread of COUNT VALUES the places within PERIOD explain: F of the analysis of variance; INFINITY if
+ * all of it. MEANS is scratch space for PERIOD values. */
+static double explained_by(const double *values, size_t count, size_t period, double *means)
+{
+    double all = 0, between = 0, within = 0;
+    for (size_t i = 0; i < count; i++)
+        all += values[i];
+    all /= (double)count;
+    for (size_t place = 0; place < period; place++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = place; i < count; i += period, n++)
+            sum += values[i];
+        means[place] = sum / (double)n;
+        between += (double)n * (means[place] - all) * (means[place] - all);
+    }
+    for (size_t i = 0; i < count; i++)
+        within += (values[i] - means[i % period]) * (values[i] - means[i % period]);
+    double f = (between / (double)(period - 1)) / (within / (double)(count - period));
+    return between > 0 ? f : 0;
+}
+
+size_t run_period(const double *values, size_t count)
+{
+    enum { LONGEST = 64, LEAST_PERIODS = 3 };
+    /* A pattern explains nearly all of the spread: by chance, ten times as much as the rest needs luck of 1 in 1000. */
+    static const double clear_from = 20;
+    double means[LONGEST], best_f = clear_from;
+    size_t best = 1;
+    for (size_t period = 2; period <= LONGEST && period * LEAST_PERIODS <= count; period++) {
+        double f = explained_by(values, count, period, means);
+        /* a multiple of the period explains as much; only one that explains much more is the period */
+        if (f > best_f * (best > 1 ? 2 : 1)) {
+            best = period;
+            best_f = f;
+        }
+    }
+    return best;
+}
+
+/* ---- Student's quantile ---- */
+
+double run_student_quantile(double p, double df)
+{
+    double low = 0, high = 1;
+    while (level_student_tail(high, df) > p && high < 1e9)
+        high *= 2;
+    for (int i = 0; i < 80 && high - low > 1e-12 * high; i++) {
+        double middle = (low + high) / 2;
+        if (level_student_tail(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
