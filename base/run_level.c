@@ -10,6 +10,9 @@
 /* The autocorrelation of more would leave less than a step of information. */
 static const double most_correlated = 0.95;
 
+/* Independent steps show an autocorrelation above this over the root of their number in one of twenty runs. */
+static const double chance_correlated = 1.645;
+
 /* Sums over the means of periods, of which those without a listed step are 0. */
 struct period_sums {
     double mean, squares, neighbours; /* of distances from the mean; of products of neighbours */
@@ -51,7 +54,7 @@ static void period_sums_finish(struct period_sums *sums, size_t count)
 
 struct run_level run_level_of(const struct run_step *listed, size_t listed_count, size_t count, size_t period)
 {
-    struct run_level level = { NAN, NAN, 0, count };
+    struct run_level level = { .mean = NAN, .variance = NAN, .independent = NAN, .steps = count };
     if (count == 0)
         return level;
     if (period < 1 || period > count)
@@ -74,9 +77,12 @@ struct run_level run_level_of(const struct run_step *listed, size_t listed_count
     period_sums_finish(&sums, periods);
     double n = (double)periods;
     double correlation = sums.squares > 0 ? sums.neighbours / sums.squares : 0;
-    correlation = fmin(fmax(correlation, 0), most_correlated);
+    if (correlation * sqrt(n) < chance_correlated)
+        correlation = 0;
+    correlation = fmin(correlation, most_correlated);
     double widened = (1 + correlation) / (1 - correlation);
-    level.variance = sums.squares / (n - 1) / n * widened;
+    level.independent = sums.squares / (n - 1) / n;
+    level.variance = level.independent * widened;
     level.df = fmax((n - 1) / widened, 1);
     return level;
 }

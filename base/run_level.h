@@ -7,7 +7,7 @@
  *
  * The mean is that of whole periods, which is throughput: steps that differ by plan (evaluation in each third step,
  * accumulation of gradients) neither hide in a median nor count as noise. The standard error comes from the means of the
- * periods. Neighbouring periods resemble each other, so it is widened by their autocorrelation.
+ * periods, and is widened by their autocorrelation where that is more than chance: neighbours may resemble each other.
  */
 #ifndef TPA_BASE_RUN_LEVEL_H
 #define TPA_BASE_RUN_LEVEL_H
@@ -21,10 +21,11 @@ struct run_step {
 };
 
 struct run_level {
-    double mean;     /* of whole periods; NAN without steps */
-    double variance; /* of the mean; NAN for fewer than two periods */
-    double df;       /* degrees of freedom of the variance; 0 if it is NAN */
-    size_t steps;    /* of the run */
+    double mean;        /* of whole periods; NAN without steps */
+    double variance;    /* of the mean; NAN for fewer than two periods */
+    double df;          /* degrees of freedom of the variance; 0 if it is NAN */
+    double independent; /* the variance if its periods were independent */
+    size_t steps;       /* of the run */
 };
 
 /*

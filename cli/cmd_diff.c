@@ -310,7 +310,8 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     blocks_add_table(sides[0], sides[1], result);
     bool good =
         diff_check_ranks(sides, args, err) &&
-        gates_check(diff, &args->gates, gate_unsure_fails(args->unsure, &args->gates), result, outcome, err);
+        gates_check(diff, &args->gates, gate_unsure_fails(args->unsure),
+                    args->missing_ranks ? LACKS_FILES : 0, result, outcome, err);
     size_t heads = 0;
     while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
         heads++;
@@ -324,7 +325,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
 static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
 {
     bool fails = outcome == GATES_EXCEEDED ||
-                 (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure, &args->gates));
+                 (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure));
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }
 

@@ -32,6 +32,7 @@ static const char *const outcome_names[] = { CASE_WITHIN, CASE_EXCEEDED, CASE_CA
 
 struct checker {
     const struct diff *diff;
+    const char *damage; /* why nothing can be judged; NULL: it can */
     struct table *table;
     bool unsure_fails;
     int64_t number;
@@ -87,6 +88,10 @@ static void add_cannot_tell(struct buffer *out, const struct checker *checker, c
     const struct finding *finding = judged->suspect->finding;
     bool points = judged->gate->sort == GATE_IDLE;
     buffer_puts(out, "cannot tell: ");
+    if (checker->damage) {
+        buffer_printf(out, "%s; record again", checker->damage);
+        return;
+    }
     if (isnan(finding->error)) {
         buffer_printf(out, "%zu %s%s against %zu do not show how much the figure varies", finding->steps[0],
                       checker->diff->unit, finding->steps[0] == 1 ? "" : "s", finding->steps[1]);
@@ -160,7 +165,8 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     judged.high = before > 0 ? finding->high / before : judged.found;
     double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
     double found = judged.found;
-    enum gates_outcome outcome = judged.outcome = outcome_of(&judged, together, min_change);
+    enum gates_outcome outcome = judged.outcome =
+        checker->damage ? GATES_CANNOT_TELL : outcome_of(&judged, together, min_change);
     struct table *table = checker->table;
     size_t row = table_add_row(table);
     table_set_int(table, row, GATES_NUMBER, checker->number);
@@ -255,15 +261,33 @@ static bool gates_check_rows(struct checker *checker, const struct gate *gate, s
     return good;
 }
 
-bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
+/* Append which sides are not complete; nothing if both are. */
+static void append_damage(struct buffer *out, const struct diff *diff, unsigned ignored)
+{
+    static const char *const names[2] = { "first", "second" };
+    for (int i = 0; i < 2; i++) {
+        unsigned lacks = diff->sides[i]->lacks & ~ignored;
+        if (lacks == 0)
+            continue;
+        buffer_printf(out, "%sthe recording of the %s side is not complete (", out->count ? ", and " : "",
+                      names[i]);
+        measures_append_lacks(out, lacks);
+        buffer_putc(out, ')');
+    }
+}
+
+bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails, unsigned ignored,
                  struct result *result, enum gates_outcome *outcome, struct tpa_error *err)
 {
     *outcome = GATES_WITHIN;
     if (gates->count == 0)
         return true;
+    struct buffer damage = { 0 };
+    append_damage(&damage, diff, ignored);
     struct checker checker = { .diff = diff,
                                .table = table_open("gates", "Gates", columns, GATES_COLUMNS),
-                               .unsure_fails = unsure_fails };
+                               .unsure_fails = unsure_fails,
+                               .damage = damage.at };
     bool good = true;
     for (size_t i = 0; i < gates->count && good; i++) {
         struct gate gate;
@@ -278,6 +302,7 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
         result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
                           "gates that cannot be judged fail: %s", checker.why_unjudged.at);
     buffer_release(&checker.why_unjudged);
+    buffer_release(&damage);
     *outcome = checker.outcome;
     return good;
 }

@@ -119,6 +119,7 @@ struct measures {
     size_t files_unread;    /* files of a directory that cannot be read, or are empty: each may be a rank */
     const char *why_unread; /* reason for the first; NULL: none */
     const char *schema;     /* of saved results: "tpa.top/1"; NULL for others */
+    unsigned lacks;         /* what the recordings lack: a set of enum lacks (base/lacks.h) */
     bool has_gpu;
     VEC_OF(int64_t) ranks; /* recorded ranks of the files; once finished, sorted and unique */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
@@ -206,6 +207,9 @@ struct measure_rows *sampling_rows(const struct sampling *sampling, const char *
 
 /* The fact KEY of the side; NULL if there is none. */
 const char *measures_fact(const struct measures *measures, const char *key);
+
+/* Append the meaning of LACKS, a set of enum lacks: "parts are damaged, records were lost"; nothing for 0. */
+void measures_append_lacks(struct buffer *out, unsigned lacks);
 
 /* Number of ranks of the job without a file; 0 if none or unknown. */
 int64_t measures_missing_ranks(const struct measures *measures);
