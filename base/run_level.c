@@ -87,48 +87,6 @@ struct run_level run_level_of(const struct run_step *listed, size_t listed_count
     return level;
 }
 
-/* ---- the period ---- */
-
-/* How much of the spread of COUNT VALUES the places within PERIOD explain: F of the analysis of variance; INFINITY if
- * all of it. MEANS is scratch space for PERIOD values. */
-static double explained_by(const double *values, size_t count, size_t period, double *means)
-{
-    double all = 0, between = 0, within = 0;
-    for (size_t i = 0; i < count; i++)
-        all += values[i];
-    all /= (double)count;
-    for (size_t place = 0; place < period; place++) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t i = place; i < count; i += period, n++)
-            sum += values[i];
-        means[place] = sum / (double)n;
-        between += (double)n * (means[place] - all) * (means[place] - all);
-    }
-    for (size_t i = 0; i < count; i++)
-        within += (values[i] - means[i % period]) * (values[i] - means[i % period]);
-    double f = (between / (double)(period - 1)) / (within / (double)(count - period));
-    return between > 0 ? f : 0;
-}
-
-size_t run_period(const double *values, size_t count)
-{
-    enum { LONGEST = 64, LEAST_PERIODS = 3 };
-    /* A pattern explains nearly all of the spread: by chance, ten times as much as the rest needs luck of 1 in 1000. */
-    static const double clear_from = 20;
-    double means[LONGEST], best_f = clear_from;
-    size_t best = 1;
-    for (size_t period = 2; period <= LONGEST && period * LEAST_PERIODS <= count; period++) {
-        double f = explained_by(values, count, period, means);
-        /* a multiple of the period explains as much; only one that explains much more is the period */
-        if (f > best_f * (best > 1 ? 2 : 1)) {
-            best = period;
-            best_f = f;
-        }
-    }
-    return best;
-}
-
 /* ---- Student's quantile ---- */
 
 double run_student_quantile(double p, double df)

@@ -1,7 +1,7 @@
 /*
  * run_level.h - the level of a run: the mean of its steps, and the standard error that their spread allows.
  *
- *     size_t period = run_period(times, 40);                        // 3: each third step evaluates the model
+ *     size_t period = step_pattern_period(times_ns, 40);            // 3: each third step evaluates the model
  *     struct run_level level = run_level_of(steps, 40, 40, period);
  *     level.mean, sqrt(level.variance)                              // 14.5 ms, give or take 0.02 ms
  *
@@ -34,12 +34,6 @@ struct run_level {
  */
 struct run_level run_level_of(const struct run_step *listed, size_t listed_count, size_t count,
                               size_t period);
-
-/*
- * The number of steps after which the pattern of VALUES, the times of COUNT steps in order, repeats; 1 if none is clear
- * enough. At least three whole periods are needed.
- */
-size_t run_period(const double *values, size_t count);
 
 /* The value that Student's t with DF degrees of freedom (more than 0; INFINITY: the normal distribution) exceeds with
  * probability P, 0 < P < 0.5. */

@@ -2,6 +2,7 @@
 #include "diff/blocks.h"
 #include "diff/diff.h"
 #include "diff/diff_answer.h"
+#include "diff/diff_screen.h"
 #include "diff/slow.h"
 #include "treediff/tree_diff.h"
 #include "cli/analysis.h"
@@ -25,7 +26,7 @@ struct diff_args {
     double noise;
     const char *store, *label;
     struct ranges steps;
-    bool tree, inclusive, first_step, strip_dirs, missing_ranks;
+    bool tree, inclusive, first_step, strip_dirs, missing_ranks, all;
 };
 
 static const struct diff_args diff_defaults = {
@@ -76,6 +77,7 @@ static const struct opt diff_opts[] = {
              "times of operators and functions with what they called, which then counts many times"),
     OPT_TIME(0, "min-change", struct diff_args, min_change_ns, "TIME",
              "a change per step smaller than TIME is no change, e.g. 50us"),
+    OPT_FLAG('a', "all", struct diff_args, all, "show rows that are the same, too, in a table for each kind"),
     OPT_FLAG(0, "strip-dirs", struct diff_args, strip_dirs,
              "Python profiles: drop directories from file names; functions that become identical are merged"),
     OPT_GROUP("Gates"),
@@ -95,9 +97,8 @@ static const struct opt diff_opts[] = {
 
 static bool is_rows(const struct table *table)
 {
-    static const char *const others[] = {
-        "head", "memory", "gates", "outliers", "renamed", "blocks", "slow"
-    };
+    static const char *const others[] = { "head",   "memory", "gates",   "outliers", "renamed",
+                                          "blocks", "slow",   "account", "changes" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(table->key, others[i]) == 0)
             return false;
@@ -289,6 +290,52 @@ static bool diff_check_ranks(struct measures *const sides[2], const struct diff_
     return tpa_hint(err, "a gate compares the same ranks; --allow-missing-ranks compares these all the same");
 }
 
+/* Work on a GPU cannot be compared with the same work on the host, by any row. */
+static bool diff_check_devices(struct measures *const sides[2], struct tpa_error *err)
+{
+    if (sides[0]->source != MEASURE_TRACES || sides[1]->source != MEASURE_TRACES ||
+        sides[0]->has_gpu == sides[1]->has_gpu)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "the %s side ran on the CPU alone and the %s on a GPU: they cannot be compared",
+             sides[0]->has_gpu ? "second" : "first", sides[0]->has_gpu ? "first" : "second");
+    return tpa_hint(err, "if both ran on a GPU, record both with ProfilerActivity.CUDA");
+}
+
+enum { CHANGES_FOR_PEOPLE = 15 };
+
+/* Is the result for people who did not ask for tables or rows of their own? */
+static bool shows_screen(const struct diff_args *args)
+{
+    const struct limit *limit = &args->output.limit;
+    bool all = args->all || (output_limit_given(&args->output) && !limit->is_share && limit->count == 0);
+    return output_is_for_people(&args->output) && !all && !args->output.tables && !args->output.columns &&
+           !args->output.wide;
+}
+
+/* The account of a step and the rows that changed; tables of all rows where these are not to be had. */
+static void add_screen(const struct diff *diff, const struct output_args *output, struct result *result)
+{
+    struct limit limit = output_limit_or(output, CHANGES_FOR_PEOPLE);
+    size_t before = result->tables.count, most = limit.is_share ? CHANGES_FOR_PEOPLE : (size_t)limit.count;
+    diff_add_tables(diff, result);
+    size_t added = result->tables.count;
+    bool account = diff_add_account(diff, result), changes = diff_add_changes(diff, most, result);
+    size_t kept = before;
+    for (size_t i = before; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        bool replaced =
+            i < added && ((account && strcmp(table->key, "head") == 0) || (changes && is_rows(table)));
+        if (replaced)
+            table_free(table);
+        else
+            result->tables.at[kept++] = table;
+    }
+    result->tables.count = kept;
+    move_table(result, "changes", before);
+    move_table(result, "account", before);
+}
+
 /* Fill RESULT. False and ERR if the sides cannot be compared. */
 static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
                     enum gates_outcome *outcome, struct tpa_error *err)
@@ -298,22 +345,28 @@ static bool compare(const struct invocation *call, struct measures *const sides[
                                     .noise = { args->noise, INFINITY },
                                     .by_file = args->by == MEASURE_BY_STEP,
                                     .only = only_table(sides[0]->source, (enum measure_by)args->by) };
+    if (!diff_check_devices(sides, err))
+        return false;
     if (args->store && !nightly_noise(args->store, args->label, &options.noise, err))
         return false;
     struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
+    diff_notice_one_job(diff, result);
     diff_add_verdict(diff, result);
-    diff_add_tables(diff, result);
+    if (shows_screen(args))
+        add_screen(diff, &args->output, result);
+    else
+        diff_add_tables(diff, result);
     slow_add_table(sides[0], sides[1], result);
     move_table(result, "slow", 1);
     blocks_add_table(sides[0], sides[1], result);
-    bool good =
-        diff_check_ranks(sides, args, err) &&
-        gates_check(diff, &args->gates, gate_unsure_fails(args->unsure),
-                    args->missing_ranks ? LACKS_FILES : 0, result, outcome, err);
+    bool good = diff_check_ranks(sides, args, err) &&
+                gates_check(diff, &args->gates, gate_unsure_fails(args->unsure),
+                            args->missing_ranks ? LACKS_FILES : 0, result, outcome, err);
     size_t heads = 0;
-    while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
+    while (heads < result->tables.count && !is_rows(result->tables.at[heads]) &&
+           strcmp(result->tables.at[heads]->key, "changes") != 0)
         heads++;
     move_table(result, "gates", heads);
     if (diff_is_same(diff))
@@ -324,8 +377,8 @@ static bool compare(const struct invocation *call, struct measures *const sides[
 
 static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
 {
-    bool fails = outcome == GATES_EXCEEDED ||
-                 (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure));
+    bool fails =
+        outcome == GATES_EXCEEDED || (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure));
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }
 
@@ -431,7 +484,7 @@ const struct command cmd_diff = {
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
         "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
         "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
-    .tables = { diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
+    .tables = { diff_screen_tables, diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "derive/call_names.h"
 #include "trace/step_name.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +44,10 @@ enum cause_class cause_class_of(const char *name, size_t len)
     return class;
 }
 
-bool cause_is_before(enum cause_class left, double left_size, enum cause_class right, double right_size)
+double cause_weight(enum cause_class class)
 {
-    const double enough = 0.2;
-    if (left == right)
-        return left_size > right_size;
-    return left < right ? left_size >= enough * right_size : left_size * enough > right_size;
+    static const double weights[] = {
+        [CAUSE_WORK] = 1, [CAUSE_SHARED] = 0.3, [CAUSE_WAIT] = 0.2, [CAUSE_STEP] = 0
+    };
+    return weights[class];
 }

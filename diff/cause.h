@@ -1,7 +1,7 @@
 /*
  * cause.h - of the rows that changed, which to name as the cause: work rather than the wait for it.
  *
- *     if (cause_is_before(cause_class_of("gemm", 4), 0.010, CAUSE_WAIT, 0.011)) ...    // gemm, not cudaDeviceSynchronize
+ *     double weight = change * cause_weight(cause_class_of(name, len));      // the row with the largest is named
  *
  * If a kernel takes longer, so do the calls that wait for it, and often by more than the kernel. If a rank is late, so is
  * each collective on the others.
@@ -9,7 +9,6 @@
 #ifndef TPA_DIFF_CAUSE_H
 #define TPA_DIFF_CAUSE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum cause_class {
@@ -23,9 +22,9 @@ enum cause_class {
 enum cause_class cause_class_of(const char *name, size_t len);
 
 /*
- * Is a row of class LEFT whose change is LEFT_SIZE (0 or more) to be named before one of class RIGHT? A row of a better
- * class is, unless its change is less than a fifth of the other's.
+ * What a change of a row of CLASS counts in the order of causes: 1 for work. A wait is named before work only if it changed
+ * five times as much.
  */
-bool cause_is_before(enum cause_class left, double left_size, enum cause_class right, double right_size);
+double cause_weight(enum cause_class class);
 
 #endif

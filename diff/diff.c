@@ -279,6 +279,42 @@ static struct rename_name *texts_of(const struct measure_rows *rows, const name_
     return texts;
 }
 
+/* The calls of ROW per sample of a side. */
+static double calls_of(const struct join *join, int side, name_id row)
+{
+    const struct measure_rows *rows = join->sides[side];
+    double calls = 0;
+    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++)
+        calls += rows->values.at[i].calls;
+    return calls / (double)join->samples[side];
+}
+
+/* The index of the only one of COUNT IDS that is left and has values; SIZE_MAX if none or several are. */
+static size_t only_left(const struct join *join, int side, const name_id *ids, size_t count)
+{
+    size_t only = SIZE_MAX, left = 0;
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] != NAME_NONE && join->first[side][ids[i]] != SIZE_MAX) {
+            only = i;
+            left++;
+        }
+    return left == 1 ? only : SIZE_MAX;
+}
+
+/* Join the rows BEFORE and AFTER to one, which was renamed. */
+static void add_renamed(const struct join *join, struct diff_rows *table, name_id before, name_id after,
+                        enum rename_kind kind)
+{
+    size_t rows = table->rows.count;
+    add_row(join, table, before, after);
+    if (table->rows.count == rows)
+        return;
+    struct diff_row *row = &table->rows.at[rows];
+    row->old_name = names_text(join->sides[0]->names, before);
+    row->old_name_length = names_length(join->sides[0]->names, before);
+    row->renamed = kind;
+}
+
 /* Rows of one side only: renamed ones are joined to one row, the others are new or gone. */
 static void add_lonely_rows(const struct join *join, struct diff_rows *table)
 {
@@ -294,16 +330,17 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
         free(to);
     }
     for (size_t i = 0; i < pair_count; i++) {
-        name_id before = gone[pairs[i].gone], after = come[pairs[i].come];
-        size_t rows = table->rows.count;
-        add_row(join, table, before, after);
-        if (table->rows.count == rows)
-            continue;
-        struct diff_row *row = &table->rows.at[rows];
-        row->old_name = names_text(join->sides[0]->names, before);
-        row->old_name_length = names_length(join->sides[0]->names, before);
-        row->renamed = pairs[i].kind;
+        add_renamed(join, table, gone[pairs[i].gone], come[pairs[i].come], pairs[i].kind);
         gone[pairs[i].gone] = come[pairs[i].come] = NAME_NONE;
+    }
+    size_t left = renames ? only_left(join, 0, gone, gone_count) : SIZE_MAX,
+           right = renames ? only_left(join, 1, come, come_count) : SIZE_MAX;
+    if (left != SIZE_MAX && right != SIZE_MAX) {
+        double calls[2] = { calls_of(join, 0, gone[left]), calls_of(join, 1, come[right]) };
+        if (calls[0] > 0 && fabs(calls[0] - calls[1]) < 1e-9 * calls[0]) {
+            add_renamed(join, table, gone[left], come[right], RENAME_ALONE);
+            gone[left] = come[right] = NAME_NONE;
+        }
     }
     for (size_t i = 0; i < gone_count; i++)
         if (gone[i] != NAME_NONE)

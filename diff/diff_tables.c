@@ -60,6 +60,13 @@ static void set_share(struct table *table, size_t row, size_t column, double par
         table_set_number(table, row, column, part == 0 ? 0 : part / whole);
 }
 
+/* PART as a share of the change of the WHOLE; missing if it is larger, as changes of other rows cancel it. */
+static void set_part(struct table *table, size_t row, double part, double whole)
+{
+    if (fabs(part) <= fabs(whole))
+        set_share(table, row, DIFF_PART, part, whole);
+}
+
 /* Before, after, and the difference of the rounded values, so that a row adds up. */
 static void set_change(struct table *table, size_t row, double before, double after)
 {
@@ -86,7 +93,7 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     }
     const char *verdict = verdict_name(finding->verdict, table->columns[DIFF_CHANGE].kind);
     table_set_text(table, row, DIFF_VERDICT, verdict, strlen(verdict));
-    set_share(table, row, DIFF_PART, finding->change, whole);
+    set_part(table, row, finding->change, whole);
     table_set_figure(table, row, DIFF_LOW, finding->low);
     table_set_figure(table, row, DIFF_HIGH, finding->high);
     table_set_figure(table, row, DIFF_SHIFT, finding->shift);
@@ -142,12 +149,17 @@ struct sums {
 /* Add the rest of the first metric that the rows do not explain, so that all rows add up to it. */
 static void add_unexplained(struct table *table, const struct finding *whole, const struct sums *sums)
 {
-    size_t row = table_add_row(table);
-    table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
     double before = (double)whole_number(whole->before) - sums->before;
     double after = (double)whole_number(whole->after) - sums->after;
+    const double rounding = 0.5 * (double)(table->row_count + 2);
+    if (before < -rounding || after < -rounding)
+        return; /* rows overlap, on threads or streams: there is no rest */
+    before = fmax(before, 0);
+    after = fmax(after, 0);
+    size_t row = table_add_row(table);
+    table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
     set_change(table, row, before, after);
-    set_share(table, row, DIFF_PART, after - before, whole->change);
+    set_part(table, row, after - before, whole->change);
 }
 
 static void add_rows(const struct diff *diff, const struct diff_rows *rows, struct result *result)
@@ -155,11 +167,12 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
     struct table *table = open_table(rows->key, rows->title, rows->kind, true);
     const struct diff_metric *metric = rows->whole ? diff_metric(diff, rows->whole) : NULL;
     const struct finding *whole = metric ? &metric->finding : NULL;
+    bool changed = whole && whole->verdict != VERDICT_SAME && whole->verdict != VERDICT_UNSURE;
     struct sums sums = { 0, 0 };
     for (size_t i = 0; i < rows->rows.count; i++) {
         const struct diff_row *from = &rows->rows.at[i];
         size_t row =
-            add_finding(table, from->name, from->name_length, &from->finding, whole ? whole->change : 0);
+            add_finding(table, from->name, from->name_length, &from->finding, changed ? whole->change : 0);
         for (int side = 0; side < 2; side++) {
             if (!from->finding.present[side])
                 continue;

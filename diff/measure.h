@@ -21,6 +21,7 @@
 #ifndef TPA_DIFF_MEASURE_H
 #define TPA_DIFF_MEASURE_H
 
+#include "analyze/account.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -38,6 +39,7 @@ struct measure_sample {
     uint32_t file; /* index within the part */
     int64_t rank;  /* of the file; if not recorded, the index within the part */
     int64_t step;  /* N of ProfilerStep#N; -1 if the sample is a file */
+    size_t period; /* the steps of its rank repeat after so many; 0: unknown */
 };
 
 /* A figure of whole samples. */
@@ -118,8 +120,12 @@ struct measures {
     size_t files_without_steps;
     size_t files_unread;    /* files of a directory that cannot be read, or are empty: each may be a rank */
     const char *why_unread; /* reason for the first; NULL: none */
-    const char *schema;     /* of saved results: "tpa.top/1"; NULL for others */
-    unsigned lacks;         /* what the recordings lack: a set of enum lacks (base/lacks.h) */
+    double part_share[ACCOUNT_PARTS]; /* parts of a step, each summed over the runs as a share of it */
+    size_t accounts;                  /* runs in PART_SHARE */
+    bool has_absolute_times;          /* of any file: */
+    int64_t start_ns, end_ns;         /* from the first begin to the last end, since 1970 */
+    const char *schema;               /* of saved results: "tpa.top/1"; NULL for others */
+    unsigned lacks;                   /* what the recordings lack: a set of enum lacks (base/lacks.h) */
     bool has_gpu;
     VEC_OF(int64_t) ranks; /* recorded ranks of the files; once finished, sorted and unique */
     int64_t world_size;    /* ranks of the job; 0: not recorded */

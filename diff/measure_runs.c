@@ -2,6 +2,8 @@
 #include "diff/measure_runs.h"
 
 #include "base/memory.h"
+#include "base/search.h"
+#include "derive/step_pattern.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,17 +47,36 @@ static void find_runs(struct keyed_sample *keyed, size_t count)
     }
 }
 
-/* Find the pattern of the steps by their times, if steps are samples. */
+/* The steps after which COUNT times from VALUES repeat; 1: one is missing, or nothing repeats. */
+static size_t repeats_after(const double *values, size_t count)
+{
+    int64_t *ns = mem_alloc(mem_times(count + 1, sizeof *ns));
+    bool complete = true;
+    for (size_t i = 0; i < count; i++) {
+        complete &= isfinite(values[i]) && fabs(values[i]) < 0x1p62;
+        ns[i] = complete ? llround(values[i]) : 0;
+    }
+    size_t period = complete ? step_pattern_period(ns, count) : 1;
+    free(ns);
+    return period;
+}
+
+/* Find the pattern of the steps by their times, where the account of the trace did not. */
 static void find_periods(struct measure_runs *runs, const struct sampling *sampling)
 {
     const struct measure_metric *metric = sampling_metric(sampling, "step_time");
     double *values = metric ? measure_runs_metric(runs, metric) : NULL;
+    for (size_t i = 0; i < sampling->samples.count; i++) {
+        size_t run = 0, period = sampling->samples.at[i].period;
+        SEARCH(run, runs->count, runs->first[run + 1] <= runs->step[i]);
+        runs->period[run] = period > runs->period[run] ? period : runs->period[run];
+    }
     for (size_t run = 0; run < runs->count; run++) {
         size_t first = runs->first[run], count = runs->first[run + 1] - first;
-        bool complete = values != NULL;
-        for (size_t i = 0; i < count && complete; i++)
-            complete = isfinite(values[first + i]);
-        runs->period[run] = complete ? run_period(values + first, count) : 1;
+        if (runs->period[run] == 0)
+            runs->period[run] = values ? repeats_after(values + first, count) : 1;
+        if (runs->period[run] > count)
+            runs->period[run] = 1;
     }
     free(values);
 }

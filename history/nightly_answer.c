@@ -138,20 +138,17 @@ static size_t first_with(const struct nightly *nightly, enum history_verdict ver
 static size_t guilty_row(const struct nightly *nightly, enum history_verdict verdict)
 {
     size_t found = HISTORY_NO_RUN;
-    enum cause_class best = CAUSE_STEP;
     double most = 0;
     for (size_t i = 0; i < nightly->series.count; i++) {
         const struct nightly_series *series = &nightly->series.at[i];
         const struct history_finding *now = &nightly->history.series.at[i].now;
-        double change = now->level - now->reference;
-        if (strcmp(series->table, NIGHTLY_HEAD) == 0 || series->kind != TABLE_NS || now->verdict != verdict ||
-            !(change > 0))
+        if (strcmp(series->table, NIGHTLY_HEAD) == 0 || series->kind != TABLE_NS || now->verdict != verdict)
             continue;
-        enum cause_class class = cause_class_of(series->name, series->length);
-        if (class != CAUSE_STEP && (found == HISTORY_NO_RUN || cause_is_before(class, change, best, most))) {
+        double weight =
+            (now->level - now->reference) * cause_weight(cause_class_of(series->name, series->length));
+        if (weight > most) {
             found = i;
-            best = class;
-            most = change;
+            most = weight;
         }
     }
     return found;

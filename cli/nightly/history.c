@@ -42,7 +42,7 @@ static const struct table_column list_columns[LIST_COLUMNS] = {
     [LIST_UNSURE] = { "unsure", "UNSURE", TABLE_COUNT, "that were UNSURE", 0, NULL },
     [LIST_EXISTING] = { "existing", "EXISTING", TABLE_COUNT, "that were EXISTING", 0, NULL },
     [LIST_FIXED] = { "fixed", "FIXED", TABLE_COUNT, "that were FIXED", 0, NULL },
-    [LIST_NO_BASELINE] = { "no_baseline", "No baseline", TABLE_TEXT, "why the run could not be judged, and no other is compared with it", 0, NULL },
+    [LIST_NO_BASELINE] = { "no_baseline", "No baseline", TABLE_TEXT, "why the run could not be judged, and no other is compared with it", TABLE_IF_ANY, NULL },
 };
 /* clang-format on */
 

@@ -8,7 +8,7 @@
  * interval in which 95 % of such counts lie if the true rate is the nominal 5 %, and over 20 times as many the rate must
  * be 5 % to within half a percent; a change of 5 % under 1 % of noise must be found in 95 %.
  */
-#include "base/memory.h"
+#include "derive/step_pattern.h"
 #include "diff/verdict.h"
 
 #include <math.h>
@@ -86,9 +86,15 @@ static struct run_level draw_run(const struct world *world, double level)
         values[i] = level * ((longer ? 1 + world->extra : 1) + trend + world->step_noise * around);
         around =
             world->correlated * around + sqrt(1 - world->correlated * world->correlated) * draw_gaussian();
-        steps[i] = (struct run_step){ i, values[i] };
     }
-    return run_level_of(steps, world->steps, world->steps, run_period(values, world->steps));
+    int64_t ns[MOST_STEPS];
+    for (size_t i = 0; i < world->steps; i++)
+        ns[i] = llround(values[i]);
+    size_t period = step_pattern_period(ns, world->steps), skipped = world->steps % period;
+    for (size_t i = skipped; i < world->steps;
+         i++) /* the last whole periods, as the account of a step has them */
+        steps[i - skipped] = (struct run_step){ i - skipped, values[i] };
+    return run_level_of(steps, world->steps - skipped, world->steps - skipped, period);
 }
 
 /* Is a change called between RUNS runs a side, of which the second is slower by CHANGE? */
