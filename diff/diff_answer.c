@@ -18,7 +18,7 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
     if (kind == TABLE_BYTES)
         quantity_append_rounded_size(&text, llround(value));
     else
-        quantity_append_rounded_time(&text, value);
+        quantity_append_rounded_time(&text, round(value)); /* as in the tables */
     const char *kept = arena_strndup(texts, text.at, text.count);
     buffer_release(&text);
     return kept;

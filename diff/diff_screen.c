@@ -193,6 +193,13 @@ static int compare_changed(const void *left, const void *right)
     return strcmp(a->row->name, b->row->name);
 }
 
+/* A row that only some steps of one side have may be there by chance. */
+static bool is_beyond_noise(const struct finding *finding)
+{
+    bool one_sided = finding->verdict == VERDICT_NEW || finding->verdict == VERDICT_GONE;
+    return finding->change != 0 && finding->verdict != VERDICT_SAME && !(one_sided && finding->p >= 0.05);
+}
+
 static bool is_merged(const struct diff_rows *table)
 {
     return table->kind == TABLE_NS && !table->alone && table->whole;
@@ -237,7 +244,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         all += table->rows.count;
         for (size_t i = 0; i < table->rows.count; i++) {
             const struct diff_row *row = &table->rows.at[i];
-            if (row->finding.verdict != VERDICT_SAME && row->finding.change != 0)
+            if (is_beyond_noise(&row->finding))
                 *VEC_PUSH(&changed) =
                     (struct changed){ table, row,
                                       fabs(row->finding.change) *
