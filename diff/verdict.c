@@ -112,6 +112,20 @@ static void finding_estimate(struct finding *finding, const struct sampled *samp
     finding->df = variance.squares > 0 ? variance.sum * variance.sum / variance.squares : INFINITY;
 }
 
+/*
+ * May the ranks of steps be compared? One step that takes far longer hides a change of all others from the means; ranks
+ * show it. They need independent steps without a pattern.
+ */
+static bool by_ranks(const struct sampled *sampled)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct run_level *run = &sampled->runs[side][0];
+        if (run->variance != run->independent || run->df + 1 != (double)sampled->steps[side].count)
+            return false;
+    }
+    return true;
+}
+
 struct finding finding_of(const struct sampled *sampled, const struct noise *noise)
 {
     struct finding finding = { .p = NAN, .error = NAN, .low = -INFINITY, .high = INFINITY, .shift = NAN };
@@ -141,6 +155,9 @@ struct finding finding_of(const struct sampled *sampled, const struct noise *noi
         finding.p = 2 * level_student_tail(fabs(finding.change) / finding.error, finding.df);
     else
         finding.p = finding.change == 0 ? 1 : 0;
+    if (finding.basis == FINDING_BY_STEPS && finding.present[0] && finding.present[1] && by_ranks(sampled) &&
+        shift.estimate * finding.change > 0)
+        finding.p = fmin(1, 2 * fmin(finding.p, shift.p));
     return finding;
 }
 

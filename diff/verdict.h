@@ -13,7 +13,9 @@
  *   FINDING_BY_NOISE   a known noise between runs (struct noise), plus the standard error of each level
  *                      within its run (base/run_level.h); degrees of freedom by Welch and Satterthwaite
  *   FINDING_BY_STEPS   only the standard error within the run: one run a side, and no known noise. The verdict is on
- *                      these two recordings, and another pair may give another
+ *                      these two recordings, and another pair may give another. Mann-Whitney's test of the steps, if
+ *                      they are independent, shows a change that one long step hides from the means; each test gets
+ *                      half of the probability of an error
  *
  * Verdicts:
  *   slower, faster   (more, less for other figures than times): p < 0.05 (for rows after Holm's correction), and a
