@@ -313,6 +313,12 @@ static bool shows_screen(const struct diff_args *args)
            !args->output.wide;
 }
 
+static bool is_head(const struct table *table)
+{
+    return strcmp(table->key, "account") == 0 || strcmp(table->key, "head") == 0 ||
+           strcmp(table->key, "memory") == 0;
+}
+
 /* The account of a step and the rows that changed; tables of all rows where these are not to be had. */
 static void add_screen(const struct diff *diff, const struct output_args *output, struct result *result)
 {
@@ -332,8 +338,11 @@ static void add_screen(const struct diff *diff, const struct output_args *output
             result->tables.at[kept++] = table;
     }
     result->tables.count = kept;
-    move_table(result, "changes", before);
     move_table(result, "account", before);
+    size_t heads = before; /* rows follow the figures of whole steps */
+    while (heads < result->tables.count && is_head(result->tables.at[heads]))
+        heads++;
+    move_table(result, "changes", heads);
 }
 
 /* Fill RESULT. False and ERR if the sides cannot be compared. */

@@ -235,6 +235,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
 {
     VEC_OF(struct changed) changed = { 0 };
     size_t all = 0;
+    bool judged = false; /* is any row? */
     for (size_t t = 0; t < diff->tables.count; t++) {
         const struct diff_rows *table = &diff->tables.at[t];
         if (!is_merged(table)) {
@@ -244,6 +245,7 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         all += table->rows.count;
         for (size_t i = 0; i < table->rows.count; i++) {
             const struct diff_row *row = &table->rows.at[i];
+            judged |= !isnan(row->finding.p);
             if (is_beyond_noise(&row->finding))
                 *VEC_PUSH(&changed) =
                     (struct changed){ table, row,
@@ -259,7 +261,8 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         *VEC_PUSH(&rows) = change_row_of(&changed.at[i]);
     if (shown) {
         struct table *table =
-            TABLE_OF_ROWS("changes", "What changed beyond noise", change_columns, rows.at, rows.count);
+            TABLE_OF_ROWS("changes", judged ? "What changed beyond noise" : "What changed most", change_columns,
+                          rows.at, rows.count);
         if (shown < changed.count)
             table_add_footer(table, "more", "More rows that changed, not shown", TABLE_TALLY,
                              table_int((int64_t)(changed.count - shown)));
