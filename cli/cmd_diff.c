@@ -85,8 +85,9 @@ static const struct opt diff_opts[] = {
         'g', "gate", struct diff_args, gates, "GATE",
         "exit with 1 when a real change exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
-               "what to do where there are too few steps to judge a gate"),
+    OPT_CHOICE(
+        0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
+        "what to do where a gate cannot be judged: its interval reaches the limit, or a recording is damaged"),
     OPT_FLAG(0, "allow-missing-ranks", struct diff_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
     OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at),
     LOAD_OPTIONS(struct diff_args, load),
@@ -485,14 +486,15 @@ const struct command cmd_diff = {
     .summary = "what changed between two sides, and whether it is real",
     .operands = "[TRACE...]",
     .description =
-        "Compares the second side with the first: the time of a step and what became of it, then operators by their own "
-        "time on the host and kernels by their time on the device, largest change first. A side is a file, or several "
+        "Compares the second side with the first: the time of a step and where it goes, then the operators (own time on the "
+        "host) and kernels (time on the device) that changed beyond noise, largest change first. A side is a file, or several "
         "with --base and --new: traces, Python profiles, memory snapshots, results that were saved with --format json, or facts "
         "of a job of many ranks (tpa facts; a directory of them, too). All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
-        "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
-        "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
-        "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
+        "The steps of a run share its level, so runs are the samples: with two or more a side, Student's t of their levels "
+        "(for rows corrected by Holm) tells a change from noise. One run a side is judged by the spread of its steps, and the verdict is "
+        "on these two recordings; --noise or --store give the noise between runs.\n\n"
+        "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged, as where a recording is damaged; with 2 when the sides cannot be compared.",
     .tables = { diff_screen_tables, diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),

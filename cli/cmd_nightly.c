@@ -112,8 +112,9 @@ static const struct opt nightly_opts[] = {
         'g', "gate", struct nightly_args, gates, "GATE",
         "exit with 1 only when what is NEW exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
-               "what to do when something is UNSURE, or a gate has nothing to compare with"),
+    OPT_CHOICE(
+        0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
+        "what to do where something cannot be judged: it is UNSURE, earlier runs are too few, or the recording is damaged"),
     OPT_CHOICE(0, "fail-on", struct nightly_args, fail_on, fail_on_words, "WHAT",
                "what makes the exit code 1"),
     OPT_FLAG(0, "allow-missing-ranks", struct nightly_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
@@ -403,10 +404,10 @@ const struct command cmd_nightly = {
         "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
         "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
         "operator and kernel. What became worse is NEW in every run of that commit, with the first bad run, and EXISTING from "
-        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show.\n\n"
+        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show. With fewer than four earlier runs nothing can be told.\n\n"
         "In place of files: list shows the runs, show the verdict on one, accept confirms a new level, prune "
         "forgets runs, export gives all that is stored.\n\n"
-        "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate, or cannot be judged); with 2 in case of trouble.",
+        "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate) or cannot be judged; with 2 in case of trouble.",
     .tables = { nightly_tables, nightly_check_tables, nightly_history_tables },
     .options = nightly_opts,
     COMMAND_ARGS(nightly_defaults),

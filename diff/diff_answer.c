@@ -43,6 +43,8 @@ static const char *judgement(const struct diff *diff, const struct diff_metric *
         text = arena_printf(texts, "cannot tell, as a recording is not complete (%s)", lacks.at);
     else if (finding->verdict == VERDICT_UNSURE)
         text = "unsure, as there are too few runs and steps";
+    else if (finding->verdict == VERDICT_SAME && finding->p < 0.05)
+        text = "less than --min-change";
     else if (finding->verdict == VERDICT_SAME && isfinite(finding->low))
         text = arena_printf(texts, "no significant change%s%s (95 %%: %s)", *between ? " " : "", between,
                             interval_text(finding, texts));

@@ -261,8 +261,8 @@ bool diff_add_changes(const struct diff *diff, size_t most, struct result *resul
         *VEC_PUSH(&rows) = change_row_of(&changed.at[i]);
     if (shown) {
         struct table *table =
-            TABLE_OF_ROWS("changes", judged ? "What changed beyond noise" : "What changed most", change_columns,
-                          rows.at, rows.count);
+            TABLE_OF_ROWS("changes", judged ? "What changed beyond noise" : "What changed most",
+                          change_columns, rows.at, rows.count);
         if (shown < changed.count)
             table_add_footer(table, "more", "More rows that changed, not shown", TABLE_TALLY,
                              table_int((int64_t)(changed.count - shown)));
