@@ -42,7 +42,7 @@ static const struct table_column list_columns[LIST_COLUMNS] = {
     [LIST_UNSURE] = { "unsure", "UNSURE", TABLE_COUNT, "that were UNSURE", 0, NULL },
     [LIST_EXISTING] = { "existing", "EXISTING", TABLE_COUNT, "that were EXISTING", 0, NULL },
     [LIST_FIXED] = { "fixed", "FIXED", TABLE_COUNT, "that were FIXED", 0, NULL },
-    [LIST_NO_BASELINE] = { "no_baseline", "No baseline", TABLE_TEXT, "why the run could not be judged, and no other is compared with it", TABLE_IF_ANY, NULL },
+    [LIST_NO_BASELINE] = { "no_baseline", "No baseline", TABLE_TEXT, "why the run could not be judged, and no other is compared with it", 0, NULL },
 };
 /* clang-format on */
 
@@ -146,6 +146,11 @@ int nightly_list(const struct nightly_args *args, struct tpa_error *err)
         table->columns[LIST_LABEL].flags |= TABLE_OPTIONAL;
         table->columns[LIST_GPU].flags |= TABLE_OPTIONAL;
     }
+    bool any_left_out = false;
+    for (size_t row = 0; row < table->row_count; row++)
+        any_left_out |= !table_is_missing(table, row, LIST_NO_BASELINE);
+    if (!any_left_out)
+        table->columns[LIST_NO_BASELINE].flags |= TABLE_HIDDEN;
     result_add_table(result, table);
     return print_and_free(result, args, err);
 }
