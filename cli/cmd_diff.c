@@ -198,10 +198,26 @@ static void narrow(struct table *table)
         table->columns[wide[i]].flags |= TABLE_OPTIONAL;
 }
 
+/* Remove the rest that no row explains if it is negative: rows overlap, on threads or streams, and there is no rest. */
+static void drop_negative_rest(struct table *table)
+{
+    size_t last = table->row_count - 1;
+    if (table->row_count == 0 || !is_unexplained(table, last) ||
+        table_is_number(table->columns[DIFF_BEFORE].kind))
+        return;
+    if (table_cell(table, last, DIFF_BEFORE)->i < 0 || table_cell(table, last, DIFF_AFTER)->i < 0) {
+        bool *keep = mem_zalloc(table->row_count, sizeof *keep);
+        memset(keep, true, last * sizeof *keep);
+        table_filter(table, keep);
+        free(keep);
+    }
+}
+
 /* Reduce the table of rows at I for people: only the most important changes. False if nothing is left. */
 static bool shorten_rows(struct result *result, size_t i, const struct limit *limit)
 {
     struct table *table = result->tables.at[i];
+    drop_negative_rest(table);
     if (!limit->is_share && limit->count == 0)
         return true; /* all was requested */
     size_t rows = table->row_count;

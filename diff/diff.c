@@ -333,8 +333,9 @@ static void add_lonely_rows(const struct join *join, struct diff_rows *table)
         add_renamed(join, table, gone[pairs[i].gone], come[pairs[i].come], pairs[i].kind);
         gone[pairs[i].gone] = come[pairs[i].come] = NAME_NONE;
     }
-    size_t left = renames ? only_left(join, 0, gone, gone_count) : SIZE_MAX,
-           right = renames ? only_left(join, 1, come, come_count) : SIZE_MAX;
+    bool of_work = strcmp(table->key, "operators") == 0 || strcmp(table->key, "kernels") == 0;
+    size_t left = renames && of_work ? only_left(join, 0, gone, gone_count) : SIZE_MAX,
+           right = renames && of_work ? only_left(join, 1, come, come_count) : SIZE_MAX;
     if (left != SIZE_MAX && right != SIZE_MAX) {
         double calls[2] = { calls_of(join, 0, gone[left]), calls_of(join, 1, come[right]) };
         if (calls[0] > 0 && fabs(calls[0] - calls[1]) < 1e-9 * calls[0]) {

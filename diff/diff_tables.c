@@ -151,11 +151,6 @@ static void add_unexplained(struct table *table, const struct finding *whole, co
 {
     double before = (double)whole_number(whole->before) - sums->before;
     double after = (double)whole_number(whole->after) - sums->after;
-    const double rounding = 0.5 * (double)(table->row_count + 2);
-    if (before < -rounding || after < -rounding)
-        return; /* rows overlap, on threads or streams: there is no rest */
-    before = fmax(before, 0);
-    after = fmax(after, 0);
     size_t row = table_add_row(table);
     table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
     set_change(table, row, before, after);
