@@ -12,7 +12,7 @@
 
 static struct trace_builder *builder;
 static struct ascend *ascend;
-static const struct trace *trace;
+static struct trace *trace;
 
 static void begin(void)
 {
@@ -100,7 +100,7 @@ static void work_is_of_the_operator_around_its_enqueue(void **state)
     assert_true(
         attribution_issued(trace, gpu_events_of(trace)->event[0], gpu_events_of(trace)->call[0], &issued_ns));
     assert_int_equal(issued_ns, 20); /* not 60, when the call began */
-    trace_free((struct trace *)trace);
+    trace_free(trace);
 }
 
 /* Without a queue the operator is around the call; without calls an arrow says where it was. */
@@ -120,7 +120,7 @@ static void work_is_of_the_operator_around_its_call_or_arrow(void **state)
     assert_string_equal(operator_of(0), "aten::mm");
     assert_string_equal(operator_of(1), "aten::add");
     assert_string_equal(operator_of(2), "");
-    trace_free((struct trace *)trace);
+    trace_free(trace);
 }
 
 /* A collective is one, on the stream of its pieces; an event wait of its connection is the stream's own. */
@@ -150,7 +150,7 @@ static void pieces_of_a_collective_are_not_work(void **state)
     }
     assert_int_equal(waits, 1);
     assert_int_equal(marks, 1);
-    trace_free((struct trace *)trace);
+    trace_free(trace);
 }
 
 static void lists_become_those_of_torch(void **state)
