@@ -14,7 +14,7 @@
 #include "base/names.h"
 #include "base/parallel.h"
 #include "ingest/ascend/folder.h"
-#include "ingest/rocprof_csv.h"
+#include "ingest/rocprof_csv_files.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>

@@ -49,7 +49,7 @@ static void read_metrics(struct json_pull *in, struct node *node)
     }
 }
 
-static void read_frame(struct json_pull *in, struct node *node)
+static void hatchet_read_frame(struct json_pull *in, struct node *node)
 {
     struct json_text key;
     bool more = json_enter(in, '{') || (json_skip(in) && false);
@@ -66,7 +66,7 @@ static bool read_node(struct json_pull *in, struct node *node)
         return false;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "frame")) {
-            read_frame(in, node);
+            hatchet_read_frame(in, node);
         } else if (json_text_is(&key, "metrics")) {
             read_metrics(in, node);
         } else {

@@ -8,7 +8,7 @@
  *     api         Domain Function Process_Id Thread_Id Correlation_Id Start_ and End_Timestamp; marker: Domain MARKER_...
  *     allocation  Kind Operation Agent_Id Allocation_Size Address Correlation_Id Start_ and End_Timestamp
  *     counter     Dispatch_Id Agent_Id Kernel_Name Counter_Name Counter_Value ...: rows of one dispatch are one kernel
- *     scratch     Alloc_Flags: the runtime's own; passed over
+ *     scratch     Alloc_Flags: the runtime's own; left out
  *     agent       Node_Id Agent_Type Product_Name Cu_Count
  *     stats       Name Calls TotalDurationNs: sums, no trace
  *     samples     Sample_Timestamp Instruction: no trace
@@ -17,7 +17,7 @@
  * without that, among the agents that kernels and copies name. From ROCm/rocm-systems, generateCSV.cpp of rocprofiler-sdk.
  */
 #define _GNU_SOURCE /* asprintf, memmem */
-#include "ingest/rocprof_csv.h"
+#include "ingest/rocprof_csv_files.h"
 
 #include "base/memory.h"
 #include "ingest/csv.h"
@@ -25,183 +25,9 @@
 #include "ingest/json_text.h"
 #include "ingest/rocm.h"
 #include "ingest/step_guess.h"
-#include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum csv_kind {
-    KIND_NONE,
-    KIND_COUNTER,
-    KIND_KERNEL,
-    KIND_COPY,
-    KIND_ALLOCATION,
-    KIND_SCRATCH,
-    KIND_API,
-    KIND_AGENT,
-    KIND_STATS,
-    KIND_SAMPLES,
-    KINDS
-};
-
-/* Columns that tell a kind; the first that fits decides. */
-static const struct {
-    enum csv_kind kind;
-    const char *columns[3];
-} kind_columns[] = {
-    { KIND_COUNTER, { "Counter_Name", "Counter_Value", "Dispatch_Id" } },
-    { KIND_ALLOCATION, { "Operation", "Allocation_Size", "Address" } },
-    { KIND_SCRATCH, { "Alloc_Flags", "Start_Timestamp", "End_Timestamp" } },
-    { KIND_COPY, { "Direction", "Start_Timestamp", "End_Timestamp" } },
-    { KIND_KERNEL, { "Kernel_Name", "Start_Timestamp", "End_Timestamp" } },
-    { KIND_API, { "Domain", "Function", "Start_Timestamp" } },
-    { KIND_AGENT, { "Node_Id", "Agent_Type", "Node_Id" } },
-    { KIND_STATS, { "Name", "Calls", "TotalDurationNs" } },
-    { KIND_SAMPLES, { "Sample_Timestamp", "Instruction", "Sample_Timestamp" } },
-};
-
-static enum csv_kind kind_of(const struct csv *csv)
-{
-    for (size_t i = 0; i < sizeof kind_columns / sizeof *kind_columns; i++) {
-        bool all = true;
-        for (size_t c = 0; c < 3; c++)
-            all = all && csv_column(csv, kind_columns[i].columns[c]) != CSV_NO_COLUMN;
-        if (all)
-            return kind_columns[i].kind;
-    }
-    return KIND_NONE;
-}
-
-static bool is_trace_kind(enum csv_kind kind)
-{
-    return kind >= KIND_COUNTER && kind <= KIND_API;
-}
-
-/* The kind of a table that begins with the LEN bytes at BYTES. */
-static enum csv_kind kind_of_bytes(const char *bytes, size_t len)
-{
-    const char *end = memchr(bytes, '\n', len);
-    char *line = mem_strndup(bytes, end ? (size_t)(end - bytes) : len);
-    struct csv csv = csv_open(line, strlen(line));
-    enum csv_kind kind = csv_header(&csv) ? kind_of(&csv) : KIND_NONE;
-    csv_release(&csv);
-    free(line);
-    return kind;
-}
-
-/* ---- the tables of a recording ---- */
-
-/* Ends of names, without ".csv"; what stands before is the recording's. */
-static const char *const kind_ends[] = {
-    "kernel_trace",
-    "memory_copy_trace",
-    "memcpy_trace",
-    "hip_api_trace",
-    "hip_runtime_api_trace",
-    "hsa_api_trace",
-    "marker_api_trace",
-    "marker_trace",
-    "rccl_api_trace",
-    "rocdecode_api_trace",
-    "rocjpeg_api_trace",
-    "memory_allocation_trace",
-    "scratch_memory_trace",
-    "counter_collection",
-    "agent_info",
-    "kernel_stats",
-    "hip_api_stats",
-    "hip_stats",
-    "hsa_api_stats",
-    "hsa_stats",
-    "memory_copy_stats",
-    "marker_api_stats",
-    "domain_stats",
-    "rccl_api_stats",
-    "api_trace",
-};
-
-/* Length of the part of NAME before its kind; all of it without ".csv" if it names none. */
-static size_t prefix_of(const char *name)
-{
-    size_t len = strlen(name), ending = 4;
-    len -= len >= ending && strcmp(name + len - ending, ".csv") == 0 ? ending : 0;
-    size_t shortest = len;
-    for (size_t i = 0; i < sizeof kind_ends / sizeof *kind_ends; i++) {
-        size_t end = strlen(kind_ends[i]);
-        if (len >= end && memcmp(name + len - end, kind_ends[i], end) == 0 && len - end < shortest)
-            shortest = len - end;
-    }
-    return shortest;
-}
-
-struct table_files {
-    VEC_OF(char *); /* paths, sorted */
-};
-
-static int compare_names(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* The tables of the recording of PATH. */
-static struct table_files find_files(const char *path)
-{
-    struct table_files files = { 0 };
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("");
-    size_t prefix = prefix_of(name);
-    DIR *directory = opendir(*folder ? folder : ".");
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        size_t len = strlen(entry->d_name);
-        char *full = NULL;
-        if (len < 4 || strcmp(entry->d_name + len - 4, ".csv") != 0 || prefix_of(entry->d_name) != prefix ||
-            strncmp(entry->d_name, name, prefix) != 0)
-            continue;
-        if (asprintf(&full, "%s%s", folder, entry->d_name) < 0)
-            mem_out_of_memory(len);
-        *VEC_PUSH(&files) = full;
-    }
-    if (directory)
-        closedir(directory);
-    free(folder);
-    if (files.count)
-        qsort(files.at, files.count, sizeof *files.at, compare_names);
-    return files;
-}
-
-static void free_files(struct table_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        free(files->at[i]);
-    VEC_FREE(files);
-}
-
-static enum csv_kind kind_of_file(const char *path)
-{
-    struct source_limits limits = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO };
-    struct tpa_error err = { 0 };
-    struct source *source = source_open(path, &limits, &err);
-    const char *bytes = NULL;
-    size_t len = source ? source_peek(source, &bytes, &err) : 0;
-    enum csv_kind kind = len ? kind_of_bytes(bytes, len) : KIND_NONE;
-    source_free(source);
-    return kind;
-}
-
-bool rocprof_csv_is_further(const char *path)
-{
-    size_t len = strlen(path);
-    if (len < 4 || strcmp(path + len - 4, ".csv") != 0 || kind_of_file(path) == KIND_NONE)
-        return false;
-    struct table_files files = find_files(path);
-    const char *first = NULL;
-    for (size_t i = 0; i < files.count && !first; i++)
-        first = is_trace_kind(kind_of_file(files.at[i])) ? files.at[i] : NULL;
-    bool further = first && strcmp(first, path) != 0;
-    free_files(&files);
-    return further;
-}
 
 /* ---- reading ---- */
 
@@ -262,7 +88,7 @@ static void add_agent(struct recording *recording, int64_t node, char *name, int
 }
 
 /* The number of the device; -1: it is the host's, or unknown. */
-static int64_t device_of(const struct recording *recording, int64_t node)
+static int64_t csv_device_of(const struct recording *recording, int64_t node)
 {
     struct agent *agent = find_agent(recording, node);
     return agent ? agent - recording->agents.at : -1;
@@ -367,7 +193,7 @@ static void write_kernel(struct recording *recording, struct csv *csv)
                              *const grids[] = { "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z" };
     struct recorder_work work = RECORDER_WORK_NONE;
     const char *name = text_field(csv, "Kernel_Name");
-    int64_t device = device_of(recording, agent_of(csv, csv_known_column(csv, "Agent_Id")));
+    int64_t device = csv_device_of(recording, agent_of(csv, csv_known_column(csv, "Agent_Id")));
     work.kind = RECORDER_KERNEL;
     work.name = recorder_name(recording->recorder, name, strlen(name));
     work.start_ns = field(csv, "Start_Timestamp");
@@ -396,7 +222,7 @@ static void write_kernel(struct recording *recording, struct csv *csv)
 static void write_counter(struct recording *recording, struct csv *csv)
 {
     int64_t dispatch[2] = { field(csv, "Dispatch_Id"), agent_of(csv, csv_known_column(csv, "Agent_Id")) };
-    int64_t device = device_of(recording, dispatch[1]);
+    int64_t device = csv_device_of(recording, dispatch[1]);
     size_t known = names_count(recording->dispatches);
     bool is_new = names_add(recording->dispatches, (const char *)dispatch, sizeof dispatch) == known;
     if (is_new && !recording->has_kernels)
@@ -411,8 +237,8 @@ static void write_counter(struct recording *recording, struct csv *csv)
 static void write_copy(struct recording *recording, struct csv *csv)
 {
     struct recorder_work work = RECORDER_WORK_NONE;
-    int64_t to = device_of(recording, agent_of(csv, csv_known_column(csv, "Destination_Agent_Id"))),
-            from = device_of(recording, agent_of(csv, csv_known_column(csv, "Source_Agent_Id")));
+    int64_t to = csv_device_of(recording, agent_of(csv, csv_known_column(csv, "Destination_Agent_Id"))),
+            from = csv_device_of(recording, agent_of(csv, csv_known_column(csv, "Source_Agent_Id")));
     work.kind = RECORDER_MEMCPY;
     work.name = rocm_copy_name(recording->recorder, text_field(csv, "Direction"));
     work.start_ns = field(csv, "Start_Timestamp");
@@ -449,7 +275,7 @@ static void write_allocation(struct recording *recording, struct csv *csv)
     if (!rocm_is_memory(operation) || strstr(operation, "VMEM"))
         return;
     bool release = strstr(operation, "FREE") != NULL;
-    int64_t device = device_of(recording, agent_of(csv, csv_known_column(csv, "Agent_Id")));
+    int64_t device = csv_device_of(recording, agent_of(csv, csv_known_column(csv, "Agent_Id")));
     recorder_memory(recording->recorder, &(struct recorder_memory){
                                              .time_ns = field(csv, "End_Timestamp"),
                                              .address = (int64_t)strtoull(address, NULL, 0),
@@ -477,7 +303,7 @@ static bool add_table(struct recording *recording, struct source *source, struct
             recording->builder, "damaged",
             trace_builder_strndup(recording->builder, source_damage(source), strlen(source_damage(source))),
             1, TPA_NOWHERE);
-    table.kind = kind_of_bytes(table.text.at, table.text.count);
+    table.kind = rocprof_csv_kind(table.text.at, table.text.count);
     recording->has_kernels = recording->has_kernels || table.kind == KIND_KERNEL;
     trace_builder_current_file(recording->builder)->size += (int64_t)table.text.count;
     *VEC_PUSH(&recording->tables) = table;
@@ -487,7 +313,7 @@ static bool add_table(struct recording *recording, struct source *source, struct
 /* The other tables of the recording, of a directory. */
 static bool add_others(struct recording *recording, const char *path, struct tpa_error *err)
 {
-    struct table_files files = find_files(path);
+    struct rocprof_csv_files files = rocprof_csv_files_of(path);
     struct source_limits limits = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO };
     bool ok = true;
     for (size_t i = 0; i < files.count && ok; i++) {
@@ -499,11 +325,11 @@ static bool add_others(struct recording *recording, const char *path, struct tpa
             tpa_in_file(err, files.at[i]);
         source_free(source);
     }
-    free_files(&files);
+    rocprof_csv_files_free(&files);
     return ok;
 }
 
-static bool fail_as(enum csv_kind kind, struct tpa_error *err)
+static bool csv_fail_as(enum csv_kind kind, struct tpa_error *err)
 {
     static const char *const whats[KINDS] = {
         [KIND_NONE] = "this is a table (CSV) that no version of rocprofv3 writes",
@@ -540,8 +366,8 @@ static bool read_rocprof_csv(struct source *source, struct trace_builder *builde
     file->packing = source_packing(source);
     file->packed_size = source_packed_size(source);
     bool ok = add_table(&recording, source, err);
-    if (ok && !is_trace_kind(recording.tables.at[0].kind))
-        ok = fail_as(recording.tables.at[0].kind, err);
+    if (ok && !rocprof_csv_is_trace(recording.tables.at[0].kind))
+        ok = csv_fail_as(recording.tables.at[0].kind, err);
     ok = ok && (!options->in_directory || add_others(&recording, source_name(source), err));
     if (ok) {
         find_agents(&recording);
@@ -569,7 +395,7 @@ static bool read_rocprof_csv(struct source *source, struct trace_builder *builde
 
 static int sniff_rocprof_csv(const char *bytes, size_t len)
 {
-    return kind_of_bytes(bytes, len) == KIND_NONE ? 0 : 80;
+    return rocprof_csv_kind(bytes, len) == KIND_NONE ? 0 : 80;
 }
 
 const struct format format_rocprof_csv = {

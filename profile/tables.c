@@ -372,6 +372,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         [PROFILE_COUNT] =
             "a sampled profile whose weights have no unit: tottime and cumtime are weights, not times",
         [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, not times",
+        [PROFILE_DEVICE_TIME] = "a sampled profile of devices",
     };
     if (profile->sampled)
         result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",
