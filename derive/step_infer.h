@@ -20,8 +20,9 @@
 #ifndef TPA_DERIVE_STEP_INFER_H
 #define TPA_DERIVE_STEP_INFER_H
 
-#include "derive/step_list.h"
+#include "derive/step.h"
 
+/* Add the steps of FILE, which marks none, to STEPS; nothing if there is no clear evidence. */
 void step_infer(const struct trace *trace, uint32_t file, struct step_list *steps);
 
 /* "Optimizer.step": the evidence of an inferred step. A literal. */
