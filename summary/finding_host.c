@@ -13,6 +13,7 @@
 #include "base/search.h"
 #include "derive/callers.h"
 #include "derive/communication.h"
+#include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/host_waits.h"
 #include "derive/step_list.h"
@@ -440,6 +441,18 @@ static int64_t pauses_outside(const struct pricing *pricing, const struct host_p
     return outside_ns;
 }
 
+static const char *advise_pauses(const struct pricing *pricing)
+{
+    if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+        return "mark what the program does there (NVTX ranges, jax.profiler.TraceAnnotation) and record it again; then do it less often, "
+               "ahead, or in another thread or process";
+    if (pricing->summary->has_frames)
+        return "mark what the program does there (record_function, NVTX ranges); then do it less often, ahead, or in another thread or "
+               "process";
+    return "record it: with_stack=True names lines of Python, and record_function() or NVTX ranges mark parts; it may be garbage "
+           "collection, logging, preprocessing or a checkpoint, to be done less often, ahead, or in another thread or process";
+}
+
 /* Pauses that are mostly not those of the ranges called NAMED. */
 static void find_pauses(struct pricing *pricing, name_id named)
 {
@@ -457,25 +470,15 @@ static void find_pauses(struct pricing *pricing, name_id named)
             longest = pauses.at[i];
     struct buffer where = { 0 };
     describe_pause(pricing, longest, &where);
-    finding_add(
-        pricing, FINDING_PAUSES,
-        (struct priced_finding){
-            .title = as_text(pauses.count == 1
-                                 ? "the host pauses, and nothing was recorded of why"
-                                 : "the host pauses between operators, and nothing was recorded of why"),
-            .where = pricing_keep(pricing, &where),
-            .advice = as_text(
-                pricing->summary->has_frames
-                    ? "mark what the program does there (record_function, NVTX ranges); then do it less "
-                      "often, ahead, or in another thread or process"
-                    : "record it: with_stack=True names lines of Python, and record_function() or NVTX "
-                      "ranges mark parts; it may be garbage collection, logging, preprocessing or a "
-                      "checkpoint, to be done less often, ahead, or in another thread or process"),
-            .edit = { .kind = EDIT_SCALE,
-                      .target = TARGET_CATEGORY,
-                      .pattern = "pause",
-                      .pattern_len = strlen("pause") } },
-        "pauses of the host");
+    finding_add(pricing, FINDING_PAUSES,
+                (struct priced_finding){ .title = as_text("the host pauses, and nothing was recorded of why"),
+                                         .where = pricing_keep(pricing, &where),
+                                         .advice = as_text(advise_pauses(pricing)),
+                                         .edit = { .kind = EDIT_SCALE,
+                                                   .target = TARGET_CATEGORY,
+                                                   .pattern = "pause",
+                                                   .pattern_len = strlen("pause") } },
+                "pauses of the host");
     VEC_FREE(&pauses);
 }
 

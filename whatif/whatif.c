@@ -170,13 +170,29 @@ void whatif_free(struct whatif *whatif)
     free(whatif);
 }
 
+/* What takes longer in the steps of TIMES, then; devices for which the host waits in each step take as long as it does. */
+static enum step_limit limit_then(const struct step_times *times)
+{
+    const double nearly = 0.9;
+    double host_ns = 0, devices_ns = 0;
+    for (size_t i = 0; i < times->count; i++)
+        if (times->at[i].number != INT64_MIN && times->at[i].is_period) {
+            host_ns += (double)times->at[i].host_then_ns;
+            devices_ns += (double)times->at[i].device_then_ns;
+        }
+    if (!(devices_ns > 0) || !(host_ns > 0))
+        return STEP_LIMIT_UNKNOWN;
+    return devices_ns > nearly * host_ns ? STEP_LIMIT_DEVICES : STEP_LIMIT_HOST;
+}
+
 struct step_gain whatif_gain_of(const struct changes *changes)
 {
     struct step_times *times = step_times_with(changes);
     struct step_gain gain = { .now_ns = times->now_ns,
                               .then_ns = times->then_ns,
                               .mean_now_ns = times->mean_now_ns,
-                              .mean_then_ns = times->mean_then_ns };
+                              .mean_then_ns = times->mean_then_ns,
+                              .limit = limit_then(times) };
     step_times_free(times);
     return gain;
 }
