@@ -417,10 +417,14 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
     }
+    bool repeats = false; /* then the last wait is one of those, else it is the end of the recording */
+    for (size_t i = 0; i < count; i++)
+        repeats |= !stalls[i].wait.at_begin && !stalls[i].wait.at_end;
     for (size_t i = 0; i < count; i++) {
         int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
-        row.saving_ns += dur_ns > launch_ns && !stalls[i].wait.at_end ? dur_ns - launch_ns : 0;
+        bool counts = !stalls[i].wait.at_begin && (repeats || !stalls[i].wait.at_end);
+        row.saving_ns += dur_ns > launch_ns && counts ? dur_ns - launch_ns : 0;
         row.communication_ns += stalls[i].waits_for_communication ? dur_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;
         if (is_copy(trace, stalls[i].wait.work))

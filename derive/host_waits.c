@@ -287,8 +287,10 @@ static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
             wait->kind == WAIT_FOR_COPY || wait->kind == WAIT_FOR_KERNEL || wait->kind == WAIT_FOR_NOTHING;
         bool of_earlier =
             wait->work != EVENT_NONE && attribution_call(attribution_of(trace), wait->work) == EVENT_NONE;
-        wait->at_end = is_sync && of->first_ns != INT64_MAX && /* else no launches were recorded */
-                       (start_ns < of->first_ns || of_earlier || start_ns > of->last_kernel_ns);
+        if (!is_sync || of->first_ns == INT64_MAX) /* no launches were recorded */
+            continue;
+        wait->at_begin = start_ns < of->first_ns || of_earlier;
+        wait->at_end = start_ns > of->last_kernel_ns;
     }
     free(launched);
 }

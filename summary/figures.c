@@ -3,8 +3,6 @@
 
 #include "derive/device_types.h"
 #include "derive/gpu_events.h"
-
-#include "derive/gpu_events.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "derive/features.h"
@@ -38,6 +36,7 @@ const char *summary_device_word(const struct summary *summary)
         gpu->count ? event_device_type(trace, device_types_of(trace), gpu->event[0]) : DEVICE_TYPE_CUDA;
     switch (type) {
     case DEVICE_TYPE_XLA: return "TPU";
+    case DEVICE_TYPE_NPU: return "NPU";
     case DEVICE_TYPE_HPU: return "HPU";
     case DEVICE_TYPE_MTIA: return "MTIA device";
     case DEVICE_TYPE_PRIVATEUSE1: return "device"; /* of a maker whose name torch does not record */
@@ -609,6 +608,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU;
+    bool is_npu = device_types_of(summary->trace)->of_file[0] == DEVICE_TYPE_NPU;
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
@@ -621,6 +621,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
         "operators",
         devices && !costs.has_others
             ? "Kernels and copies that take devices longest (more: tpa top --by kernel)"
+        : devices && is_npu
+            ? "Operators whose work takes devices longest (more: tpa top --sort self_device_time_total)"
         : devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
         : summary->has_frames
             ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"

@@ -3,11 +3,13 @@
 
 #include "base/quantity.h"
 #include "derive/callers.h"
+#include "derive/features.h"
 #include "derive/gpu_events.h"
 #include "derive/host_waits.h"
 #include "trace/span.h"
 #include "summary/figures.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* clang-format off */
 static const struct {
@@ -118,7 +120,11 @@ bool unexplained_describe(const struct summary *summary, struct buffer *text)
                   quantity_percent(share), summary_device_word(summary), summary->gpu->count > 1 ? "s" : "",
                   kinds[most].lacks);
     describe_longest(summary, kinds[most].cause, text);
-    buffer_printf(text, ". To see why, %s", kinds[most].recipe);
+    bool is_known = kinds[most].cause != GAP_QUEUED || (trace_framework(summary->trace) == FRAMEWORK_TORCH &&
+                                                        strcmp(summary_device_word(summary), "GPU") == 0);
+    buffer_printf(text, ". To see why, %s",
+                  is_known ? kinds[most].recipe
+                           : "record what streams wait for, with the profiler of the maker of the device");
     return true;
 }
 

@@ -65,14 +65,14 @@ static bool waited(const struct replay_graph *graph, moment_id m)
     return edge.from != MOMENT_NONE && edge.relation == RELATION_SYNC;
 }
 
-/* By event, is it a call that waits at an end of the recording? New; free(). */
-static bool *waits_at_ends(const struct trace *trace)
+/* By event, is it a call that waits at the begin of the recording, which the job does not repeat? New; free(). */
+static bool *waits_at_begins(const struct trace *trace)
 {
     const struct host_waits *waits = host_waits_of(trace);
-    bool *at_ends = mem_zalloc(trace->event_count + 1, sizeof *at_ends);
+    bool *at_begins = mem_zalloc(trace->event_count + 1, sizeof *at_begins);
     for (size_t i = 0; i < waits->count; i++)
-        at_ends[waits->at[i].call] = waits->at[i].at_end;
-    return at_ends;
+        at_begins[waits->at[i].call] = waits->at[i].at_begin;
+    return at_begins;
 }
 
 bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
@@ -87,7 +87,7 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     around.effect = &ignored;
     struct intervals *ranges = editing_ranges(&around, has_flag, &names);
     unsigned char *sorts = call_sorts_open(trace->names);
-    bool *at_ends = waits_at_ends(trace);
+    bool *at_begins = waits_at_begins(trace);
     event_id last = EVENT_NONE;
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
@@ -101,10 +101,10 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
             }
         } else if (!replay_lies_in(graph, call, last))
             continue;
-        if (!at_ends[call])
+        if (!at_begins[call])
             edits_host_release(editing, m, 0);
     }
-    free(at_ends);
+    free(at_begins);
     free(sorts);
     free(names.flags);
     editing_free_ranges(editing, ranges);
