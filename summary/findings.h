@@ -39,18 +39,15 @@ struct priced_finding {
 
 struct findings {
     VEC_OF(struct priced_finding); /* what saves most first */
-    bool priced;        /* false: nothing that takes time was recorded, and there are no findings */
-    const char *recipe; /* then how to record it */
-    bool has_steps;     /* else the whole recording is the step */
-    bool by_mean;       /* step times are means: batches come by turns */
-    int64_t step_ns;    /* the step time: median of the periods, or mean */
-    int64_t
-        ran_step_ns; /* a step as its devices ran it, median (tpa steps), where that is another time; else 0 */
+    bool priced;               /* false: nothing that takes time was recorded, and there are no findings */
+    const char *recipe;        /* then how to record it */
+    bool has_steps;            /* else the whole recording is the step */
+    int64_t step_ns;           /* the step time: that of the account (analyze/account.h) */
     bool single_step;          /* there is no next one */
     struct buffer elsewhere;   /* larger figures that other commands have, and why the saving here is less */
     bool is_capture;           /* most of the recording is the capture of a graph */
     struct buffer unexplained; /* idle time that no finding explains, in a sentence */
-    enum step_limit limit;     /* with the edits of all findings */
+    struct step_bound bound;   /* with the edits of all findings */
     bool priced_host;          /* some findings are about what the host does */
     double overhead_share;     /* of the recording: the profiler's own events */
     bool has_frames;
