@@ -234,7 +234,6 @@ static void notice_together(const struct findings *findings, struct result *resu
                           ? "; more than one by one, as each alone leaves what another holds up"
                       : together_ns < sum_ns ? "; savings overlap"
                                              : "");
-    result_make_minor(result);
     buffer_release(&step);
 }
 
