@@ -111,7 +111,8 @@ static struct chrome_state guess_state(const char *text, size_t len)
  * a string it would otherwise pass as a name. */
 static void find_hole(struct pipeline *pipeline, const char *bytes, size_t len, int64_t offset)
 {
-    const char *zero = memchr(bytes, 0, len), *ones = memchr(bytes, 0xff, zero ? (size_t)(zero - bytes) : len);
+    const char *zero = memchr(bytes, 0, len),
+               *ones = memchr(bytes, 0xff, zero ? (size_t)(zero - bytes) : len);
     const char *hole = ones ? ones : zero;
     if (hole && pipeline->hole_offset == 0)
         pipeline->hole_offset = offset + (hole - bytes) + 1;
@@ -349,9 +350,10 @@ static void check_end(struct pipeline *pipeline)
                             pipeline->read_offset);
     }
     if (pipeline->hole_offset > 0)
-        trace_builder_lacks(pipeline->builder, LACK_GARBAGE,
-                            "the file holds bytes that no text has (0 or 0xff), as where a part of it was lost", 1,
-                            pipeline->hole_offset - 1);
+        trace_builder_lacks(
+            pipeline->builder, LACK_GARBAGE,
+            "the file holds bytes that no text has (0 or 0xff), as where a part of it was lost", 1,
+            pipeline->hole_offset - 1);
     const char *damage = source_damage(pipeline->source);
     if (damage)
         trace_builder_lacks(pipeline->builder, LACK_DAMAGED_FILE,
