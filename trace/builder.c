@@ -647,7 +647,9 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     settle_files(builder);
     sort_devices(builder);
     builder_classify(builder);
+    builder_settle_links(builder);
     freeze_args(builder);
+    builder_settle_times(builder);
     storage_lend(trace);
     free_scaffold(builder);
     return trace;

@@ -124,4 +124,10 @@ enum event_kind category_kind(const char *text);
 /* Decide each file's producer, each track's kind, and kinds that depend on the track. classify.c */
 void builder_classify(struct trace_builder *builder);
 
+/* Decide which numbers link work to calls. While columns of arguments grow; files and kinds are settled. settle_links.c */
+void builder_settle_links(struct trace_builder *builder);
+
+/* Leave out records whose time cannot be, and bound ends that cannot. Last, when columns are frozen; lends them. settle_times.c */
+void builder_settle_times(struct trace_builder *builder);
+
 #endif

@@ -1,0 +1,329 @@
+/*
+ * settle_times.c - finds records whose time cannot be, when a trace is finished.
+ *
+ * Profilers write time 0 for a record that a device did not stamp, and now and then another time that is far from the
+ * recording. A kernel whose end is stamped late lasts over the work behind it on its stream. Such records say that work
+ * ran, not when: the first are left out, the others end where the next work of their stream begins.
+ */
+#include "trace/storage.h"
+
+#include "base/memory.h"
+#include "base/order.h"
+#include "trace/arg_scan.h"
+#include "trace/slice.h"
+#include <stdlib.h>
+
+enum { SECOND_NS = 1000000000 };
+
+/* Work of a device lies no further than this outside of the recording of the host. */
+#define FAR_NS (INT64_C(60) * SECOND_NS)
+
+/* Less before the window that the profiler itself records: what began before waited in a queue, and not for so long. */
+#define EARLY_NS INT64_C(1000000000)
+
+/* Work of one stream may overlap so far: a dependent launch begins before its predecessor ends, and clocks jitter. */
+#define OVERLAP_NS INT64_C(100000)
+
+/* A stream of which more than one operation in so many covers others runs them side by side. */
+enum { COVERING_ONE_IN = 3 };
+
+static bool is_work(enum event_kind kind)
+{
+    return event_is_gpu_work(kind);
+}
+
+/* ---- times outside of the recording ---- */
+
+/* From when to when the records of a file may be; empty if nothing is known. */
+struct bounds {
+    int64_t first_ns, last_ns; /* of records of devices */
+    bool zero_is_unknown;      /* of any record: the others are far from 0 */
+};
+
+/* Do all events lie so near one another that no bound can be passed? By the bounds of blocks, without a look at events. */
+static bool lie_together(const struct trace *trace)
+{
+    int64_t least_ns = INT64_MAX, most_ns = INT64_MIN;
+    for (size_t b = 0; b < packed_blocks(trace->event_count); b++) {
+        int64_t low_ns = packed_least(&trace->start_ns.blocks[b]),
+                high_ns = packed_most(&trace->start_ns.blocks[b]);
+        least_ns = low_ns < least_ns ? low_ns : least_ns;
+        most_ns = high_ns > most_ns ? high_ns : most_ns;
+    }
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].has_window && least_ns < trace->files[f].window_start_ns - EARLY_NS)
+            return false;
+    return least_ns > most_ns || (least_ns > INT64_MIN / 2 && most_ns - least_ns < FAR_NS);
+}
+
+static bool is_of_host(enum event_kind kind)
+{
+    return kind == EVENT_OP || kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || event_is_call(kind);
+}
+
+static struct bounds bounds_of(const struct trace *trace, const struct trace_file *file)
+{
+    struct bounds bounds = { INT64_MIN, INT64_MAX, false };
+    int64_t nearest_ns = INT64_MAX, first_ns = INT64_MAX, last_ns = INT64_MIN;
+    bool any_zero = false;
+    event_id end = file->first_event + file->event_count;
+    for (event_id e = file->first_event; e < end; e++) {
+        int64_t start_ns = trace_start_ns(trace, e), apart_ns = start_ns < 0 ? -start_ns : start_ns;
+        enum event_kind kind = trace->kind[e];
+        if (kind == EVENT_SPAN)
+            continue;
+        any_zero |= start_ns == 0;
+        if (start_ns == 0)
+            continue;
+        nearest_ns = apart_ns < nearest_ns ? apart_ns : nearest_ns;
+        if (is_of_host(kind)) {
+            first_ns = start_ns < first_ns ? start_ns : first_ns;
+            last_ns = trace_end_ns(trace, e) > last_ns ? trace_end_ns(trace, e) : last_ns;
+        }
+    }
+    bounds.zero_is_unknown = any_zero && nearest_ns != INT64_MAX && nearest_ns > FAR_NS;
+    if (file->has_window) {
+        bounds.first_ns = file->window_start_ns - EARLY_NS;
+        last_ns = file->window_end_ns > last_ns ? file->window_end_ns : last_ns;
+    } else if (first_ns != INT64_MAX) {
+        bounds.first_ns = first_ns - FAR_NS;
+    }
+    if (last_ns != INT64_MIN && bounds.first_ns != INT64_MIN)
+        bounds.last_ns = last_ns + FAR_NS;
+    return bounds;
+}
+
+static bool has_time(const struct trace *trace, const struct bounds *bounds, event_id e)
+{
+    int64_t start_ns = trace_start_ns(trace, e);
+    enum event_kind kind = trace->kind[e];
+    if (start_ns == 0 && bounds->zero_is_unknown && kind != EVENT_SPAN)
+        return false;
+    return !event_on_device(kind) ||
+           (trace_end_ns(trace, e) >= bounds->first_ns && start_ns <= bounds->last_ns);
+}
+
+/* Count what FILE loses; KEEP, by event, is made when the first goes. */
+static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **keep)
+{
+    const struct trace *trace = builder->trace;
+    const struct trace_file *of = &trace->files[file];
+    struct bounds bounds = bounds_of(trace, of);
+    uint64_t device = 0, host = 0;
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        if (has_time(trace, &bounds, e))
+            continue;
+        if (!*keep) {
+            *keep = mem_alloc(trace->event_count + 1);
+            memset(*keep, true, trace->event_count + 1);
+        }
+        (*keep)[e] = false;
+        *(event_on_device(trace->kind[e]) ? &device : &host) += 1;
+    }
+    if (device)
+        builder_notice(
+            builder, file, "untimed_work",
+            "records of devices have a time that cannot be (0, or far outside of the recording of the host) and were left out",
+            device, TPA_NOWHERE);
+    if (host)
+        builder_notice(builder, file, "untimed",
+                       "records of the host have time 0, far from all others, and were left out", host,
+                       TPA_NOWHERE);
+}
+
+static void drop_all_untimed(struct trace_builder *builder)
+{
+    bool *keep = NULL;
+    if (lie_together(builder->trace))
+        return;
+    for (uint32_t f = 0; f < builder->trace->file_count; f++)
+        drop_untimed(builder, f, &keep);
+    if (keep)
+        trace_keep(builder->trace, &(struct trace_part){ .events = keep });
+    free(keep);
+}
+
+/* ---- ends that are too late ---- */
+
+struct stream_work {
+    track_id track;
+    event_id event;
+    int64_t start_ns, end_ns;
+};
+
+struct late_ends {
+    struct trace *trace;
+    bool *suspects;                  /* by track */
+    VEC_OF(struct stream_work) work; /* of these, by track, by start, the longest first */
+    bool *is_late;                   /* beside WORK */
+    uint64_t *late_count;            /* by file */
+    int64_t *dur_ns;                 /* by event: to be set; NULL while none is late */
+};
+
+/* Lines of TensorFlow and JAX nest: loops hold their bodies. */
+static bool is_sequential(const struct trace *trace, track_id t)
+{
+    enum trace_producer producer = trace->files[trace->tracks[t].file].producer;
+    return trace->tracks[t].kind == TRACK_STREAM && producer != PRODUCER_TENSORFLOW &&
+           producer != PRODUCER_JAX;
+}
+
+/* Mark the streams on which something ends later than what begins after it, by more than OVERLAP_NS. */
+static bool find_suspects(struct late_ends *late)
+{
+    const struct trace *trace = late->trace;
+    struct interval_of_track {
+        int64_t start_ns, end_ns;
+    } *last = mem_zalloc(trace->track_count + 1, sizeof *last);
+    bool any = false;
+    for (track_id t = 0; t < trace->track_count; t++)
+        last[t].start_ns = last[t].end_ns = INT64_MIN;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        track_id t = trace->track[e];
+        if (!is_work(trace->kind[e]) || late->suspects[t])
+            continue;
+        int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
+        bool in_order = start_ns >= last[t].start_ns;
+        bool is_suspect =
+            in_order ? last[t].end_ns > start_ns + OVERLAP_NS : end_ns > last[t].start_ns + OVERLAP_NS;
+        if (is_suspect && is_sequential(trace, t))
+            any = late->suspects[t] = true;
+        last[t].start_ns = in_order ? start_ns : last[t].start_ns;
+        last[t].end_ns = end_ns > last[t].end_ns ? end_ns : last[t].end_ns;
+    }
+    free(last);
+    return any;
+}
+
+static int compare_stream_work(const void *left, const void *right)
+{
+    const struct stream_work *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static void collect_work(struct late_ends *late)
+{
+    const struct trace *trace = late->trace;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (late->suspects[trace->track[e]] && is_work(trace->kind[e]))
+            *VEC_PUSH(&late->work) =
+                (struct stream_work){ trace->track[e], e, trace_start_ns(trace, e), trace_end_ns(trace, e) };
+    qsort(late->work.at, late->work.count, sizeof *late->work.at, compare_stream_work);
+    late->is_late = mem_zalloc(late->work.count + 1, sizeof *late->is_late);
+}
+
+/* Nodes of a graph run side by side, and have its number. */
+static bool are_of_one_launch(const struct trace *trace, event_id a, event_id b)
+{
+    int64_t one, other;
+    return trace_arg(trace, ARG_CORRELATION, a, &one) && trace_arg(trace, ARG_CORRELATION, b, &other) &&
+           one == other && one != 0;
+}
+
+/* The first work from I on that begins after the one at I, and is of another launch; END: none. */
+static size_t follower_of(const struct late_ends *late, size_t i, size_t end)
+{
+    const struct stream_work *at = late->work.at;
+    size_t next = i + 1;
+    while (next < end && (at[next].start_ns == at[i].start_ns ||
+                          are_of_one_launch(late->trace, at[i].event, at[next].event)))
+        next++;
+    return next;
+}
+
+/*
+ * Mark the work from FIRST to END, of one stream, that lasts over the whole of its follower. False if the stream does not
+ * run one after another: too many do, or others overlap as well.
+ */
+static bool mark_late(struct late_ends *late, size_t first, size_t end)
+{
+    const struct stream_work *at = late->work.at;
+    size_t count = 0;
+    int64_t last_ns = INT64_MIN;
+    for (size_t i = first; i < end; i++) {
+        size_t next = follower_of(late, i, end);
+        late->is_late[i] =
+            next < end && at[i].end_ns > at[next].end_ns && at[i].end_ns > at[next].start_ns + OVERLAP_NS;
+        count += late->is_late[i];
+    }
+    for (size_t i = first, before = end; i < end; i++) {
+        if (late->is_late[i])
+            continue;
+        if (before < end && last_ns > at[i].start_ns + OVERLAP_NS &&
+            !are_of_one_launch(late->trace, at[before].event, at[i].event))
+            return false;
+        if (at[i].end_ns > last_ns) {
+            last_ns = at[i].end_ns;
+            before = i;
+        }
+    }
+    return count > 0 && count * COVERING_ONE_IN <= end - first;
+}
+
+static void bound_stream(struct late_ends *late, size_t first, size_t end)
+{
+    const struct trace *trace = late->trace;
+    if (!mark_late(late, first, end))
+        return;
+    if (!late->dur_ns) {
+        late->dur_ns = mem_alloc(mem_times(trace->event_count + 1, sizeof *late->dur_ns));
+        for (event_id e = 0; e < trace->event_count; e++)
+            late->dur_ns[e] = -1;
+    }
+    for (size_t i = first; i < end; i++) {
+        const struct stream_work *work = &late->work.at[i];
+        if (!late->is_late[i])
+            continue;
+        late->dur_ns[work->event] = late->work.at[follower_of(late, i, end)].start_ns - work->start_ns;
+        late->late_count[trace->tracks[work->track].file]++;
+    }
+}
+
+static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
+{
+    const int64_t *bounded_ns = context;
+    return bounded_ns[e] >= 0 ? bounded_ns[e] : dur_ns;
+}
+
+static void bound_late_ends(struct trace_builder *builder)
+{
+    struct trace *trace = builder->trace;
+    struct late_ends late = { .trace = trace };
+    late.suspects = mem_zalloc(trace->track_count + 1, sizeof *late.suspects);
+    late.late_count = mem_zalloc(trace->file_count + 1, sizeof *late.late_count);
+    if (find_suspects(&late)) {
+        collect_work(&late);
+        for (size_t first = 0, end; first < late.work.count; first = end) {
+            for (end = first; end < late.work.count && late.work.at[end].track == late.work.at[first].track;)
+                end++;
+            bound_stream(&late, first, end);
+        }
+    }
+    if (late.dur_ns)
+        packing_change(&builder->storage->dur_ns, bounded_end, late.dur_ns);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        if (late.late_count[f])
+            builder_notice(
+                builder, f, "late_end",
+                "operations reach over their followers on the stream, which cannot be; they are taken to end where the next begins, and how long they took is not known",
+                late.late_count[f], TPA_NOWHERE);
+    free(late.suspects);
+    free(late.late_count);
+    free(late.is_late);
+    free(late.dur_ns);
+    VEC_FREE(&late.work);
+}
+
+void builder_settle_times(struct trace_builder *builder)
+{
+    storage_lend(builder->trace);
+    drop_all_untimed(builder);
+    if (trace_builder_wants(builder, ARG_CORRELATION))
+        bound_late_ends(builder);
+}
