@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "derive/graph_links.h"
 #include "derive/step_list.h"
 #include "trace/span.h"
@@ -164,6 +165,7 @@ void load_gather_notices(struct result *result)
                 .text = arena_printf(&result->arena, "%s (%zu files, first %s)", notice.text, alike[id].files,
                                      notice.file),
                 .offset = TPA_NOWHERE,
+                .lacks = notice.lacks,
             };
         }
         result->notices.at[kept++] = notice;
@@ -192,12 +194,6 @@ static void append_missing(struct buffer *out, const int64_t *ranks, size_t coun
         buffer_puts(out, " and more");
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Were several files given, so that some may be missing? */
 static bool are_several_files(const struct trace *trace)
 {
@@ -219,7 +215,7 @@ static void notice_missing_ranks(const struct trace *trace, struct result *resul
             *VEC_PUSH(&ranks) = trace->files[i].rank;
     }
     if (ranks.count)
-        qsort(ranks.at, ranks.count, sizeof *ranks.at, compare_ranks);
+        SORT_NUMBERS(ranks.at, ranks.count);
     size_t count = 0;
     for (size_t i = 0; i < ranks.count; i++)
         if (ranks.at[i] < world_size && (count == 0 || ranks.at[count - 1] != ranks.at[i]))

@@ -89,6 +89,10 @@ struct trace *ingest_read(const char *const *paths, size_t count, const struct i
  * different kinds cannot be mixed. */
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err);
+
+/* What was read lacks: a set of enum lacks (base/lacks.h); 0: nothing is known to lack. */
+unsigned ingested_lacks(const struct ingested *ingested);
+
 /* May the file NAME, without its folder, be a trace? Only such files in directories are read. */
 bool ingest_may_be_trace(const char *name);
 

@@ -487,8 +487,8 @@ static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
 static void describe_damage(struct pickle *in, const char *what, int64_t offset)
 {
     struct snapshot *snapshot = in->snapshot;
-    snapshot_notice(
-        snapshot, "damaged",
+    snapshot_lacks(
+        snapshot, LACK_DAMAGED,
         arena_printf(&snapshot->arena, "the snapshot is damaged, and what comes before is shown: %s", what),
         1, offset);
     objects_close_cut(in->o);
@@ -499,11 +499,11 @@ static void describe_cut(struct pickle *in)
 {
     struct snapshot *snapshot = in->snapshot;
     const char *damage = source_damage(in->source);
-    snapshot_notice(snapshot, "cut_short",
-                    arena_printf(&snapshot->arena,
-                                 "the snapshot ends in the middle; what comes before is shown%s%s",
-                                 damage ? ": " : "", damage ? damage : ""),
-                    1, offset_of(in));
+    snapshot_lacks(snapshot, LACK_CUT_SHORT,
+                   arena_printf(&snapshot->arena,
+                                "the snapshot ends in the middle; what comes before is shown%s%s",
+                                damage ? ": " : "", damage ? damage : ""),
+                   1, offset_of(in));
     objects_close_cut(in->o);
 }
 

@@ -23,6 +23,7 @@
 #define TPA_TRACE_TRACE_H
 
 #include "base/arena.h"
+#include "base/lacks.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "trace/container.h"
@@ -274,6 +275,7 @@ struct trace_file {
     int64_t packed_size, size; /* bytes on disk (-1: unknown), bytes of text */
     enum trace_producer producer;
     event_id first_event, event_count;
+    unsigned lacks; /* set of enum lacks: not all of the recording is here. Ask before a verdict */
     bool has_base;
     int64_t base_ns; /* baseTimeNanoseconds */
     /* The profiler's window: start and stop of the span of category Trace. */
@@ -346,7 +348,8 @@ struct trace {
     size_t file_count;
     const struct trace_notice *notices;
     size_t notice_count;
-    size_t flow_count; /* stored, see trace_flow(); see flows_seen for how many the files hold */
+    unsigned lacks_of_all; /* as file->lacks, about the files as a whole: unreadable ones */
+    size_t flow_count;     /* stored, see trace_flow(); see flows_seen for how many the files hold */
     const struct trace_sample *samples;
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
@@ -358,6 +361,12 @@ struct trace {
 
 /* Free TRACE and all it owns. NULL is allowed. */
 void trace_free(struct trace *trace);
+
+/* What TRACE lacks, of any of its files and of the files as a whole: a set of enum lacks; 0: nothing is known to lack. */
+unsigned trace_lacks(const struct trace *trace);
+
+/* The first notice about a lack of TRACE, by order of files; NULL if it lacks nothing. Borrowed. */
+const struct trace_notice *trace_lacks_notice(const struct trace *trace);
 
 /*
  * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
