@@ -287,6 +287,9 @@ static const struct {
                           .alike = "wait less often, or for an event instead of a stream or device" },
     [WAIT_FOR_NOTHING] = { "empty wait",
                            .alike = "leave it out where it can be: nothing was left to wait for" },
+    [WAIT_FOR_UNKNOWN] = { "wait for unknown work",
+                           .alike =
+                               "record again: work of devices is missing, and this may have waited for it" },
     [WAIT_PINNING] = { "pinning", NULL, ADVICE_PIN_ONCE },
 };
 
@@ -314,7 +317,8 @@ static const char *advice_for(const struct trace *trace, enum host_wait_kind kin
     static const char *const copiers[] = { "aten::to", "aten::_to_copy", "aten::copy_", NULL };
     bool copies = kind == WAIT_PAGEABLE_COPY || kind == WAIT_SYNC_COPY ||
                   (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
-    if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
+    if (kind != WAIT_FOR_NOTHING && kind != WAIT_FOR_UNKNOWN && kind != WAIT_PINNING &&
+        is_one_of(owner, readers))
         return read_advice;
     if (copies && copy.direction == COPY_DTOH)
         return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);

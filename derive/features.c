@@ -5,6 +5,7 @@
 #include "derive/communication.h"
 #include "derive/graph_links.h"
 #include "trace/derived.h"
+#include "trace/lost_work.h"
 #include "trace/memory_change.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static const struct {
 const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature)
 {
     enum trace_producer producer = trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN;
+    if (feature == FEATURE_GPU && trace_lost_much(trace))
+        return "find out why the profiler lost the work that was launched: another profiler beside it, missing permissions, or a driver that is too old";
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
         if (recipes[i].producer == producer && recipes[i].feature == feature)
             return recipes[i].recipe;

@@ -27,7 +27,8 @@ enum host_wait_kind {
     WAIT_FOR_COPY,      /* in a synchronisation, for a copy */
     WAIT_FOR_KERNEL,    /* in a synchronisation, for other work */
     WAIT_FOR_NOTHING,   /* in a synchronisation, although all work launched before had ended */
-    WAIT_PINNING,       /* in the allocation of pinned memory */
+    WAIT_FOR_UNKNOWN, /* in a synchronisation, for work that is not in the file: it was lost, or none was recorded */
+    WAIT_PINNING, /* in the allocation of pinned memory */
     WAIT_KINDS
 };
 

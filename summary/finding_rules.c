@@ -10,7 +10,7 @@
 #include "base/sum.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/collective_names.h"
 #include "derive/communication.h"
 #include "derive/copy_names.h"

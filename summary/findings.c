@@ -6,6 +6,7 @@
 #include "derive/features.h"
 #include "derive/step_list.h"
 #include "summary/finding_rules.h"
+#include "trace/lost_work.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,7 +48,8 @@ struct findings *findings_analyze(struct summary *summary)
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->no_launches = summary->gpu && !(summary->features & FEATURE_LAUNCHES);
     findings->priced = pricing.graph->moment_count > 0;
-    if (findings->priced) {
+    findings->withheld = trace_lost_much(summary->trace) || trace_left_out_much(summary->trace);
+    if (findings->priced && !findings->withheld) {
         finding_rules_look(&pricing);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
         price_together(&pricing);
@@ -55,6 +57,7 @@ struct findings *findings_analyze(struct summary *summary)
         findings->ran_step_ns =
             findings->has_steps && !findings->by_mean ? other_step_time(summary, findings->step_ns) : 0;
     } else {
+        findings->priced = false;
         findings->recipe = trace_feature_recipe(summary->trace, FEATURE_OPS);
     }
     pricing_release(&pricing);
@@ -235,6 +238,14 @@ static void describe_of_recording(struct table *table)
 
 void findings_add_result(const struct findings *findings, struct result *result)
 {
+    if (findings->withheld) {
+        result_add_notice(
+            result, "answer", 0, NULL, TPA_NOWHERE,
+            "no change is priced, as work of devices is missing from the file; record again: fewer steps at a time, larger "
+            "buffers, and no other profiler beside it");
+        on_top(result);
+        return;
+    }
     if (!findings->priced) {
         result_add_notice(
             result, "answer", 0, NULL, TPA_NOWHERE,

@@ -681,6 +681,8 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     freeze_args(builder);
     builder_settle_times(builder);
     storage_lend(trace);
+    builder_settle_losses(builder);
+    storage_lend(trace);
     free_scaffold(builder);
     return trace;
 }

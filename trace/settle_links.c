@@ -17,11 +17,16 @@ static bool arg_has(const struct arg_storage *arg, size_t e)
 
 /* ---- 0 is no number ---- */
 
+/* Blocks of numbers above 0 need no look at each. */
 static bool holds_zero(struct arg_storage *arg)
 {
-    for (size_t i = 0; i < arg->values.count; i++)
-        if (packing_value(&arg->values, i) == 0)
+    const struct packed packed = packing_finish(&arg->values);
+    for (size_t i = 0; i < arg->values.count; i++) {
+        if (i % PACKED_VALUES == 0 && packed_least(&packed.blocks[i / PACKED_VALUES]) > 0)
+            i += PACKED_VALUES - 1;
+        else if (packed_value(&packed, i) == 0)
             return true;
+    }
     return false;
 }
 

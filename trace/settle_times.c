@@ -3,7 +3,8 @@
  *
  * Profilers write time 0 for a record that a device did not stamp, and now and then another time that is far from the
  * recording. A kernel whose end is stamped late lasts over the work behind it on its stream. Such records say that work
- * ran, not when: the first are left out, the others end where the next work of their stream begins.
+ * ran, not when: the first are left out, the others end where the next work of their stream begins, or sooner if
+ * no other run of their name takes so long.
  */
 #include "trace/storage.h"
 
@@ -11,7 +12,9 @@
 #include "base/order.h"
 #include "trace/arg_scan.h"
 #include "trace/slice.h"
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SECOND_NS = 1000000000 };
 
@@ -103,6 +106,12 @@ static bool has_time(const struct trace *trace, const struct bounds *bounds, eve
            (trace_end_ns(trace, e) >= bounds->first_ns && start_ns <= bounds->last_ns);
 }
 
+/* "3 records ...": the count and ONE or MANY; lives as long as the trace. */
+static const char *counted(struct trace_builder *builder, uint64_t count, const char *one, const char *many)
+{
+    return arena_printf(&builder->trace->arena, "%" PRIu64 " %s", count, count == 1 ? one : many);
+}
+
 /* Count what FILE loses; KEEP, by event, is made when the first goes. */
 static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **keep)
 {
@@ -120,15 +129,21 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **ke
         (*keep)[e] = false;
         *(event_on_device(trace->kind[e]) ? &device : &host) += 1;
     }
+    builder->storage->files.at[file].lost.untimed = device;
     if (device)
         builder_notice(
-            builder, file, "untimed_work",
-            "records of devices have a time that cannot be (0, or far outside of the recording of the host) and were left out",
+            builder, file, lack_word(LACK_UNTIMED_WORK),
+            counted(
+                builder, device,
+                "record of a device has a time that cannot be (0, or far outside of the recording of the host) and was left out",
+                "records of devices have times that cannot be (0, or far outside of the recording of the host) and were left out"),
             device, TPA_NOWHERE);
     if (host)
         builder_notice(builder, file, "untimed",
-                       "records of the host have time 0, far from all others, and were left out", host,
-                       TPA_NOWHERE);
+                       counted(builder, host,
+                               "record of the host has time 0, far from all others, and was left out",
+                               "records of the host have time 0, far from all others, and were left out"),
+                       host, TPA_NOWHERE);
 }
 
 static void drop_all_untimed(struct trace_builder *builder)
@@ -266,23 +281,66 @@ static bool mark_late(struct late_ends *late, size_t first, size_t end)
     return count > 0 && count * COVERING_ONE_IN <= end - first;
 }
 
-static void bound_stream(struct late_ends *late, size_t first, size_t end)
+/* Set the ends of the late work from FIRST to END, of one stream. LONGEST_NS, by name: of its other runs. */
+static void bound_stream(struct late_ends *late, size_t first, size_t end, const int64_t *longest_ns)
 {
     const struct trace *trace = late->trace;
-    if (!mark_late(late, first, end))
-        return;
-    if (!late->dur_ns) {
-        late->dur_ns = mem_alloc(mem_times(trace->event_count + 1, sizeof *late->dur_ns));
-        for (event_id e = 0; e < trace->event_count; e++)
-            late->dur_ns[e] = -1;
-    }
     for (size_t i = first; i < end; i++) {
         const struct stream_work *work = &late->work.at[i];
         if (!late->is_late[i])
             continue;
-        late->dur_ns[work->event] = late->work.at[follower_of(late, i, end)].start_ns - work->start_ns;
+        int64_t until_ns = late->work.at[follower_of(late, i, end)].start_ns - work->start_ns,
+                usual_ns = longest_ns[trace->name[work->event]];
+        late->dur_ns[work->event] = usual_ns >= 0 && usual_ns < until_ns ? usual_ns : until_ns;
         late->late_count[trace->tracks[work->track].file]++;
     }
+}
+
+/* By name: the longest run of work that is not late; -1: there is none. New; free with free(). */
+static int64_t *longest_runs(const struct late_ends *late)
+{
+    const struct trace *trace = late->trace;
+    bool *is_late = mem_zalloc(trace->event_count + 1, sizeof *is_late);
+    int64_t *longest_ns = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *longest_ns));
+    for (size_t i = 0; i < late->work.count; i++)
+        is_late[late->work.at[i].event] = late->is_late[i];
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        longest_ns[id] = -1;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (is_work(trace->kind[e]) && !is_late[e] && trace_dur_ns(trace, e) > longest_ns[trace->name[e]])
+            longest_ns[trace->name[e]] = trace_dur_ns(trace, e);
+    free(is_late);
+    return longest_ns;
+}
+
+/* Mark the late work of all suspected streams. Is there any? */
+static bool mark_streams(struct late_ends *late)
+{
+    bool any = false;
+    for (size_t first = 0, end; first < late->work.count; first = end) {
+        for (end = first; end < late->work.count && late->work.at[end].track == late->work.at[first].track;)
+            end++;
+        if (mark_late(late, first, end))
+            any = true;
+        else
+            memset(late->is_late + first, false, end - first);
+    }
+    return any;
+}
+
+static void bound_streams(struct late_ends *late)
+{
+    const struct trace *trace = late->trace;
+    int64_t *longest_ns = longest_runs(late);
+    late->dur_ns = mem_alloc(mem_times(trace->event_count + 1, sizeof *late->dur_ns));
+    for (event_id e = 0; e < trace->event_count; e++)
+        late->dur_ns[e] = -1;
+    for (size_t first = 0, end; first < late->work.count; first = end) {
+        for (end = first; end < late->work.count && late->work.at[end].track == late->work.at[first].track;)
+            end++;
+        bound_stream(late, first, end, longest_ns);
+    }
+    free(longest_ns);
 }
 
 static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
@@ -299,19 +357,19 @@ static void bound_late_ends(struct trace_builder *builder)
     late.late_count = mem_zalloc(trace->file_count + 1, sizeof *late.late_count);
     if (find_suspects(&late)) {
         collect_work(&late);
-        for (size_t first = 0, end; first < late.work.count; first = end) {
-            for (end = first; end < late.work.count && late.work.at[end].track == late.work.at[first].track;)
-                end++;
-            bound_stream(&late, first, end);
-        }
+        if (mark_streams(&late))
+            bound_streams(&late);
     }
     if (late.dur_ns)
         packing_change(&builder->storage->dur_ns, bounded_end, late.dur_ns);
     for (uint32_t f = 0; f < trace->file_count; f++)
         if (late.late_count[f])
             builder_notice(
-                builder, f, "late_end",
-                "operations reach over their followers on the stream, which cannot be; they are taken to end where the next begins, and how long they took is not known",
+                builder, f, lack_word(LACK_LATE_END),
+                counted(
+                    builder, late.late_count[f],
+                    "operation reaches over its followers on the stream, which cannot be; it is taken to end where the next begins, or sooner, and how long it took is not known",
+                    "operations reach over their followers on the stream, which cannot be; they are taken to end where the next begins, or sooner, and how long they took is not known"),
                 late.late_count[f], TPA_NOWHERE);
     free(late.suspects);
     free(late.late_count);

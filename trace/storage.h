@@ -127,6 +127,9 @@ void builder_classify(struct trace_builder *builder);
 /* Decide which numbers link work to calls. While columns of arguments grow; files and kinds are settled. settle_links.c */
 void builder_settle_links(struct trace_builder *builder);
 
+/* Count launches without work, in files, and in notices. Last of all. lost_work.c */
+void builder_settle_losses(struct trace_builder *builder);
+
 /* Leave out records whose time cannot be, and bound ends that cannot. Last, when columns are frozen; lends them. settle_times.c */
 void builder_settle_times(struct trace_builder *builder);
 
