@@ -101,6 +101,13 @@ static const struct words words[ADVICES] = {
         "kernels shows which)",
         NULL,
         "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)" },
+    [ADVICE_FUSE] = {
+        "torch.compile(model) fuses chains of elementwise operations, norms, casts and copies; fused kernels of libraries (fused=True "
+        "of optimizers, rotary embeddings, norms, losses) do so for their part",
+        "compute them in one function under jax.jit, in which XLA fuses them",
+        "compute them in one tf.function(jit_compile=True), in which XLA fuses them",
+        NULL,
+        "do them in one kernel, which keeps what lies between in registers" },
     [ADVICE_NEARER_TO_PEAK] = {
         "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision where they are bound by "
         "compute (tpa roofline shows which)",
