@@ -136,7 +136,8 @@ static const struct {
     [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
     [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
     [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
-    [EVENT_MEMSET] = { FEATURE_GPU, 0 }, /* others: nothing */
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 },         [EVENT_GPU_ANNOTATION] = { 0, FEATURE_STEPS },
+    /* others: nothing */
 };
 
 /* Is there any communication? Names are checked only when an event has them: most are of other kinds. */

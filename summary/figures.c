@@ -5,6 +5,7 @@
 #include "base/search.h"
 #include "analyze/top/top.h"
 #include "derive/features.h"
+#include "derive/python_names.h"
 #include "trace/lost_work.h"
 #include "trace/step_name.h"
 #include <math.h>
@@ -529,8 +530,9 @@ static void add_host_costs(struct costs *costs)
     struct top *top = top_analyze(summary->trace, &by_name);
     for (size_t i = 0; i < top->count; i++) {
         const struct top_row *row = &top->at[i];
-        if (row->on_device || row->self_cpu_ns == 0)
-            continue;
+        if (row->on_device || row->self_cpu_ns == 0 ||
+            (summary->has_frames && python_frame_waits(row->name.at)))
+            continue; /* to wait is no work */
         *VEC_PUSH(costs) = (struct cost){ .file = first_file(summary, row->file),
                                           .device = TABLE_INT_MISSING,
                                           .name = arena_strndup(&summary->arena, row->name.at, row->name.len),

@@ -35,6 +35,21 @@ static int64_t other_step_time(const struct summary *summary, int64_t step_ns)
     return fabs((double)ran_ns - (double)step_ns) > alike * (double)step_ns ? ran_ns : 0;
 }
 
+/* Work that is missing, or that nothing links to the host, leaves waits and idle time unexplained. */
+static const char *reason_to_withhold(const struct summary *summary, struct findings *findings)
+{
+    if (trace_lost_much(summary->trace) || trace_left_out_much(summary->trace))
+        return "work of devices is missing from the file; record again: fewer steps at a time, larger buffers, and no "
+               "other profiler beside it";
+    if (!summary->gpu || !trace_misses_calls(summary->trace))
+        return NULL;
+    struct buffer text = { 0 };
+    trace_describe_callless(summary->trace, &text);
+    const char *reason = arena_strndup(&findings->texts, text.at, text.count);
+    buffer_release(&text);
+    return reason;
+}
+
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
@@ -43,7 +58,7 @@ struct findings *findings_analyze(struct summary *summary)
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->no_launches = summary->gpu && !(summary->features & FEATURE_LAUNCHES);
     findings->priced = pricing.graph->moment_count > 0;
-    findings->withheld = trace_lost_much(summary->trace) || trace_left_out_much(summary->trace);
+    findings->withheld = reason_to_withhold(summary, findings);
     if (findings->priced && !findings->withheld) {
         finding_rules_look(&pricing);
         runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
@@ -212,10 +227,8 @@ static void describe_of_recording(struct table *table)
 void findings_add_result(const struct findings *findings, struct result *result)
 {
     if (findings->withheld) {
-        result_add_notice(
-            result, "answer", 0, NULL, TPA_NOWHERE,
-            "no change is priced, as work of devices is missing from the file; record again: fewer steps at a time, larger "
-            "buffers, and no other profiler beside it");
+        result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE, "no change is priced, as %s",
+                          findings->withheld);
         on_top(result);
         return;
     }

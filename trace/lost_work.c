@@ -77,6 +77,8 @@ struct survey {
     int64_t waited_ns;   /* what was launched before this has run: the host waited for it later */
     int64_t launched_ns; /* the latest launch whose work is in the file */
     bool any_wait;
+    struct numbers calls; /* of all calls */
+    bool any_number;      /* has any call one? */
 };
 
 static void survey_work(struct survey *survey)
@@ -96,6 +98,14 @@ static void survey_work(struct survey *survey)
             survey->unnumbered++;
     }
     survey->work = numbers_open(numbers.at, numbers.count);
+}
+
+/* A copy; not a memset, which records no work where it sets nothing, nor a copy of HIP, which the host may make. */
+static bool copies_memory(const struct survey *survey, event_id e)
+{
+    enum call_sort sort = survey->sorts[survey->trace->name[e]];
+    return (sort == CALL_COPY || sort == CALL_COPY_SYNC) &&
+           strncmp(trace_name(survey->trace, e), "cuda", 4) == 0;
 }
 
 /* A function of the host that a stream runs, cudaLaunchHostFunc, is no work of the device. */
@@ -129,6 +139,47 @@ static void survey_waits(struct survey *survey)
     }
 }
 
+/* The numbers of all calls. */
+static void survey_calls(struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    VEC_OF(int64_t) numbers = { 0 };
+    event_id end = survey->file->first_event + survey->file->event_count;
+    for (event_id e = survey->file->first_event; e < end; e++) {
+        int64_t number;
+        if (event_is_call(trace->kind[e]) && arg_scan_get(&correlations, e, &number) && number > 0)
+            *VEC_PUSH(&numbers) = number;
+    }
+    survey->any_number = numbers.count > 0;
+    survey->calls = numbers_open(numbers.at, numbers.count);
+}
+
+/* How much work has a number, of a call that is not in the file, although it runs behind work of its stream whose call is? */
+static uint64_t count_callless(const struct survey *survey)
+{
+    const struct trace *trace = survey->trace;
+    event_id end = survey->file->first_event + survey->file->event_count;
+    int64_t *since_ns = mem_alloc(mem_times(trace->track_count + 1, sizeof *since_ns));
+    uint64_t count = 0;
+    for (track_id t = 0; t < trace->track_count; t++)
+        since_ns[t] = INT64_MAX;
+    for (int pass = 0; pass < 2; pass++) {
+        struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+        for (event_id e = survey->file->first_event; e < end; e++) {
+            int64_t number, *first_ns = &since_ns[trace->track[e]];
+            if (!event_is_gpu_work(trace->kind[e]) || !arg_scan_get(&correlations, e, &number))
+                continue;
+            bool is_known = numbers_hold(&survey->calls, number);
+            if (pass == 0 && is_known && trace_start_ns(trace, e) < *first_ns)
+                *first_ns = trace_start_ns(trace, e);
+            count += pass == 1 && !is_known && trace_start_ns(trace, e) >= *first_ns;
+        }
+    }
+    free(since_ns);
+    return count;
+}
+
 /* What was launched last may still have waited in a queue when recording stopped. */
 static bool must_have_run(const struct survey *survey, event_id call)
 {
@@ -144,7 +195,8 @@ static struct trace_lost survey_launches(const struct survey *survey, const stru
     event_id end = survey->file->first_event + survey->file->event_count;
     for (event_id e = survey->file->first_event; e < end; e++) {
         int64_t number;
-        if (!event_is_call(trace->kind[e]) || !launches_work(survey, e) ||
+        bool is_copy = event_is_call(trace->kind[e]) && copies_memory(survey, e);
+        if (!event_is_call(trace->kind[e]) || !(is_copy || launches_work(survey, e)) ||
             !arg_scan_get(&correlations, e, &number))
             continue;
         bool is_graph = survey->sorts[trace->name[e]] == CALL_GRAPH_LAUNCH;
@@ -152,8 +204,8 @@ static struct trace_lost survey_launches(const struct survey *survey, const stru
         if (!has_work && (!must_have_run(survey, e) ||
                           (captures->count && intervals_contain(captures, trace_start_ns(trace, e)))))
             continue;
-        *(is_graph ? &lost.graphs : &lost.launches) += 1;
-        *(is_graph ? &lost.lost_graphs : &lost.lost_launches) += !has_work;
+        *(is_copy ? &lost.copies : is_graph ? &lost.graphs : &lost.launches) += 1;
+        *(is_copy ? &lost.lost_copies : is_graph ? &lost.lost_graphs : &lost.lost_launches) += !has_work;
     }
     return lost;
 }
@@ -179,6 +231,7 @@ static void describe(const struct trace_lost *lost, unsigned lacks, struct buffe
 {
     describe_part(out, lost->lost_graphs, lost->graphs, "graph replay", "graph replays");
     describe_part(out, lost->lost_launches, lost->launches, "kernel launch", "kernel launches");
+    describe_part(out, lost->lost_copies, lost->copies, "copy", "copies");
     if (out->count)
         buffer_puts(out, lacks & LACKS_END ? ": the file ends before it"
                                            : ": the profiler lost it, or its buffers were full");
@@ -204,20 +257,29 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     uint64_t untimed = file->lost.untimed ? file->lost.untimed : noticed(builder, f, LACK_UNTIMED_WORK);
     survey_work(&survey);
     survey_waits(&survey);
+    survey_calls(&survey);
     file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
     file->lost.untimed = untimed;
     file->lost.much_untimed = is_much(untimed, untimed + survey.work_count);
-    file->lost.lost_launches = less(file->lost.lost_launches, survey.unnumbered + untimed);
+    uint64_t known_of = survey.unnumbered + untimed, launches = file->lost.lost_launches;
+    file->lost.lost_launches = less(launches, known_of);
+    file->lost.lost_copies = less(file->lost.lost_copies, less(known_of, launches));
+    file->lost.work = survey.work_count;
+    file->lost.callless = survey.unnumbered + count_callless(&survey);
+    file->lost.much_callless =
+        survey.any_number && 4 * file->lost.callless >= file->lost.work && file->lost.callless;
     file->lost.much = is_much(file->lost.lost_graphs, file->lost.graphs) ||
-                      is_much(file->lost.lost_launches, file->lost.launches);
+                      is_much(file->lost.lost_launches, file->lost.launches) ||
+                      is_much(file->lost.lost_copies, file->lost.launches + file->lost.copies);
     numbers_release(&survey.work);
-    if (file->lost.lost_graphs + file->lost.lost_launches == 0 || noticed(builder, f, LACK_LOST_WORK))
+    numbers_release(&survey.calls);
+    uint64_t lost = file->lost.lost_graphs + file->lost.lost_launches + file->lost.lost_copies;
+    if (lost == 0 || noticed(builder, f, LACK_LOST_WORK))
         return;
     struct buffer text = { 0 };
     describe(&file->lost, file->lacks, &text);
     builder_notice(builder, f, file->lost.much ? lack_word(LACK_LOST_WORK) : "lost_few",
-                   trace_builder_strndup(builder, text.at, text.count),
-                   file->lost.lost_graphs + file->lost.lost_launches, TPA_NOWHERE);
+                   trace_builder_strndup(builder, text.at, text.count), lost, TPA_NOWHERE);
     buffer_release(&text);
 }
 
@@ -256,9 +318,32 @@ void trace_describe_lost(const struct trace *trace, struct buffer *out)
         all.lost_launches += lost->lost_launches;
         all.graphs += lost->graphs;
         all.lost_graphs += lost->lost_graphs;
+        all.copies += lost->copies;
+        all.lost_copies += lost->lost_copies;
         lacks |= lost->much ? trace->files[f].lacks : 0;
     }
     describe(&all, lacks, out);
+}
+
+bool trace_misses_calls(const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++)
+        if (trace->files[f].lost.much_callless)
+            return true;
+    return false;
+}
+
+void trace_describe_callless(const struct trace *trace, struct buffer *out)
+{
+    uint64_t work = 0, callless = 0;
+    for (size_t f = 0; f < trace->file_count; f++) {
+        work += trace->files[f].lost.work;
+        callless += trace->files[f].lost.callless;
+    }
+    if (callless)
+        buffer_printf(out,
+                      "which call launched %" PRIu64 " of %" PRIu64 " operations of devices is not known",
+                      callless, work);
 }
 
 void trace_describe_left_out(const struct trace *trace, struct buffer *out)

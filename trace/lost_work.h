@@ -28,6 +28,13 @@ bool trace_left_out_much(const struct trace *trace);
 /* Append how many records were left out for their time, without a full stop; nothing if none was. */
 void trace_describe_left_out(const struct trace *trace, struct buffer *out);
 
+/* Is so much work of a file, a quarter, without the call that launched it, although calls are in the file, that who waits for
+ * what is not known? Work that was launched before recording began does not count. */
+bool trace_misses_calls(const struct trace *trace);
+
+/* Append how much work has no call, without a full stop; nothing if none. */
+void trace_describe_callless(const struct trace *trace, struct buffer *out);
+
 /* Append what was lost in all files and why, without a full stop; nothing if nothing was. */
 void trace_describe_lost(const struct trace *trace, struct buffer *out);
 

@@ -24,6 +24,12 @@ enum { SECOND_NS = 1000000000 };
 /* Less before the window that the profiler itself records: what began before waited in a queue, and not for so long. */
 #define EARLY_NS INT64_C(1000000000)
 
+/* The host's records lie no further than this from most of them: a recording may pause, and clocks may be set. */
+#define HOST_FAR_NS (INT64_C(86400) * SECOND_NS)
+
+/* A wait for a device returns so long after the end of the work at most. */
+#define RETURN_NS INT64_C(1000000)
+
 /* Work of one stream may overlap so far: a dependent launch begins before its predecessor ends, and clocks jitter. */
 #define OVERLAP_NS INT64_C(100000)
 
@@ -40,7 +46,11 @@ static bool is_work(enum event_kind kind)
 /* From when to when the records of a file may be; empty if nothing is known. */
 struct bounds {
     int64_t first_ns, last_ns; /* of records of devices */
-    bool zero_is_unknown;      /* of any record: the others are far from 0 */
+    int64_t middle_ns;         /* most records lie near it */
+    bool has_middle;
+    bool zero_is_unknown; /* of any record: the others are far from 0 */
+    int64_t
+        begin_ns; /* of the recording of the host: work that ends before it at time 0 has none; INT64_MIN: unknown */
 };
 
 /* Do all events lie so near one another that no bound can be passed? By the bounds of blocks, without a look at events. */
@@ -56,6 +66,8 @@ static bool lie_together(const struct trace *trace)
     for (size_t f = 0; f < trace->file_count; f++)
         if (trace->files[f].has_window && least_ns < trace->files[f].window_start_ns - EARLY_NS)
             return false;
+    if (least_ns == 0)
+        return false;
     return least_ns > most_ns || (least_ns > INT64_MIN / 2 && most_ns - least_ns < FAR_NS);
 }
 
@@ -64,9 +76,40 @@ static bool is_of_host(enum event_kind kind)
     return kind == EVENT_OP || kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || event_is_call(kind);
 }
 
+static int compare_moments(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The median start of some of the events of FILE, if most of these lie near it. */
+static void find_middle(const struct trace *trace, const struct trace_file *file, struct bounds *bounds)
+{
+    enum { SOME = 1000, MOST_OF = 10, MOST = 6 }; /* 6 of 10 */
+    int64_t starts_ns[SOME];
+    size_t step = file->event_count / SOME + 1, count = 0, near = 0;
+    for (size_t i = 0; i < file->event_count && count < SOME; i += step)
+        starts_ns[count++] = trace_start_ns(trace, file->first_event + (event_id)i);
+    if (count == 0)
+        return;
+    qsort(starts_ns, count, sizeof *starts_ns, compare_moments);
+    bounds->middle_ns = starts_ns[count / 2];
+    for (size_t i = 0; i < count; i++)
+        near +=
+            starts_ns[i] > bounds->middle_ns - HOST_FAR_NS && starts_ns[i] < bounds->middle_ns + HOST_FAR_NS;
+    bounds->has_middle = near * MOST_OF >= count * MOST;
+}
+
+static bool is_far(const struct bounds *bounds, int64_t start_ns)
+{
+    return bounds->has_middle &&
+           (start_ns < bounds->middle_ns - HOST_FAR_NS || start_ns > bounds->middle_ns + HOST_FAR_NS);
+}
+
 static struct bounds bounds_of(const struct trace *trace, const struct trace_file *file)
 {
-    struct bounds bounds = { INT64_MIN, INT64_MAX, false };
+    struct bounds bounds = { .first_ns = INT64_MIN, .last_ns = INT64_MAX, .begin_ns = INT64_MIN };
+    find_middle(trace, file, &bounds);
     int64_t nearest_ns = INT64_MAX, first_ns = INT64_MAX, last_ns = INT64_MIN;
     bool any_zero = false;
     event_id end = file->first_event + file->event_count;
@@ -79,11 +122,12 @@ static struct bounds bounds_of(const struct trace *trace, const struct trace_fil
         if (start_ns == 0)
             continue;
         nearest_ns = apart_ns < nearest_ns ? apart_ns : nearest_ns;
-        if (is_of_host(kind)) {
+        if (is_of_host(kind) && !is_far(&bounds, start_ns)) {
             first_ns = start_ns < first_ns ? start_ns : first_ns;
             last_ns = trace_end_ns(trace, e) > last_ns ? trace_end_ns(trace, e) : last_ns;
         }
     }
+    bounds.begin_ns = file->has_window ? file->window_start_ns : first_ns != INT64_MAX ? first_ns : INT64_MIN;
     bounds.zero_is_unknown = any_zero && nearest_ns != INT64_MAX && nearest_ns > FAR_NS;
     if (file->has_window) {
         bounds.first_ns = file->window_start_ns - EARLY_NS;
@@ -100,7 +144,11 @@ static bool has_time(const struct trace *trace, const struct bounds *bounds, eve
 {
     int64_t start_ns = trace_start_ns(trace, e);
     enum event_kind kind = trace->kind[e];
-    if (start_ns == 0 && bounds->zero_is_unknown && kind != EVENT_SPAN)
+    if (kind == EVENT_SPAN)
+        return true;
+    if ((start_ns == 0 && bounds->zero_is_unknown) || is_far(bounds, start_ns))
+        return false;
+    if (start_ns == 0 && event_is_gpu_work(kind) && trace_end_ns(trace, e) < bounds->begin_ns)
         return false;
     return !event_on_device(kind) ||
            (trace_end_ns(trace, e) >= bounds->first_ns && start_ns <= bounds->last_ns);
@@ -139,11 +187,12 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **ke
                 "records of devices have times that cannot be (0, or far outside of the recording of the host) and were left out"),
             device, TPA_NOWHERE);
     if (host)
-        builder_notice(builder, file, "untimed",
-                       counted(builder, host,
-                               "record of the host has time 0, far from all others, and was left out",
-                               "records of the host have time 0, far from all others, and were left out"),
-                       host, TPA_NOWHERE);
+        builder_notice(
+            builder, file, "untimed",
+            counted(builder, host,
+                    "record of the host has a time that cannot be (0, or days away) and was left out",
+                    "records of the host have times that cannot be (0, or days away) and were left out"),
+            host, TPA_NOWHERE);
 }
 
 static void drop_all_untimed(struct trace_builder *builder)
@@ -252,21 +301,33 @@ static size_t follower_of(const struct late_ends *late, size_t i, size_t end)
     return next;
 }
 
+/* By place from FIRST on: the first end of the work from there to END. New, free with free(). */
+static int64_t *first_ends(const struct late_ends *late, size_t first, size_t end)
+{
+    int64_t *ends_ns = mem_alloc(mem_times(end - first, sizeof *ends_ns)), least_ns = INT64_MAX;
+    for (size_t i = end; i-- > first;) {
+        least_ns = late->work.at[i].end_ns < least_ns ? late->work.at[i].end_ns : least_ns;
+        ends_ns[i - first] = least_ns;
+    }
+    return ends_ns;
+}
+
 /*
- * Mark the work from FIRST to END, of one stream, that lasts over the whole of its follower. False if the stream does not
+ * Mark the work from FIRST to END, of one stream, that lasts over the whole of a follower. False if the stream does not
  * run one after another: too many do, or others overlap as well.
  */
 static bool mark_late(struct late_ends *late, size_t first, size_t end)
 {
     const struct stream_work *at = late->work.at;
     size_t count = 0;
-    int64_t last_ns = INT64_MIN;
+    int64_t last_ns = INT64_MIN, *first_end_ns = first_ends(late, first, end);
     for (size_t i = first; i < end; i++) {
         size_t next = follower_of(late, i, end);
-        late->is_late[i] =
-            next < end && at[i].end_ns > at[next].end_ns && at[i].end_ns > at[next].start_ns + OVERLAP_NS;
+        late->is_late[i] = next < end && at[i].end_ns > first_end_ns[next - first] &&
+                           at[i].end_ns > at[next].start_ns + OVERLAP_NS;
         count += late->is_late[i];
     }
+    free(first_end_ns);
     for (size_t i = first, before = end; i < end; i++) {
         if (late->is_late[i])
             continue;
@@ -328,19 +389,77 @@ static bool mark_streams(struct late_ends *late)
     return any;
 }
 
+/* Have room for new durations. */
+static void late_ends_open(struct late_ends *late)
+{
+    if (late->dur_ns)
+        return;
+    late->dur_ns = mem_alloc(mem_times(late->trace->event_count + 1, sizeof *late->dur_ns));
+    for (event_id e = 0; e < late->trace->event_count; e++)
+        late->dur_ns[e] = -1;
+}
+
 static void bound_streams(struct late_ends *late)
 {
-    const struct trace *trace = late->trace;
     int64_t *longest_ns = longest_runs(late);
-    late->dur_ns = mem_alloc(mem_times(trace->event_count + 1, sizeof *late->dur_ns));
-    for (event_id e = 0; e < trace->event_count; e++)
-        late->dur_ns[e] = -1;
+    late_ends_open(late);
     for (size_t first = 0, end; first < late->work.count; first = end) {
         for (end = first; end < late->work.count && late->work.at[end].track == late->work.at[first].track;)
             end++;
         bound_stream(late, first, end, longest_ns);
     }
     free(longest_ns);
+}
+
+/* ---- ends behind the last wait ---- */
+
+/* The last call of a file that waits for its device. */
+struct last_wait {
+    int64_t start_ns, end_ns;
+    int32_t device; /* the only one; -1: none, or several */
+    bool several;
+};
+
+static struct last_wait *find_last_waits(const struct trace *trace)
+{
+    struct last_wait *waits = mem_alloc(mem_times(trace->file_count + 1, sizeof *waits));
+    for (size_t f = 0; f < trace->file_count; f++)
+        waits[f] = (struct last_wait){ INT64_MIN, INT64_MAX, -1, false };
+    for (track_id t = 0; t < trace->track_count; t++) {
+        struct last_wait *wait = &waits[trace->tracks[t].file];
+        int32_t device = trace->tracks[t].device;
+        if (trace->tracks[t].kind != TRACK_STREAM || device < 0)
+            continue;
+        wait->several |= wait->device >= 0 && wait->device != device;
+        wait->device = device;
+    }
+    for (event_id e = 0; e < trace->event_count; e++) {
+        struct last_wait *wait = &waits[trace->tracks[trace->track[e]].file];
+        if (event_is_call(trace->kind[e]) && trace_start_ns(trace, e) > wait->start_ns &&
+            strstr(trace_name(trace, e), "DeviceSynchronize"))
+            *wait = (struct last_wait){ trace_start_ns(trace, e), trace_end_ns(trace, e), wait->device,
+                                        wait->several };
+    }
+    return waits;
+}
+
+/* Bound what ran when the host began its last wait for the device, and still runs after that returned. */
+static void bound_behind_waits(struct late_ends *late)
+{
+    const struct trace *trace = late->trace;
+    struct last_wait *waits = find_last_waits(trace);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t f = trace->tracks[trace->track[e]].file;
+        const struct last_wait *wait = &waits[f];
+        if (!is_work(trace->kind[e]) || wait->several || wait->start_ns == INT64_MIN ||
+            trace_start_ns(trace, e) >= wait->start_ns ||
+            trace_end_ns(trace, e) <= wait->end_ns + RETURN_NS || (late->dur_ns && late->dur_ns[e] >= 0))
+            continue;
+        late_ends_open(late);
+        late->dur_ns[e] = wait->end_ns - trace_start_ns(trace, e);
+        late->late_count[f]++;
+    }
+    free(waits);
 }
 
 static int64_t bounded_end(void *context, size_t e, int64_t dur_ns)
@@ -360,6 +479,7 @@ static void bound_late_ends(struct trace_builder *builder)
         if (mark_streams(&late))
             bound_streams(&late);
     }
+    bound_behind_waits(&late);
     if (late.dur_ns)
         packing_change(&builder->storage->dur_ns, bounded_end, late.dur_ns);
     for (uint32_t f = 0; f < trace->file_count; f++)
@@ -368,8 +488,8 @@ static void bound_late_ends(struct trace_builder *builder)
                 builder, f, lack_word(LACK_LATE_END),
                 counted(
                     builder, late.late_count[f],
-                    "operation reaches over its followers on the stream, which cannot be; it is taken to end where the next begins, or sooner, and how long it took is not known",
-                    "operations reach over their followers on the stream, which cannot be; they are taken to end where the next begins, or sooner, and how long they took is not known"),
+                    "operation reaches over its followers on the stream, or over a wait for the device, which cannot be; it is taken to end there, or sooner, and how long it took is not known",
+                    "operations reach over their followers on the stream, or over a wait for the device, which cannot be; they are taken to end there, or sooner, and how long they took is not known"),
                 late.late_count[f], TPA_NOWHERE);
     free(late.suspects);
     free(late.late_count);

@@ -271,8 +271,12 @@ struct trace_group {
 struct trace_lost {
     uint64_t launches, lost_launches; /* of kernels */
     uint64_t graphs, lost_graphs;     /* replays of graphs */
-    uint64_t untimed;                 /* records of devices that were left out for their time */
-    bool much, much_untimed;          /* so many that absence is not idleness */
+    uint64_t copies, lost_copies;     /* calls of CUDA that copy or set memory */
+    uint64_t work,
+        callless; /* kernels, copies and memsets; those whose call should be in the file and is not known */
+    uint64_t untimed;        /* records of devices that were left out for their time */
+    bool much, much_untimed; /* so many that absence is not idleness */
+    bool much_callless;      /* so many that who waits for what is not known */
 };
 
 /* One input file: one process, usually one rank. */
