@@ -39,6 +39,14 @@ static const struct {
     enum trace_feature feature;
     const char *recipe;
 } recipes[] = {
+    { PRODUCER_UNKNOWN, FEATURE_OPS, "record the operations of the host, too" },
+    { PRODUCER_UNKNOWN, FEATURE_GPU, "record the work of devices, too" },
+    { PRODUCER_UNKNOWN, FEATURE_LAUNCHES, "record the calls of the runtime, too, with the numbers that link them to their work" },
+    { PRODUCER_UNKNOWN, FEATURE_STEPS, "mark each iteration with a range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_UNKNOWN, FEATURE_MEMORY, "record allocations, too" },
+    { PRODUCER_UNKNOWN, FEATURE_SHAPES, "record the shapes of operands, too" },
+    { PRODUCER_UNKNOWN, FEATURE_STACKS, "record stacks, too" },
+    { PRODUCER_UNKNOWN, FEATURE_ANNOTATIONS, "mark what matters with ranges" },
     { PRODUCER_NSYS, FEATURE_OPS, "run the model under torch.autograd.profiler.emit_nvtx()" },
     { PRODUCER_NSYS, FEATURE_GPU, "profile with nsys profile --trace=cuda,nvtx, on a machine with a GPU" },
     { PRODUCER_NSYS, FEATURE_LAUNCHES, "profile with nsys profile --trace=cuda,nvtx" },
@@ -85,7 +93,7 @@ const char *trace_feature_recipe(const struct trace *trace, enum trace_feature f
     if (feature == FEATURE_GPU && trace_lost_much(trace))
         return "find out why the profiler lost the work that was launched: another profiler beside it, missing permissions, or a driver that is too old";
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
-        if (recipes[i].producer == producer && recipes[i].feature == feature)
+        if (trace->file_count && recipes[i].producer == producer && recipes[i].feature == feature)
             return recipes[i].recipe;
     return features[index_of(feature)].recipe;
 }
@@ -110,6 +118,7 @@ enum trace_framework trace_framework(const struct trace *trace)
     case PRODUCER_KINETO: return FRAMEWORK_TORCH;
     case PRODUCER_JAX:
     case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    case PRODUCER_UNKNOWN: return FRAMEWORK_NONE;
     default:
         return trace->event_count && memchr(trace->kind, EVENT_OP, trace->event_count) ? FRAMEWORK_TORCH
                                                                                        : FRAMEWORK_NONE;

@@ -79,25 +79,34 @@ struct survey {
     bool any_wait;
     struct numbers calls; /* of all calls */
     bool any_number;      /* has any call one? */
+    bool any_callless;    /* has any work the number of no call? */
 };
 
-static void survey_work(struct survey *survey)
+/* The numbers of the work and of the calls of the file. */
+static void survey_numbers(struct survey *survey)
 {
     const struct trace *trace = survey->trace;
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    VEC_OF(int64_t) numbers = { 0 };
+    VEC_OF(int64_t) work = { 0 }, calls = { 0 };
     event_id end = survey->file->first_event + survey->file->event_count;
     for (event_id e = survey->file->first_event; e < end; e++) {
         int64_t number;
-        if (!event_is_gpu_work(trace->kind[e]))
+        bool is_work = event_is_gpu_work(trace->kind[e]);
+        if (!is_work && !event_is_call(trace->kind[e]))
             continue;
-        survey->work_count++;
-        if (arg_scan_get(&correlations, e, &number) && number > 0)
-            *VEC_PUSH(&numbers) = number;
-        else
-            survey->unnumbered++;
+        bool has_number = arg_scan_get(&correlations, e, &number) && number > 0;
+        survey->work_count += is_work;
+        survey->unnumbered += is_work && !has_number;
+        if (has_number && is_work)
+            *VEC_PUSH(&work) = number;
+        else if (has_number)
+            *VEC_PUSH(&calls) = number;
     }
-    survey->work = numbers_open(numbers.at, numbers.count);
+    survey->any_number = calls.count > 0;
+    survey->calls = numbers_open(calls.at, calls.count);
+    for (size_t i = 0; i < work.count && !survey->any_callless; i++)
+        survey->any_callless = !numbers_hold(&survey->calls, work.at[i]);
+    survey->work = numbers_open(work.at, work.count);
 }
 
 /* A copy; not a memset, which records no work where it sets nothing, nor a copy of HIP, which the host may make. */
@@ -137,22 +146,6 @@ static void survey_waits(struct survey *survey)
             survey->launched_ns = start_ns;
         }
     }
-}
-
-/* The numbers of all calls. */
-static void survey_calls(struct survey *survey)
-{
-    const struct trace *trace = survey->trace;
-    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    VEC_OF(int64_t) numbers = { 0 };
-    event_id end = survey->file->first_event + survey->file->event_count;
-    for (event_id e = survey->file->first_event; e < end; e++) {
-        int64_t number;
-        if (event_is_call(trace->kind[e]) && arg_scan_get(&correlations, e, &number) && number > 0)
-            *VEC_PUSH(&numbers) = number;
-    }
-    survey->any_number = numbers.count > 0;
-    survey->calls = numbers_open(numbers.at, numbers.count);
 }
 
 /* How much work has a number, of a call that is not in the file, although it runs behind work of its stream whose call is? */
@@ -255,9 +248,8 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     struct trace_file *file = &builder->storage->files.at[f];
     struct survey survey = { .trace = trace, .file = file, .sorts = sorts };
     uint64_t untimed = file->lost.untimed ? file->lost.untimed : noticed(builder, f, LACK_UNTIMED_WORK);
-    survey_work(&survey);
+    survey_numbers(&survey);
     survey_waits(&survey);
-    survey_calls(&survey);
     file->lost = survey_launches(&survey, &capture_times_of(trace)->of_file[f]);
     file->lost.untimed = untimed;
     file->lost.much_untimed = is_much(untimed, untimed + survey.work_count);
@@ -265,7 +257,7 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
     file->lost.lost_launches = less(launches, known_of);
     file->lost.lost_copies = less(file->lost.lost_copies, less(known_of, launches));
     file->lost.work = survey.work_count;
-    file->lost.callless = survey.unnumbered + count_callless(&survey);
+    file->lost.callless = survey.unnumbered + (survey.any_callless ? count_callless(&survey) : 0);
     file->lost.much_callless =
         survey.any_number && 4 * file->lost.callless >= file->lost.work && file->lost.callless;
     file->lost.much = is_much(file->lost.lost_graphs, file->lost.graphs) ||
@@ -278,8 +270,8 @@ static void settle_file(struct trace_builder *builder, uint32_t f, const unsigne
         return;
     struct buffer text = { 0 };
     describe(&file->lost, file->lacks, &text);
-    builder_notice(builder, f, file->lost.much ? lack_word(LACK_LOST_WORK) : "lost_few",
-                   trace_builder_strndup(builder, text.at, text.count), lost, TPA_NOWHERE);
+    builder_add_last_notice(builder, f, file->lost.much ? lack_word(LACK_LOST_WORK) : "lost_few",
+                            trace_builder_strndup(builder, text.at, text.count), lost);
     buffer_release(&text);
 }
 

@@ -154,6 +154,15 @@ static bool has_time(const struct trace *trace, const struct bounds *bounds, eve
            (trace_end_ns(trace, e) >= bounds->first_ns && start_ns <= bounds->last_ns);
 }
 
+void builder_add_last_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
+                             uint64_t count)
+{
+    *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){
+        .kind = kind, .text = text, .file = file, .count = count, .offset = TPA_NOWHERE
+    };
+    builder->storage->files.at[file].lacks |= lacks_of_word(kind);
+}
+
 /* "3 records ...": the count and ONE or MANY; lives as long as the trace. */
 static const char *counted(struct trace_builder *builder, uint64_t count, const char *one, const char *many)
 {
@@ -179,20 +188,20 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **ke
     }
     builder->storage->files.at[file].lost.untimed = device;
     if (device)
-        builder_notice(
+        builder_add_last_notice(
             builder, file, lack_word(LACK_UNTIMED_WORK),
             counted(
                 builder, device,
                 "record of a device has a time that cannot be (0, or far outside of the recording of the host) and was left out",
                 "records of devices have times that cannot be (0, or far outside of the recording of the host) and were left out"),
-            device, TPA_NOWHERE);
+            device);
     if (host)
-        builder_notice(
+        builder_add_last_notice(
             builder, file, "untimed",
             counted(builder, host,
                     "record of the host has a time that cannot be (0, or days away) and was left out",
                     "records of the host have times that cannot be (0, or days away) and were left out"),
-            host, TPA_NOWHERE);
+            host);
 }
 
 static void drop_all_untimed(struct trace_builder *builder)
@@ -484,13 +493,13 @@ static void bound_late_ends(struct trace_builder *builder)
         packing_change(&builder->storage->dur_ns, bounded_end, late.dur_ns);
     for (uint32_t f = 0; f < trace->file_count; f++)
         if (late.late_count[f])
-            builder_notice(
+            builder_add_last_notice(
                 builder, f, lack_word(LACK_LATE_END),
                 counted(
                     builder, late.late_count[f],
                     "operation reaches over its followers on the stream, or over a wait for the device, which cannot be; it is taken to end there, or sooner, and how long it took is not known",
                     "operations reach over their followers on the stream, or over a wait for the device, which cannot be; they are taken to end there, or sooner, and how long they took is not known"),
-                late.late_count[f], TPA_NOWHERE);
+                late.late_count[f]);
     free(late.suspects);
     free(late.late_count);
     free(late.is_late);
