@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/parallel.h"
+#include "ingest/ascend/folder.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
@@ -22,18 +23,28 @@
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
     format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
-    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof;
+    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof, format_ascend;
 
 const struct format *const formats[] = {
-    &format_chrome,       &format_pstats,
-    &format_lightning,    &format_memory_timeline,
-    &format_tpa,          &format_saved,
-    &format_snapshot,     &format_xplane,
-    &format_perfetto,     &format_nsys,
-    &format_rocpd,        &format_rpd,
-    &format_rocprof_json, &format_speedscope,
-    &format_folded,       &format_cpuprofile,
-    &format_pprof,        NULL,
+    &format_chrome,
+    &format_pstats,
+    &format_lightning,
+    &format_memory_timeline,
+    &format_tpa,
+    &format_saved,
+    &format_snapshot,
+    &format_xplane,
+    &format_perfetto,
+    &format_nsys,
+    &format_rocpd,
+    &format_rpd,
+    &format_rocprof_json,
+    &format_speedscope,
+    &format_folded,
+    &format_cpuprofile,
+    &format_pprof,
+    &format_ascend,
+    NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -223,11 +234,13 @@ static bool read_trace(struct reading *reading, const struct format *format, str
                        struct ingested *other, struct tpa_error *err)
 {
     struct trace_builder *builder = reading->builder;
+    struct ingest_options options = *reading->options;
+    options.in_directory = reading->in_directory;
     reading->traces++;
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
-    bool ok = format->read_any ? format->read_any(source, builder, reading->options, other, err)
-                               : format->read(source, builder, reading->options, err);
+    bool ok = format->read_any ? format->read_any(source, builder, &options, other, err)
+                               : format->read(source, builder, &options, err);
     struct trace_file *file = trace_builder_current_file(builder);
     /* A trace converted to .tpa keeps the sizes of the original. */
     if (!file->container || file->container->is_log)
@@ -516,6 +529,24 @@ static bool read_found(const char *path, struct reading *reading, const char *co
     return ok;
 }
 
+/* Take out of FOUND what is read with another file of its folder. */
+static void leave_out_parts(struct reading *reading, struct paths *found)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        enum ascend_file part = ascend_folder_file(found->at[i]);
+        if (part == ASCEND_FILE_TWIN)
+            trace_builder_tell(reading->builder, "repeated_file",
+                               "files of JSON lie beside a database of the same recording, and were not read",
+                               1);
+        if (part == ASCEND_FILE_NONE)
+            found->at[kept++] = found->at[i];
+        else
+            free(found->at[i]);
+    }
+    found->count = kept;
+}
+
 /* Read the files in the directory PATH that end in one of ENDINGS; NULL: all that begin like a trace. *READ counts those that
  * were used. */
 static bool read_files_in(const char *path, const char *const *endings, struct reading *reading,
@@ -523,6 +554,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
 {
     struct paths found = { 0 };
     bool ok = list_directory(path, 0, endings, &found, &reading->left_out, err);
+    leave_out_parts(reading, &found);
     bool *all = mem_alloc(found.count + 1), *used = mem_zalloc(found.count + 1, sizeof *used);
     memset(all, true, found.count + 1);
     *looked_at += found.count;
@@ -777,8 +809,11 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
                  ingested->profile ? "Python function" : "action");
-        tpa_hint(err, ingested->profile ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
-                                        : "tpa top shows the report");
+        tpa_hint(
+            err,
+            ingested->profile
+                ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
+                : "tpa top shows the report");
     }
     tpa_in_file(err, path);
     ingested_free(ingested);

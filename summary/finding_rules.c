@@ -8,6 +8,7 @@
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
+#include "derive/device_types.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
 #include "trace/call_names.h"
@@ -447,7 +448,8 @@ static const char *const launch_advice_of_ranks =
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
     enum workload job = workload_of(pricing->trace);
-    if (rule->edit != EDIT_CUDA_GRAPH || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+    bool is_npu = device_types_of(pricing->trace)->of_file[0] == DEVICE_TYPE_NPU;
+    if (rule->edit != EDIT_CUDA_GRAPH || is_npu || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
         return as_text(launch_advice[job]);
