@@ -555,7 +555,7 @@ static void carry_over(struct collective_matches *matches)
         struct collective_match *match = &matches->at[m];
         if (match->last == i && match->before_recording) {
             sum_add(&late_ns, match->wait_ns);
-        } else if (match->last == i && match->wait_ns <= late_ns) {
+        } else if (match->last == i && late_ns > 0 && match->wait_ns <= late_ns) {
             late_ns -= match->wait_ns;
             match->before_recording = true;
         } else {

@@ -493,7 +493,7 @@ static void carry_over(struct fleet_meetings *meetings, const struct visit *visi
             late_ns = 0;
         if (is_last && meeting->before_recording) {
             sum_add(&late_ns, meeting->late_ns);
-        } else if (is_last && meeting->late_ns <= late_ns) {
+        } else if (is_last && late_ns > 0 && meeting->late_ns <= late_ns) {
             late_ns -= meeting->late_ns;
             meeting->before_recording = true;
             meeting->sure = false;

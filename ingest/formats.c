@@ -529,22 +529,21 @@ static bool read_found(const char *path, struct reading *reading, const char *co
     return ok;
 }
 
-/* Take out of FOUND what is read with another file of its folder. */
-static void leave_out_parts(struct reading *reading, struct paths *found)
+/* Take out of FOUND what is read with another file of its folder. How many of these repeat what another has. */
+static uint64_t leave_out_parts(struct paths *found)
 {
     size_t kept = 0;
+    uint64_t twins = 0;
     for (size_t i = 0; i < found->count; i++) {
         enum ascend_file part = ascend_folder_file(found->at[i]);
-        if (part == ASCEND_FILE_TWIN)
-            trace_builder_tell(reading->builder, "repeated_file",
-                               "files of JSON lie beside a database of the same recording, and were not read",
-                               1);
+        twins += part == ASCEND_FILE_TWIN;
         if (part == ASCEND_FILE_NONE)
             found->at[kept++] = found->at[i];
         else
             free(found->at[i]);
     }
     found->count = kept;
+    return twins;
 }
 
 /* Read the files in the directory PATH that end in one of ENDINGS; NULL: all that begin like a trace. *READ counts those that
@@ -554,7 +553,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
 {
     struct paths found = { 0 };
     bool ok = list_directory(path, 0, endings, &found, &reading->left_out, err);
-    leave_out_parts(reading, &found);
+    uint64_t twins = leave_out_parts(&found);
     bool *all = mem_alloc(found.count + 1), *used = mem_zalloc(found.count + 1, sizeof *used);
     memset(all, true, found.count + 1);
     *looked_at += found.count;
@@ -578,6 +577,10 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
                 "files of JSON were read instead of the *.xplane.pb beside them, of which nothing can be read; they hold less",
                 1);
     }
+    if (ok && twins)
+        trace_builder_tell(reading->builder, "repeated_file",
+                           "files of JSON lie beside a database of the same recording, and were not read",
+                           twins);
     free(all);
     free(used);
     free_paths(&found);

@@ -174,6 +174,8 @@ static const struct {
       "tpa does not read captures of memray: 'memray flamegraph FILE' or 'memray table FILE' shows them" },
     { "\"head\"", "\"functionName\"", "a CPU profile of V8 in its old form (a tree below \"head\")",
       "save it anew in the Performance panel of Chrome's DevTools, which writes \"nodes\" and \"timeDeltas\"" },
+    { "\"time (ns)\"", "\"children\"", "a tree of Proton or Hatchet (.hatchet)",
+      "proton-viewer FILE shows it; with data=\"trace\" Proton writes a timeline (.chrome_trace), which tpa reads" },
     { "\"nbformat\"", NULL, "a Jupyter notebook", "give tpa the trace that the notebook wrote or read" },
     { "\"cells\"", "\"cell_type\"", "a Jupyter notebook",
       "give tpa the trace that the notebook wrote or read" },

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/order.h"
-#include "trace/arg_scan.h"
+#include "trace/intervals.h"
 #include "trace/slice.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,6 +46,7 @@ static bool is_work(enum event_kind kind)
 /* From when to when the records of a file may be; empty if nothing is known. */
 struct bounds {
     int64_t first_ns, last_ns; /* of records of devices */
+    struct interval window;    /* of the profiler itself, of all processes; empty if it records none */
     int64_t middle_ns;         /* most records lie near it */
     bool has_middle;
     bool zero_is_unknown; /* of any record: the others are far from 0 */
@@ -76,6 +77,28 @@ static bool is_of_host(enum event_kind kind)
     return kind == EVENT_OP || kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || event_is_call(kind);
 }
 
+/* The windows of the profiler in FILE, of all its processes; empty if it records none. */
+static struct interval window_of(const struct trace *trace, const struct trace_file *file)
+{
+    struct interval window = { INT64_MAX, INT64_MIN };
+    event_id end = file->first_event + file->event_count;
+    for (event_id e = file->first_event; e < end && file->has_window; e++) {
+        if (trace->kind[e] != EVENT_SPAN)
+            continue;
+        int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
+        window.start_ns = start_ns < window.start_ns ? start_ns : window.start_ns;
+        window.end_ns = end_ns > window.end_ns ? end_ns : window.end_ns;
+    }
+    return window;
+}
+
+/* Does MOMENT lie in WINDOW, or near it? Anything does if that is empty. */
+static bool is_within(const struct interval *window, int64_t moment_ns)
+{
+    return window->start_ns > window->end_ns ||
+           (moment_ns >= window->start_ns - FAR_NS && moment_ns <= window->end_ns + FAR_NS);
+}
+
 static int compare_moments(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -85,12 +108,12 @@ static int compare_moments(const void *left, const void *right)
 /* The median start of some of the events of FILE, if most of these lie near it. */
 static void find_middle(const struct trace *trace, const struct trace_file *file, struct bounds *bounds)
 {
-    enum { SOME = 1000, MOST_OF = 10, MOST = 6 }; /* 6 of 10 */
+    enum { SOME = 1000, LEAST = 10, MOST_OF = 10, MOST = 6 }; /* 6 of 10 */
     int64_t starts_ns[SOME];
     size_t step = file->event_count / SOME + 1, count = 0, near = 0;
     for (size_t i = 0; i < file->event_count && count < SOME; i += step)
         starts_ns[count++] = trace_start_ns(trace, file->first_event + (event_id)i);
-    if (count == 0)
+    if (count < LEAST)
         return;
     qsort(starts_ns, count, sizeof *starts_ns, compare_moments);
     bounds->middle_ns = starts_ns[count / 2];
@@ -106,12 +129,26 @@ static bool is_far(const struct bounds *bounds, int64_t start_ns)
            (start_ns < bounds->middle_ns - HOST_FAR_NS || start_ns > bounds->middle_ns + HOST_FAR_NS);
 }
 
+/* Work that was launched in time may wait in its queue for long: what follows work within BOUNDS soon is within them. */
+static void extend_by_queues(const struct trace *trace, const struct trace_file *file, struct bounds *bounds)
+{
+    event_id end = file->first_event + file->event_count;
+    for (event_id e = file->first_event; e < end; e++) /* streams are mostly written in order */
+        if (event_is_gpu_work(trace->kind[e]) && trace_start_ns(trace, e) <= bounds->last_ns &&
+            trace_end_ns(trace, e) > bounds->last_ns - FAR_NS &&
+            trace_end_ns(trace, e) < TRACE_LATEST_NS - FAR_NS)
+            bounds->last_ns = trace_end_ns(trace, e) + FAR_NS;
+}
+
 static struct bounds bounds_of(const struct trace *trace, const struct trace_file *file)
 {
-    struct bounds bounds = { .first_ns = INT64_MIN, .last_ns = INT64_MAX, .begin_ns = INT64_MIN };
+    struct bounds bounds = {
+        .first_ns = INT64_MIN, .last_ns = INT64_MAX, .begin_ns = INT64_MIN, .window = window_of(trace, file)
+    };
     find_middle(trace, file, &bounds);
     int64_t nearest_ns = INT64_MAX, first_ns = INT64_MAX, last_ns = INT64_MIN;
-    bool any_zero = false;
+    bool any_zero = false, host_has_zero = false;
+    size_t work_at_zero = 0;
     event_id end = file->first_event + file->event_count;
     for (event_id e = file->first_event; e < end; e++) {
         int64_t start_ns = trace_start_ns(trace, e), apart_ns = start_ns < 0 ? -start_ns : start_ns;
@@ -119,24 +156,33 @@ static struct bounds bounds_of(const struct trace *trace, const struct trace_fil
         if (kind == EVENT_SPAN)
             continue;
         any_zero |= start_ns == 0;
+        host_has_zero |= start_ns == 0 && is_of_host(kind);
+        work_at_zero += start_ns == 0 && event_is_gpu_work(kind);
         if (start_ns == 0)
             continue;
         nearest_ns = apart_ns < nearest_ns ? apart_ns : nearest_ns;
-        if (is_of_host(kind) && !is_far(&bounds, start_ns)) {
+        if (is_of_host(kind) && !is_far(&bounds, start_ns) && is_within(&bounds.window, start_ns)) {
             first_ns = start_ns < first_ns ? start_ns : first_ns;
             last_ns = trace_end_ns(trace, e) > last_ns ? trace_end_ns(trace, e) : last_ns;
         }
     }
-    bounds.begin_ns = file->has_window ? file->window_start_ns : first_ns != INT64_MAX ? first_ns : INT64_MIN;
     bounds.zero_is_unknown = any_zero && nearest_ns != INT64_MAX && nearest_ns > FAR_NS;
+    if (host_has_zero && !bounds.zero_is_unknown)
+        first_ns = first_ns < 0 ? first_ns : 0;
+    if (work_at_zero > 1) /* one may be the first record, from which others count */
+        bounds.begin_ns = file->has_window        ? file->window_start_ns
+                          : first_ns != INT64_MAX ? first_ns
+                                                  : INT64_MIN;
     if (file->has_window) {
         bounds.first_ns = file->window_start_ns - EARLY_NS;
         last_ns = file->window_end_ns > last_ns ? file->window_end_ns : last_ns;
     } else if (first_ns != INT64_MAX) {
         bounds.first_ns = first_ns - FAR_NS;
     }
-    if (last_ns != INT64_MIN && bounds.first_ns != INT64_MIN)
+    if (last_ns != INT64_MIN && bounds.first_ns != INT64_MIN) {
         bounds.last_ns = last_ns + FAR_NS;
+        extend_by_queues(trace, file, &bounds);
+    }
     return bounds;
 }
 
@@ -149,6 +195,9 @@ static bool has_time(const struct trace *trace, const struct bounds *bounds, eve
     if ((start_ns == 0 && bounds->zero_is_unknown) || is_far(bounds, start_ns))
         return false;
     if (start_ns == 0 && event_is_gpu_work(kind) && trace_end_ns(trace, e) < bounds->begin_ns)
+        return false;
+    if (is_of_host(kind) && !is_within(&bounds->window, start_ns) &&
+        !is_within(&bounds->window, trace_end_ns(trace, e)))
         return false;
     return !event_on_device(kind) ||
            (trace_end_ns(trace, e) >= bounds->first_ns && start_ns <= bounds->last_ns);
@@ -198,9 +247,10 @@ static void drop_untimed(struct trace_builder *builder, uint32_t file, bool **ke
     if (host)
         builder_add_last_notice(
             builder, file, "untimed",
-            counted(builder, host,
-                    "record of the host has a time that cannot be (0, or days away) and was left out",
-                    "records of the host have times that cannot be (0, or days away) and were left out"),
+            counted(
+                builder, host,
+                "record of the host has a time that cannot be (0, or far outside of the recording) and was left out",
+                "records of the host have times that cannot be (0, or far outside of the recording) and were left out"),
             host);
 }
 
