@@ -425,6 +425,9 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         if (is_copy(trace, stalls[i].wait.work))
             sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
     }
+    uint32_t file = trace->tracks[trace->track[stalls->wait.call]].file;
+    if (row.kind == WAIT_FOR_UNKNOWN || trace->files[file].lost.much)
+        row.saving_ns = TABLE_INT_MISSING; /* nobody knows what it waited for */
     return row;
 }
 

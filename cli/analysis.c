@@ -54,12 +54,13 @@ static void limit_table(struct result *result, const char *key, struct limit *li
     *limit = (struct limit){ 0 };
 }
 
-/* Say that nothing matches, and what there is, where SELECTION holds no event. */
-static void notice_empty_selection(const struct trace *trace, const struct selection *selection,
-                                   const struct selection_query *query, struct result *result)
+void analysis_notice_empty_selection(const struct trace *trace, const struct selection *selection,
+                                     const struct selection_query *query, struct result *result)
 {
     enum { MOST_NAMES = 3 };
     event_id e = 0;
+    if (selection_is_all(selection))
+        return;
     while (e < trace->event_count && !selection_holds(selection, e))
         e++;
     if (e < trace->event_count || trace->event_count == 0)
@@ -91,8 +92,8 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
     bool good = true;
     if (analysis_check_needs(trace, needs, result)) {
         selection = selection_open(trace, analysis->query, err);
-        if (selection && !selection_is_all(selection))
-            notice_empty_selection(trace, selection, analysis->query, result);
+        if (selection)
+            analysis_notice_empty_selection(trace, selection, analysis->query, result);
         good = selection && analysis->add_tables(trace, selection, args, result, err);
     }
     if (good)

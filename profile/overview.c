@@ -115,9 +115,8 @@ static void notice_waits(const struct profile *profile, double waited_s, functio
         return;
     result_add_notice(
         result, "waits", 1, NULL, TPA_NOWHERE,
-        "threads waited for %s, %.1f %% of the time, mostly in %s: that is no work and not among the functions",
-        time_of(waited_s, &result->arena), quantity_percent(waited_s / profile->total.total_s),
-        short_name_of(profile, most, &result->arena));
+        "threads waited %.1f %% of the time, mostly in %s: that is no work and not among the functions",
+        quantity_percent(waited_s / profile->total.total_s), short_name_of(profile, most, &result->arena));
 }
 
 /* ---- the answer ---- */
