@@ -3,7 +3,7 @@
 
 #include "analyze/account.h"
 #include "base/memory.h"
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "trace/derived.h"
 #include "whatif/make_graph.h"
 #include <math.h>
