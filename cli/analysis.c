@@ -61,6 +61,9 @@ void analysis_notice_empty_selection(const struct trace *trace, const struct sel
     event_id e = 0;
     if (selection_is_all(selection))
         return;
+    for (size_t i = 0; i < result->tables.count; i++) /* of names that are no events' */
+        if (result->tables.at[i]->row_count > 0)
+            return;
     while (e < trace->event_count && !selection_holds(selection, e))
         e++;
     if (e < trace->event_count || trace->event_count == 0)
@@ -92,10 +95,10 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
     bool good = true;
     if (analysis_check_needs(trace, needs, result)) {
         selection = selection_open(trace, analysis->query, err);
-        if (selection)
-            analysis_notice_empty_selection(trace, selection, analysis->query, result);
         good = selection && analysis->add_tables(trace, selection, args, result, err);
     }
+    if (good && selection)
+        analysis_notice_empty_selection(trace, selection, analysis->query, result);
     if (good)
         load_add_notices(trace, result);
     selection_free(selection);
