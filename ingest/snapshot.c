@@ -5,6 +5,7 @@
 #include "ingest/objects.h"
 #include "ingest/pickle.h"
 #include "ingest/snapshot_json.h"
+#include "ingest/snapshot_pickle.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
     }
     struct snapshot *snapshot = snapshot_open(source_name(source));
     struct objects *o = objects_open(snapshot);
-    bool ok = pickle_sniff(bytes, len) ? pickle_read(source, o, snapshot, err)
+    bool ok = pickle_sniff(bytes, len) ? snapshot_pickle_read(source, o, snapshot, err)
                                        : snapshot_json_read(source, o, snapshot, err);
     if (ok && !objects_finish(o, err)) {
         ok = false;
