@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/advice.h"
-#include "facts/features.h"
-#include "facts/host_waits.h"
+#include "derive/advice.h"
+#include "derive/features.h"
+#include "derive/host_waits.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -135,32 +135,32 @@ static struct entry make_entry(const struct comm_query *query, size_t index)
     return entry;
 }
 
-static int compare_texts(const char *a, const char *b)
+static int comm_compare_texts(const char *a, const char *b)
 {
     return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+static int comm_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
 /* Compare keys: 0 if they belong to one row. */
-static int compare_rows(const struct entry *a, const struct entry *b)
+static int comm_compare_rows(const struct entry *a, const struct entry *b)
 {
-    int order = compare_numbers(a->collective, b->collective);
-    order = order ? order : compare_texts(a->library, b->library);
-    order = order ? order : compare_numbers(a->group_name, b->group_name);
-    order = order ? order : compare_numbers(a->group_ranks, b->group_ranks);
-    order = order ? order : compare_texts(a->type, b->type);
-    order = order ? order : compare_numbers(a->size, b->size);
-    return order ? order : compare_numbers(a->group, b->group);
+    int order = comm_compare_numbers(a->collective, b->collective);
+    order = order ? order : comm_compare_texts(a->library, b->library);
+    order = order ? order : comm_compare_numbers(a->group_name, b->group_name);
+    order = order ? order : comm_compare_numbers(a->group_ranks, b->group_ranks);
+    order = order ? order : comm_compare_texts(a->type, b->type);
+    order = order ? order : comm_compare_numbers(a->size, b->size);
+    return order ? order : comm_compare_numbers(a->group, b->group);
 }
 
 static bool comes_behind(const void *context, const void *a, const void *b)
 {
     (void)context;
-    return compare_rows(a, b) > 0;
+    return comm_compare_rows(a, b) > 0;
 }
 
 /* Bytes and their times; bytes on the bus are bytes times a factor. */
@@ -264,8 +264,8 @@ static struct collective_row empty_row(const struct comm_query *query, const str
     return row;
 }
 
-static struct collective_row make_row(const struct comm_query *query, const struct entry *entries,
-                                      size_t count)
+static struct collective_row comm_make_row(const struct comm_query *query, const struct entry *entries,
+                                           size_t count)
 {
     struct sums sums = {
         .least_ns = INT64_MAX, .group_size = TABLE_INT_MISSING, .one_group_size = true, .best = NAN
@@ -298,13 +298,13 @@ static struct collective_row make_row(const struct comm_query *query, const stru
 }
 
 /* Missing times come last. */
-static bool has_less_time(const void *context, const void *a, const void *b)
+static bool comm_has_less_time(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct collective_row *)a)->time_ns < ((const struct collective_row *)b)->time_ns;
 }
 
-static void add_rows(const struct comm_query *query)
+static void comm_add_rows(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
     struct comm *comm = query->comm;
@@ -314,11 +314,12 @@ static void add_rows(const struct comm_query *query)
             *VEC_PUSH(&entries) = make_entry(query, i);
     runs_sort(entries.at, entries.count, sizeof *entries.at, comes_behind, NULL);
     for (size_t first = 0, end; first < entries.count; first = end) {
-        for (end = first + 1; end < entries.count && compare_rows(&entries.at[first], &entries.at[end]) == 0;)
+        for (end = first + 1;
+             end < entries.count && comm_compare_rows(&entries.at[first], &entries.at[end]) == 0;)
             end++;
-        *VEC_PUSH(&comm->rows) = make_row(query, &entries.at[first], end - first);
+        *VEC_PUSH(&comm->rows) = comm_make_row(query, &entries.at[first], end - first);
     }
-    runs_sort(comm->rows.at, comm->rows.count, sizeof *comm->rows.at, has_less_time, NULL);
+    runs_sort(comm->rows.at, comm->rows.count, sizeof *comm->rows.at, comm_has_less_time, NULL);
     VEC_FREE(&entries);
 }
 
@@ -378,7 +379,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
     comm->group = group_open(trace, query.by & (BY_OWN(0) - 1));
     bool good = choose(&query, options, err);
     if (good) {
-        add_rows(&query);
+        comm_add_rows(&query);
         add_unions(&query);
         comm_find_ranks(&query);
         comm_find_lateness(&query);
@@ -408,9 +409,9 @@ void comm_free(struct comm *comm)
 
 /* ---- the command ---- */
 
-static void show_columns(struct table *table, const struct comm *comm, unsigned by)
+static void comm_add_columns(struct table *table, const struct comm *comm, unsigned by)
 {
-    group_show(comm->group, table, offsetof(struct collective_row, key));
+    group_fill_texts(comm->group, table, offsetof(struct collective_row, key));
     if (by & COMM_BY_COLLECTIVE)
         TABLE_FLAG(table, struct collective_row, collective, 0);
     if (by & COMM_BY_LIBRARY)
@@ -435,7 +436,7 @@ static struct table *collectives_table(const struct comm *comm, unsigned by)
     struct table *table =
         TABLE_OF_ROWS("collectives", "Collectives", columns, comm->rows.at, comm->rows.count);
     table->none = "No collective ran here.";
-    show_columns(table, comm, by);
+    comm_add_columns(table, comm, by);
     table->sort_column = table_column_at(table, offsetof(struct collective_row, time_ns));
     table_add_footer(table, "communication", "Communication", TABLE_NS, table_int(comm->union_ns));
     table_add_footer(table, "exposed_communication", "of it exposed", TABLE_NS, table_int(comm->exposed_ns));
@@ -459,7 +460,7 @@ static void add_missing(const struct trace *trace, struct result *result, const 
                           missing, help ? "; " : "", help ? help : "");
 }
 
-static void add_notices(const struct trace *trace, const struct comm *comm, struct result *result)
+static void comm_add_notices(const struct trace *trace, const struct comm *comm, struct result *result)
 {
     add_missing(trace, result, "not_timed", comm->untimed,
                 "were issued, but nothing was recorded on the device: when they ran is not known",
@@ -505,7 +506,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     if (comm->matched)
         comm_add_rank_tables(comm, result);
     comm_add_lateness_table(comm, result);
-    add_notices(query->trace, comm, result);
+    comm_add_notices(query->trace, comm, result);
     comm_free(comm);
     return true;
 }

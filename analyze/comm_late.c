@@ -13,7 +13,7 @@
 #include "base/demangle.h"
 #include "base/runs.h"
 #include "base/search.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include "trace/calltree.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -226,8 +226,8 @@ static bool is_made_by_host(enum gap_cause cause)
 
 /* An interval in which the thread of CALL had not called it yet, or was in it: its operators, and the time between
  * them. */
-static void add_host(const struct lateness *late, struct pieces *pieces, event_id call, enum gap_cause cause,
-                     name_id next, int64_t start_ns, int64_t end_ns)
+static void comm_late_add_host(const struct lateness *late, struct pieces *pieces, event_id call,
+                               enum gap_cause cause, name_id next, int64_t start_ns, int64_t end_ns)
 {
     const struct trace *trace = late->query->trace;
     const struct calltree *tree = late->operators;
@@ -276,7 +276,7 @@ static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_
                 to_ns = at[i].end_ns < end_ns ? at[i].end_ns : end_ns;
         add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, from_ns - start_ns);
         if (is_made_by_host(at[i].cause))
-            add_host(late, pieces, at[i].call, at[i].cause, at[i].name, from_ns, to_ns);
+            comm_late_add_host(late, pieces, at[i].call, at[i].cause, at[i].name, from_ns, to_ns);
         else
             add_piece(pieces, LATE_DEVICE_GAPS, at[i].cause, at[i].name, to_ns - from_ns);
         start_ns = to_ns;
@@ -362,7 +362,7 @@ static struct text piece_text(const struct lateness *late, const struct piece *p
     return kept;
 }
 
-static int64_t take_alike(const struct pieces *pieces, size_t *at, const struct piece *key)
+static int64_t collect_alike(const struct pieces *pieces, size_t *at, const struct piece *key)
 {
     int64_t time_ns = 0;
     for (; *at < pieces->count && !is_smaller_piece(key, &pieces->at[*at]); (*at)++)
@@ -398,7 +398,7 @@ static void compare_ways(struct lateness *late, struct comm_late *row)
             b == late->of_middle.count ||
             (a < late->of_last.count && !is_smaller_piece(&late->of_middle.at[b], &late->of_last.at[a]));
         struct piece key = first ? late->of_last.at[a] : late->of_middle.at[b];
-        key.time_ns = take_alike(&late->of_last, &a, &key) - take_alike(&late->of_middle, &b, &key);
+        key.time_ns = collect_alike(&late->of_last, &a, &key) - collect_alike(&late->of_middle, &b, &key);
         row->part_ns[key.part] += key.time_ns;
         row->before_ns -= key.time_ns;
         *VEC_PUSH(&late->grown) = key;
@@ -445,7 +445,7 @@ static int64_t difference(int64_t a, int64_t b)
     return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
 }
 
-static int64_t rank_of(const struct lateness *late, size_t collective)
+static int64_t comm_late_rank_of(const struct lateness *late, size_t collective)
 {
     return selection_rank(late->query->trace, place_of(late, collective)->file);
 }
@@ -458,7 +458,7 @@ static void judge_durations(const struct lateness *late, const struct collective
     for (size_t i = 0; i < match->count; i++) {
         int64_t dur_ns = end_of(late, member[i]) - start_of(late, member[i]);
         if (dur_ns < shortest_ns)
-            row->last_by_duration = rank_of(late, member[i]);
+            row->last_by_duration = comm_late_rank_of(late, member[i]);
         shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
         longest_ns = dur_ns > longest_ns ? dur_ns : longest_ns;
     }
@@ -477,7 +477,7 @@ static bool is_sure(const struct lateness *late, const struct collective_match *
            (row->apart_ns == TABLE_INT_MISSING || row->late_ns > row->apart_ns);
 }
 
-static void add_row(struct lateness *late, const struct collective_match *match)
+static void comm_late_add_row(struct lateness *late, const struct collective_match *match)
 {
     const struct collectives *all = late->query->collectives;
     const size_t *member = late->query->matches->member + match->first;
@@ -503,7 +503,7 @@ static void add_row(struct lateness *late, const struct collective_match *match)
     struct comm_late row = { .step = step ? step->number : TABLE_INT_MISSING,
                              .collective = comm_collective_text(late->query, &all->at[last]),
                              .number = match->number,
-                             .last = rank_of(late, last),
+                             .last = comm_late_rank_of(late, last),
                              .number_of_last = place_of(late, last)->device,
                              .late_ns = difference(last_ns, first_ns),
                              .cost_ns = difference(last_ns, next_ns),
@@ -521,7 +521,7 @@ static void add_row(struct lateness *late, const struct collective_match *match)
     *VEC_PUSH(&late->query->comm->lateness) = row;
 }
 
-static bool is_later(const void *context, const void *a, const void *b)
+static bool comm_late_is_later(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct comm_late *)a)->at_ns > ((const struct comm_late *)b)->at_ns;
@@ -539,11 +539,11 @@ void comm_find_lateness(const struct comm_query *query)
         for (size_t i = 0; i < match->count; i++)
             held |= query->held[query->matches->member[match->first + i]];
         if (held)
-            add_row(&late, match);
+            comm_late_add_row(&late, match);
     }
     close_lateness(&late);
     runs_sort(query->comm->lateness.at, query->comm->lateness.count, sizeof *query->comm->lateness.at,
-              is_later, NULL);
+              comm_late_is_later, NULL);
 }
 
 void comm_add_lateness_table(const struct comm *comm, struct result *result)

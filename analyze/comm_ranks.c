@@ -11,7 +11,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <inttypes.h>
@@ -188,7 +188,8 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
     return kept;
 }
 
-static struct comm_rank rank_of(const struct comm_query *query, struct rank_sums *sums, uint32_t place)
+static struct comm_rank comm_ranks_rank_of(const struct comm_query *query, struct rank_sums *sums,
+                                           uint32_t place)
 {
     const struct collective_place *of = &query->collectives->places[place];
     struct stats late = stats_of(sums->lateness.at, sums->lateness.count);
@@ -232,7 +233,7 @@ static void find_ranks(const struct comm_query *query)
     uint32_t file = UINT32_MAX;
     for (uint32_t place = 0; place < all->place_count; place++) {
         if (sums[place].count) {
-            struct comm_rank rank = rank_of(query, &sums[place], place);
+            struct comm_rank rank = comm_ranks_rank_of(query, &sums[place], place);
             comm->waited_union_ns += rank.waited_union_ns;
             *VEC_PUSH(&comm->ranks) = rank;
             comm->several_devices |= file == all->places[place].file;
@@ -369,7 +370,7 @@ void comm_find_ranks(const struct comm_query *query)
 /* Differences between clocks follow from differences between ends; smaller ones may be caused by the network. */
 enum { CLOCKS_DIFFER_NS = 1000000 };
 
-static void note_clocks(const struct comm *comm, struct result *result)
+static void notice_clocks(const struct comm *comm, struct result *result)
 {
     int64_t least_ns = 0, greatest_ns = 0, apart_ns;
     for (size_t i = 0; i < comm->ranks.count; i++) {
@@ -393,7 +394,7 @@ void comm_add_rank_tables(const struct comm *comm, struct result *result)
     if (comm->several_devices)
         TABLE_FLAG(ranks, struct comm_rank, device, 0);
     ranks->sort_column = table_column_at(ranks, offsetof(struct comm_rank, late_ns));
-    note_clocks(comm, result);
+    notice_clocks(comm, result);
     result_add_table(result, ranks);
 
     struct table *waits = TABLE_OF_ROWS("waits", "Collectives across ranks, longest wait first", wait_columns,

@@ -5,7 +5,7 @@
 #include "analyze/comm_rows.h"
 #include "analyze/selection.h"
 #include "base/result.h"
-#include "facts/collective_matches.h"
+#include "derive/collective_matches.h"
 
 struct comm_query {
     const struct trace *trace;

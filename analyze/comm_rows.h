@@ -33,7 +33,7 @@ struct comm_rank {
     double last_share;
     int64_t late_ns, late_median_ns, late_max_ns; /* over these: how long the first to arrive waited for it */
     struct text meanwhile;                        /* "71 % gemm": what it ran while it was late */
-    /* From the ends of collectives: see facts/rank_clocks.h. */
+    /* From the ends of collectives: see derive/rank_clocks.h. */
     int64_t clock_ns, clock_error_ns; /* ahead of the first rank's; missing when unknown */
     double drift;                     /* parts per million */
     bool clock_sure;

@@ -6,9 +6,9 @@
  */
 #include "analyze/gap_finder.h"
 
-#include "facts/gpu_events.h"
-#include "facts/host_state.h"
-#include "facts/stream_waits.h"
+#include "derive/gpu_events.h"
+#include "derive/host_state.h"
+#include "derive/stream_waits.h"
 #include <stdlib.h>
 
 #define CAUSE_ROW(id, owner, word, column, color, meaning, verdict) { owner, word, color, meaning, verdict },
@@ -205,15 +205,15 @@ static void split(const struct gap_finder *finder, struct gap *gap)
 
 /* ---- finding gaps ---- */
 
-static void take_gap(struct gap_finder *finder, struct gap gap)
+static void collect_gap(struct gap_finder *finder, struct gap gap)
 {
     split(finder, &gap);
     finder->take(finder->context, &gap);
 }
 
 /* The gaps between COUNT operations of DEVICE, at the indices POSITION or, if NULL, from FIRST on. */
-static void find_gaps(struct gap_finder *finder, uint32_t device, const uint32_t *position, size_t first,
-                      size_t count)
+static void gap_finder_find_gaps(struct gap_finder *finder, uint32_t device, const uint32_t *position,
+                                 size_t first, size_t count)
 {
     const struct trace *trace = finder->trace;
     const struct gpu_events *gpu = finder->gpu;
@@ -229,15 +229,15 @@ static void find_gaps(struct gap_finder *finder, uint32_t device, const uint32_t
             continue;
         int64_t start_ns = trace_start_ns(trace, e), end_ns = trace_end_ns(trace, e);
         if (last != EVENT_NONE && start_ns > last_ns && start_ns - last_ns >= finder->min_ns)
-            take_gap(finder, (struct gap){ .start_ns = last_ns,
-                                           .end_ns = start_ns,
-                                           .before = last,
-                                           .after = e,
-                                           .call = gpu->call[at],
-                                           .op = gpu->op[at],
-                                           .device = device,
-                                           .wait = EVENT_NONE,
-                                           .meanwhile = EVENT_NONE });
+            collect_gap(finder, (struct gap){ .start_ns = last_ns,
+                                              .end_ns = start_ns,
+                                              .before = last,
+                                              .after = e,
+                                              .call = gpu->call[at],
+                                              .op = gpu->op[at],
+                                              .device = device,
+                                              .wait = EVENT_NONE,
+                                              .meanwhile = EVENT_NONE });
         if (last == EVENT_NONE || end_ns >= last_ns) {
             last = e;
             last_ns = end_ns;
@@ -257,7 +257,7 @@ void gap_finder_visit(struct gap_finder *finder, uint32_t device, gap_taker *tak
     finder->take = take;
     finder->context = context;
     if (holds_file(finder, of->file))
-        find_gaps(finder, device, NULL, of->first, of->count);
+        gap_finder_find_gaps(finder, device, NULL, of->first, of->count);
 }
 
 void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *context)
@@ -268,7 +268,7 @@ void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *
     for (size_t s = 0; s < streams->count; s++) {
         const struct gpu_stream *stream = &streams->at[s];
         if (holds_file(finder, finder->gpu->devices[stream->device].file))
-            find_gaps(finder, stream->device, streams->position, stream->first, stream->count);
+            gap_finder_find_gaps(finder, stream->device, streams->position, stream->first, stream->count);
     }
     gpu_streams_free(streams);
 }

@@ -18,7 +18,7 @@
 
 #include "analyze/selection.h"
 #include "base/chart.h"
-#include "facts/host_state.h"
+#include "derive/host_state.h"
 
 enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
 

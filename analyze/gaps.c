@@ -8,12 +8,12 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/code_paths.h"
-#include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/host_state.h"
-#include "facts/host_waits.h"
-#include "facts/step_list.h"
+#include "derive/code_paths.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/host_state.h"
+#include "derive/host_waits.h"
+#include "derive/step_list.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
@@ -309,7 +309,7 @@ static void describe_gaps(struct gaps *gaps)
 
 /* ---- sums ---- */
 
-static bool belongs_behind(const void *context, const void *left, const void *right)
+static bool gaps_belongs_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     return ((const struct gap_cause_row *)left)->time_ns < ((const struct gap_cause_row *)right)->time_ns;
@@ -332,7 +332,7 @@ static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sum
                                                     .share = (double)sums->of[c].time_ns / idle_ns,
                                                     .count = sums->of[c].count,
                                                     .longest_ns = sums->of[c].longest_ns };
-    runs_sort(rows, count, sizeof *rows, belongs_behind, NULL);
+    runs_sort(rows, count, sizeof *rows, gaps_belongs_behind, NULL);
     return count;
 }
 
@@ -342,7 +342,7 @@ static bool is_of_places(unsigned by)
     return !(by & ~(BY(DEVICE) | BY(STREAM)));
 }
 
-static void sum_up(struct gaps_query *query)
+static void gaps_sum_up(struct gaps_query *query)
 {
     struct gaps *gaps = query->gaps;
     gaps->causes = mem_zalloc(mem_times(query->sums.count, GAP_CAUSES) + 1, sizeof *gaps->causes);
@@ -350,12 +350,12 @@ static void sum_up(struct gaps_query *query)
         gaps->cause_count +=
             fill_rows(gaps->causes + gaps->cause_count, &query->sums.at[id], group_key(gaps->group, id));
     if (!is_of_places(gaps->by))
-        runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, belongs_behind, NULL);
+        runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, gaps_belongs_behind, NULL);
 }
 
 /* The gaps that are listed are not described. */
-static struct gaps *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                            const struct gaps_options *options)
+static struct gaps *gaps_own_analyze(const struct trace *trace, const struct selection *selection,
+                                     unsigned by, const struct gaps_options *options)
 {
     struct gaps *gaps = mem_zalloc(1, sizeof *gaps);
     gaps->own = gaps;
@@ -370,7 +370,7 @@ static struct gaps *analyze(const struct trace *trace, const struct selection *s
         for (uint32_t d = 0; d < gpu_events_of(trace)->device_count; d++)
             gap_finder_visit(finder, d, add_gap, &query);
     gap_finder_free(finder);
-    sum_up(&query);
+    gaps_sum_up(&query);
     cut_list(&query);
     gaps->at = query.listed.at;
     gaps->count = query.listed.count;
@@ -378,7 +378,7 @@ static struct gaps *analyze(const struct trace *trace, const struct selection *s
     return gaps;
 }
 
-static void release(void *value)
+static void gaps_release(void *value)
 {
     struct gaps *gaps = value;
     free(gaps->at);
@@ -393,11 +393,11 @@ static void release(void *value)
 /* What a report asks for its first screen, its section and the colours of the timeline: computed once. */
 enum { USUALLY_LISTED = 1000 };
 
-static void *derive_usual(const struct trace *trace)
+static void *gaps_derive_usual(const struct trace *trace)
 {
     struct gaps_options options = gaps_defaults;
     options.most_gaps = USUALLY_LISTED;
-    struct gaps *usual = analyze(trace, NULL, BY(DEVICE), &options);
+    struct gaps *usual = gaps_own_analyze(trace, NULL, BY(DEVICE), &options);
     usual->own = NULL;
     return usual;
 }
@@ -419,7 +419,7 @@ static struct gaps *with_gaps_of(const struct gaps *usual, size_t most)
 const struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                 const struct gaps_options *options)
 {
-    static const struct derivation derivation = { derive_usual, release };
+    static const struct derivation derivation = { gaps_derive_usual, gaps_release };
     bool listed_usually = options->most_gaps && options->most_gaps <= USUALLY_LISTED;
     const struct gaps *usual = NULL;
     if (by == BY(DEVICE) && (options->only_causes || listed_usually) &&
@@ -429,7 +429,7 @@ const struct gaps *gaps_analyze(const struct trace *trace, const struct selectio
     if (usual && options->only_causes)
         return usual;
     struct gaps *gaps =
-        usual ? with_gaps_of(usual, options->most_gaps) : analyze(trace, selection, by, options);
+        usual ? with_gaps_of(usual, options->most_gaps) : gaps_own_analyze(trace, selection, by, options);
     describe_gaps(gaps);
     return gaps;
 }
@@ -437,7 +437,7 @@ const struct gaps *gaps_analyze(const struct trace *trace, const struct selectio
 void gaps_free(const struct gaps *gaps)
 {
     if (gaps && gaps->own)
-        release(gaps->own);
+        gaps_release(gaps->own);
 }
 
 /* ---- tables ---- */
@@ -488,20 +488,20 @@ struct table *gaps_causes_table(const struct gaps *gaps)
     struct table *table =
         TABLE_OF_ROWS("causes", "Why the devices were idle", cause_columns, gaps->causes, gaps->cause_count);
     table->none = "No device was idle here.";
-    group_show(gaps->group, table, offsetof(struct gap_cause_row, key));
+    group_fill_texts(gaps->group, table, offsetof(struct gap_cause_row, key));
     table->uncut = is_of_places(gaps->by); /* these have few rows; operators have many */
     table_add_footer(table, "idle_total", "Idle", TABLE_NS, table_int(gaps->idle_ns));
     return table;
 }
 
-static struct text name_of(const struct trace *trace, event_id e)
+static struct text gaps_name_of(const struct trace *trace, event_id e)
 {
     if (e == EVENT_NONE)
         return (struct text){ 0 };
     return (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
 }
 
-static struct gap_row row_of(const struct gaps *gaps, const struct gap *gap, const int64_t *origins)
+static struct gap_row gaps_row_of(const struct gaps *gaps, const struct gap *gap, const int64_t *origins)
 {
     const struct trace *trace = gaps->trace;
     const struct track *stream = &trace->tracks[trace->track[gap->after]];
@@ -515,12 +515,12 @@ static struct gap_row row_of(const struct gaps *gaps, const struct gap *gap, con
         .length_ns = length_ns,
         .cause = as_text(gap_causes[gap->cause].name),
         .share = (double)gap->part_ns[gap->cause] / (double)length_ns,
-        .op = name_of(trace, gap->op),
-        .meanwhile = name_of(trace, gap->meanwhile),
+        .op = gaps_name_of(trace, gap->op),
+        .meanwhile = gaps_name_of(trace, gap->meanwhile),
         .line = gap->line,
-        .after = name_of(trace, gap->after),
-        .before = name_of(trace, gap->before),
-        .call = name_of(trace, gap->call),
+        .after = gaps_name_of(trace, gap->after),
+        .before = gaps_name_of(trace, gap->before),
+        .call = gaps_name_of(trace, gap->call),
         .before_call_ns = known ? gap->phase_ns[GAP_BEFORE_CALL] : TABLE_INT_MISSING,
         .in_call_ns = known ? gap->phase_ns[GAP_IN_CALL] : TABLE_INT_MISSING,
         .after_call_ns = known ? gap->phase_ns[GAP_AFTER_CALL] : TABLE_INT_MISSING,
@@ -535,7 +535,7 @@ struct table *gaps_table(const struct gaps *gaps)
         origins[f] = trace_file_span(trace, f).start_ns;
     struct gap_row *rows = mem_zalloc(gaps->count + 1, sizeof *rows);
     for (size_t i = 0; i < gaps->count; i++)
-        rows[i] = row_of(gaps, &gaps->at[i], origins);
+        rows[i] = gaps_row_of(gaps, &gaps->at[i], origins);
     struct table *table = TABLE_OF_ROWS("gaps", "The longest gaps", gap_columns, rows, gaps->count);
     table->none = "No gap here is long enough to be listed.";
     if (gaps->by & BY(STREAM))

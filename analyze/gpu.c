@@ -2,17 +2,17 @@
  * gpu.c - see gpu.h.
  *
  * The work of each device is distributed to rows. That of a row is visited once, in order of start, and converted to
- * sets of intervals (facts/device_use.h), some thousand operations at a time; everything else is set algebra.
+ * sets of intervals (derive/device_use.h), some thousand operations at a time; everything else is set algebra.
  */
 #include "analyze/gpu.h"
 
 #include "analyze/gpu_efficiency.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/device_use.h"
-#include "facts/features.h"
-#include "facts/gpu_names.h"
-#include "facts/step_list.h"
+#include "derive/device_use.h"
+#include "derive/features.h"
+#include "derive/gpu_names.h"
+#include "derive/step_list.h"
 #include "trace/derived.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -76,8 +76,8 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
 }
 
 /* The times between operations. An operation of zero length ends a gap and begins another. */
-static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
-                      struct interval *span)
+static void gpu_find_gaps(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
+                          struct interval *span)
 {
     const struct trace *trace = query->trace;
     *span = (struct interval){ trace_start_ns(trace, query->events->event[work->at[0]]), INT64_MIN };
@@ -133,7 +133,7 @@ static void measure_shares(const struct gpu_query *query, struct gpu_row *row, c
     row->occupancy = averages.occupancy;
 }
 
-static int compare_numbers(const void *left, const void *right)
+static int gpu_compare_numbers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
@@ -153,7 +153,7 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
         last = track;
     }
     if (query->numbers.count)
-        qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, compare_numbers);
+        qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, gpu_compare_numbers);
     for (size_t i = 0; i < query->numbers.count; i++)
         if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
             buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);
@@ -191,9 +191,9 @@ static size_t copies_like(struct gpu_query *query, const struct gpu_row *row, si
 }
 
 /* Add the copies of ROW in the current part of WALK by name; KERNELS are the intervals of kernels in it. */
-static void add_copies(struct gpu_query *query, const struct gpu_row *row, size_t first,
-                       const struct device_use_walk *walk, const struct intervals *kernels,
-                       struct copies_times *times)
+static void gpu_add_copies(struct gpu_query *query, const struct gpu_row *row, size_t first,
+                           const struct device_use_walk *walk, const struct intervals *kernels,
+                           struct copies_times *times)
 {
     const struct trace *trace = query->trace;
     for (size_t i = 0; i < times->count; i++) {
@@ -233,15 +233,15 @@ static void forget_copies(struct gpu_query *query, const struct positions *work,
 }
 
 /* Add a row for WORK of DEVICE, which is not empty. */
-static void add_row(struct gpu_query *query, const struct gpu_device *device, uint32_t group,
-                    const struct positions *work)
+static void gpu_add_row(struct gpu_query *query, const struct gpu_device *device, uint32_t group,
+                        const struct positions *work)
 {
     struct gpu_row row = { .key = group_key(query->gpu->group, group), .file = device->file };
     const char *name = device->properties ? device->properties->name : NULL;
     if (name)
         row.name = (struct text){ name, strlen(name) };
     struct interval span;
-    find_gaps(query, &row, work, &span);
+    gpu_find_gaps(query, &row, work, &span);
     const struct interval window = window_of(query, &row, span);
     const size_t first_copies = query->gpu->copies.count;
     struct copies_times times = { 0 };
@@ -251,7 +251,7 @@ static void add_row(struct gpu_query *query, const struct gpu_device *device, ui
         struct intervals kernels = { 0 };
         device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
         add_use(&row, &use, &kernels, window);
-        add_copies(query, &row, first_copies, &walk, &kernels, &times);
+        gpu_add_copies(query, &row, first_copies, &walk, &kernels, &times);
         intervals_release(&kernels);
     }
     device_use_release(&use);
@@ -280,8 +280,8 @@ static void count_links(const struct gpu_query *query, const struct selection *s
 typedef VEC_OF(struct positions) dealt;
 
 /* Distribute the work of DEVICE in SELECTION to groups, and add a row for each. */
-static void add_device(struct gpu_query *query, const struct selection *selection,
-                       const struct gpu_device *device, dealt *groups)
+static void gpu_add_device(struct gpu_query *query, const struct selection *selection,
+                           const struct gpu_device *device, dealt *groups)
 {
     const struct gpu_events *events = query->events;
     uint32_t first = (uint32_t)group_count(query->gpu->group); /* no group is of two devices */
@@ -298,14 +298,14 @@ static void add_device(struct gpu_query *query, const struct selection *selectio
     }
     for (size_t i = 0; i < groups->count; i++) {
         if (groups->at[i].count)
-            add_row(query, device, first + (uint32_t)i, &groups->at[i]);
+            gpu_add_row(query, device, first + (uint32_t)i, &groups->at[i]);
         VEC_FREE(&groups->at[i]);
     }
     groups->count = 0;
 }
 
 /* Missing values come last. */
-static int compare_keys(const struct group_key *a, const struct group_key *b)
+static int gpu_compare_keys(const struct group_key *a, const struct group_key *b)
 {
     const int64_t left[] = { a->rank, a->device, a->stream, a->step },
                   right[] = { b->rank, b->device, b->stream, b->step };
@@ -315,20 +315,20 @@ static int compare_keys(const struct group_key *a, const struct group_key *b)
     return 0;
 }
 
-static bool belongs_behind(const void *context, const void *left, const void *right)
+static bool gpu_belongs_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct gpu_row *a = left, *b = right;
-    return compare_keys(&a->key, &b->key) > 0;
+    return gpu_compare_keys(&a->key, &b->key) > 0;
 }
 
-static bool took_less(const void *context, const void *left, const void *right)
+static bool gpu_took_less(const void *context, const void *left, const void *right)
 {
     (void)context;
     return ((const struct gpu_copies *)left)->sum_ns < ((const struct gpu_copies *)right)->sum_ns;
 }
 
-static struct gpu *analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+static struct gpu *gpu_own_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     struct gpu *gpu = mem_zalloc(1, sizeof *gpu);
     gpu->own = gpu;
@@ -345,10 +345,10 @@ static struct gpu *analyze(const struct trace *trace, const struct selection *se
     dealt groups = { 0 };
     for (size_t d = 0; d < query.events->device_count; d++)
         if (!selection->files || selection->files[query.events->devices[d].file])
-            add_device(&query, selection, &query.events->devices[d], &groups);
+            gpu_add_device(&query, selection, &query.events->devices[d], &groups);
     count_links(&query, selection);
-    runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, belongs_behind, NULL);
-    runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, took_less, NULL);
+    runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, gpu_belongs_behind, NULL);
+    runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, gpu_took_less, NULL);
     gpu->at = query.rows.at;
     gpu->count = query.rows.count;
     VEC_FREE(&groups);
@@ -359,7 +359,7 @@ static struct gpu *analyze(const struct trace *trace, const struct selection *se
     return gpu;
 }
 
-static void release(void *value)
+static void gpu_release(void *value)
 {
     struct gpu *gpu = value;
     free(gpu->at);
@@ -370,10 +370,10 @@ static void release(void *value)
 }
 
 /* The result that the summary and the table of devices share: computed once. */
-static void *derive_usual(const struct trace *trace)
+static void *gpu_derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct gpu *usual = analyze(trace, all, BY(DEVICE));
+    struct gpu *usual = gpu_own_analyze(trace, all, BY(DEVICE));
     usual->own = NULL;
     selection_free(all);
     return usual;
@@ -381,16 +381,16 @@ static void *derive_usual(const struct trace *trace)
 
 const struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
-    static const struct derivation usual = { derive_usual, release };
+    static const struct derivation usual = { gpu_derive_usual, gpu_release };
     if (by == BY(DEVICE) && selection_is_all(selection))
         return trace_derive(trace, &usual);
-    return analyze(trace, selection, by);
+    return gpu_own_analyze(trace, selection, by);
 }
 
 void gpu_free(const struct gpu *gpu)
 {
     if (gpu && gpu->own)
-        release(gpu->own);
+        gpu_release(gpu->own);
 }
 
 /* ---- tables ---- */
@@ -458,7 +458,7 @@ static struct table *devices_table(const struct gpu *gpu)
         sum_add(&parts_ns, row->exposed_copies_ns);
         sum_add(&parts_ns, row->idle_ns);
     }
-    group_show(gpu->group, table, offsetof(struct gpu_row, key));
+    group_fill_texts(gpu->group, table, offsetof(struct gpu_row, key));
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
     table_add_footer(table, "gpu_events", "GPU events", TABLE_TALLY, table_int(gpu->work));
@@ -476,8 +476,8 @@ static void gpu_add_result(const struct gpu *gpu, struct result *result)
     struct table *copies =
         TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
     copies->none = "Nothing was copied here.";
-    group_show(gpu->group, efficiency, offsetof(struct gpu_row, key));
-    group_show(gpu->group, copies, offsetof(struct gpu_copies, key));
+    group_fill_texts(gpu->group, efficiency, offsetof(struct gpu_row, key));
+    group_fill_texts(gpu->group, copies, offsetof(struct gpu_copies, key));
     copies->sort_column = table_column_at(copies, offsetof(struct gpu_copies, sum_ns));
     result_add_table(result, devices_table(gpu));
     result_add_table(result, efficiency);

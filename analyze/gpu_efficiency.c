@@ -1,7 +1,7 @@
 /* gpu_efficiency.c - see gpu_efficiency.h. */
 #include "analyze/gpu_efficiency.h"
 
-#include "facts/device_steps.h"
+#include "derive/device_steps.h"
 #include "trace/arg_scan.h"
 #include "trace/span.h"
 #include <math.h>

@@ -10,10 +10,10 @@
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "facts/code_paths.h"
-#include "facts/graph_links.h"
-#include "facts/shapes.h"
-#include "facts/step_list.h"
+#include "derive/code_paths.h"
+#include "derive/graph_links.h"
+#include "derive/shapes.h"
+#include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,7 +203,7 @@ size_t group_count(const struct group *group)
 
 /* ---- a key as text ---- */
 
-void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out)
+void group_append_thread(const struct trace *trace, track_id thread, struct buffer *out)
 {
     const struct track *track = &trace->tracks[thread];
     const char *name = names_text(trace->texts, track->thread_name);
@@ -218,13 +218,13 @@ void group_show_thread(const struct trace *trace, track_id thread, struct buffer
     buffer_release(&number);
 }
 
-static struct text name_of(const struct names *names, name_id id)
+static struct text group_name_of(const struct names *names, name_id id)
 {
     return (struct text){ names_text(names, id), names_length(names, id) };
 }
 
 /* A copy of TEXT, which is emptied; lives as long as GROUP. */
-static struct text keep(struct group *group, struct buffer *text)
+static struct text group_keep(struct group *group, struct buffer *text)
 {
     struct text kept = { arena_strndup(&group->texts, text->at ? text->at : "", text->count), text->count };
     buffer_release(text);
@@ -234,31 +234,31 @@ static struct text keep(struct group *group, struct buffer *text)
 static struct text thread_text(struct group *group, int64_t key)
 {
     struct buffer text = { 0 };
-    group_show_thread(group->trace, (track_id)key, &text);
-    return keep(group, &text);
+    group_append_thread(group->trace, (track_id)key, &text);
+    return group_keep(group, &text);
 }
 
-static struct text kernel_text(struct group *group, int64_t key)
+static struct text group_kernel_text(struct group *group, int64_t key)
 {
     struct buffer text = { 0 };
     if (!demangle_name(&text, names_text(group->trace->names, (name_id)key)))
-        return name_of(group->trace->names, (name_id)key);
-    return keep(group, &text);
+        return group_name_of(group->trace->names, (name_id)key);
+    return group_keep(group, &text);
 }
 
 /* The text KEY of OWN or, for larger ids, of the captures of graphs. */
 static struct text text_behind(const struct group *group, const struct names *own, int64_t key)
 {
     int64_t count = (int64_t)names_count(own);
-    return key < count ? name_of(own, (name_id)key)
-                       : name_of(group->links->bodies->texts, (name_id)(key - count));
+    return key < count ? group_name_of(own, (name_id)key)
+                       : group_name_of(group->links->bodies->texts, (name_id)(key - count));
 }
 
 static struct text shape_text(struct group *group, int64_t key)
 {
     struct buffer text = { 0 };
-    shapes_show(&text, text_behind(group, group->trace->texts, key).at);
-    return keep(group, &text);
+    shapes_append(&text, text_behind(group, group->trace->texts, key).at);
+    return group_keep(group, &text);
 }
 
 static void set_text(struct group *group, struct group_key *key, enum dimension dimension, int64_t number)
@@ -271,14 +271,16 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
         key->op = none ? as_text("(no operator)") : text_behind(group, trace->names, number);
         break;
     case DIMENSION_CALL:
-        key->call = none ? as_text("(no call)") : name_of(trace->names, (name_id)number);
+        key->call = none ? as_text("(no call)") : group_name_of(trace->names, (name_id)number);
         break;
     case DIMENSION_MODULE:
-        key->module = none ? as_text("(no module)") : name_of(group->modules->labels, (name_id)number);
+        key->module = none ? as_text("(no module)") : group_name_of(group->modules->labels, (name_id)number);
         break;
-    case DIMENSION_KERNEL: key->kernel = none ? as_text("(no kernel)") : kernel_text(group, number); break;
+    case DIMENSION_KERNEL:
+        key->kernel = none ? as_text("(no kernel)") : group_kernel_text(group, number);
+        break;
     case DIMENSION_CATEGORY:
-        key->category = none ? as_text("") : name_of(trace->texts, trace->categories[number].text);
+        key->category = none ? as_text("") : group_name_of(trace->texts, trace->categories[number].text);
         if (key->category.len == 0) /* may be missing in files */
             key->category = as_text("(no category)");
         break;
@@ -371,7 +373,7 @@ bool group_has_column(const struct group *group, size_t offset)
     return false;
 }
 
-void group_show(const struct group *group, struct table *table, size_t offset)
+void group_fill_texts(const struct group *group, struct table *table, size_t offset)
 {
     unsigned dimensions = shown_dimensions(group);
     for (unsigned d = 0; d < DIMENSIONS; d++)

@@ -9,7 +9,7 @@
  *     struct group *group = group_open(trace, BY(STREAM) | BY(OP));
  *     uint32_t id = group_of(group, work, call, op);       // equal keys have equal ids, which count up from 0
  *     ... add up by id, group_count(group) of them ... rows[id].key = group_key(group, id); struct table *table =
- *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_show(group, table, offsetof(struct kernel_row,
+ *     TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count); group_fill_texts(group, table, offsetof(struct kernel_row,
  *     key)); group_free(group);
  *
  * Ranks are never merged silently. Dimensions below a rank (device, stream, thread, step) have rows of one rank, which
@@ -104,7 +104,7 @@ struct group_key group_key(struct group *group, uint32_t id);
 bool group_is_below_rank(unsigned dimensions);
 
 /* Show the columns that distinguish the groups in TABLE, whose rows have their key at OFFSET. */
-void group_show(const struct group *group, struct table *table, size_t offset);
+void group_fill_texts(const struct group *group, struct table *table, size_t offset);
 
 /* Is the member of group_key at OFFSET one of those that distinguish the groups? */
 bool group_has_column(const struct group *group, size_t offset);
@@ -113,6 +113,6 @@ bool group_has_column(const struct group *group, size_t offset);
 bool group_has_no_modules(const struct group *group);
 
 /* Append the name of a host thread for tables: its number and name. */
-void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out);
+void group_append_thread(const struct trace *trace, track_id thread, struct buffer *out);
 
 #endif

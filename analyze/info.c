@@ -10,7 +10,7 @@
 #include "base/source.h"
 #include "base/sum.h"
 #include "trace/span.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -316,7 +316,7 @@ static void set_key(struct device_rows *devices, int64_t id, const char *name)
 }
 
 /* The row of device ID called NAME (NULL: the first one, regardless of name), or SIZE_MAX. */
-static size_t find_device(struct device_rows *devices, int64_t id, const char *name)
+static size_t info_find_device(struct device_rows *devices, int64_t id, const char *name)
 {
     set_key(devices, id, name);
     name_id key = names_find(devices->keys, devices->key.at, devices->key.count);
@@ -331,7 +331,7 @@ static void remember_device(struct device_rows *devices, int64_t id, const char 
 }
 
 /* A row with only the number set. NAME may be NULL. */
-static size_t add_device(struct device_rows *devices, int64_t id, const char *name)
+static size_t info_add_device(struct device_rows *devices, int64_t id, const char *name)
 {
     const int64_t missing = TABLE_INT_MISSING;
     size_t row = devices->rows.count;
@@ -366,9 +366,9 @@ static void add_listed_devices(struct device_rows *devices, const struct trace_f
 {
     for (size_t i = 0; i < file->devices.count; i++) {
         const struct trace_device *device = &file->devices.at[i];
-        size_t row = find_device(devices, device->id, device->name);
+        size_t row = info_find_device(devices, device->id, device->name);
         if (row == SIZE_MAX) {
-            row = add_device(devices, device->id, device->name);
+            row = info_add_device(devices, device->id, device->name);
             describe_device(device, &devices->rows.at[row], &devices->texts);
         }
         devices->rows.at[row].files++;
@@ -386,9 +386,9 @@ static struct table *device_table(const struct trace *trace)
         if (track->kind != TRACK_STREAM || track->event_count == 0)
             continue;
         const struct trace_device *device = trace_file_device(&trace->files[track->file], track->device);
-        size_t row = find_device(&devices, track->device, device ? device->name : NULL);
+        size_t row = info_find_device(&devices, track->device, device ? device->name : NULL);
         if (row == SIZE_MAX)
-            row = add_device(&devices, track->device, NULL);
+            row = info_add_device(&devices, track->device, NULL);
         devices.rows.at[row].streams++;
         devices.rows.at[row].events += track->event_count;
     }

@@ -10,9 +10,9 @@
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "facts/attribution.h"
-#include "facts/graph_links.h"
-#include "facts/features.h"
+#include "derive/attribution.h"
+#include "derive/graph_links.h"
+#include "derive/features.h"
 #include "trace/arg_scan.h"
 #include <math.h>
 #include <stdlib.h>
@@ -179,7 +179,7 @@ static bool ran_before(const struct trace *trace, event_id a, event_id b)
 /* ---- a row ---- */
 
 /* A copy of TEXT, which is emptied; lives as long as KERNELS. Missing if it is empty. */
-static struct text keep(struct kernels *kernels, struct buffer *text)
+static struct text kernels_keep(struct kernels *kernels, struct buffer *text)
 {
     struct text kept = { NULL, text->count };
     if (text->count)
@@ -197,7 +197,7 @@ static struct text extent_of(const struct kernel_query *query, name_id extent)
             buffer_putc(&text, 'x');
         else if (*c != '[' && *c != ']' && *c != ' ')
             buffer_putc(&text, *c);
-    return keep(query->kernels, &text);
+    return kernels_keep(query->kernels, &text);
 }
 
 /*
@@ -306,15 +306,15 @@ static struct text launchers_text(struct kernel_query *query)
         buffer_printf(&text, ", %zu more", count - shown);
     if (query->unlinked)
         buffer_printf(&text, "%s(launch not recorded)", text.count ? ", " : "");
-    return keep(query->kernels, &text);
+    return kernels_keep(query->kernels, &text);
 }
 
-static struct text name_of(const struct kernel_query *query, name_id id)
+static struct text kernels_name_of(const struct kernel_query *query, name_id id)
 {
     const struct names *names = query->trace->names;
     struct buffer readable = { 0 };
     if (demangle_name(&readable, names_text(names, id)))
-        return keep(query->kernels, &readable);
+        return kernels_keep(query->kernels, &readable);
     return (struct text){ names_text(names, id), names_length(names, id) };
 }
 
@@ -334,12 +334,12 @@ static struct kernel_durations durations_of(struct kernel_query *query, const st
 }
 
 /* Add a row for COUNT RUNS of one kernel, sorted by shape. */
-static void add_row(struct kernel_query *query, const struct run *runs, size_t count)
+static void kernels_add_row(struct kernel_query *query, const struct run *runs, size_t count)
 {
     const struct trace *trace = query->trace;
     name_id name = trace->name[runs[0].event];
     struct kernel_row row = {
-        .name = name_of(query, name),
+        .name = kernels_name_of(query, name),
         .name_id = name,
         .key = group_key(query->kernels->group, runs[0].group),
         .durations = durations_of(query, runs, count),
@@ -357,7 +357,7 @@ static void add_row(struct kernel_query *query, const struct run *runs, size_t c
 }
 
 /* Add rows for the COUNT RUNS, which have one name and are in order of the file. */
-static void add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
+static void kernels_add_rows(struct kernel_query *query, struct run *runs, size_t count, bool by_shape)
 {
     bool sorted = true;
     for (size_t i = 1; i < count && sorted; i++)
@@ -368,7 +368,7 @@ static void add_rows(struct kernel_query *query, struct run *runs, size_t count,
         for (end = first + 1; end < count; end++)
             if (runs[end].group != runs[first].group || (by_shape && runs[end].shape != runs[first].shape))
                 break;
-        add_row(query, &runs[first], end - first);
+        kernels_add_row(query, &runs[first], end - first);
     }
 }
 
@@ -437,7 +437,7 @@ static struct by_name bring_together(struct kernel_query *query, const struct se
 }
 
 /* The largest total first; rows of equal totals stay in order of name and group. */
-static bool belongs_behind(const void *context, const void *a, const void *b)
+static bool kernels_belongs_behind(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct kernel_row *)a)->durations.total_ns <
@@ -450,7 +450,7 @@ static void finish(struct kernels *kernels)
         sum_add(&kernels->total_ns, kernels->at[i].durations.total_ns);
     for (size_t i = 0; i < kernels->count && kernels->total_ns > 0; i++)
         kernels->at[i].share = (double)kernels->at[i].durations.total_ns / (double)kernels->total_ns;
-    runs_sort(kernels->at, kernels->count, sizeof *kernels->at, belongs_behind, NULL);
+    runs_sort(kernels->at, kernels->count, sizeof *kernels->at, kernels_belongs_behind, NULL);
 }
 
 struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
@@ -471,7 +471,7 @@ struct kernels *kernels_analyze(const struct trace *trace, const struct selectio
     for (name_id id = 0; id < name_count; id++) {
         size_t first = id ? by_name.end[id - 1] : 0;
         if (by_name.end[id] > first)
-            add_rows(&query, by_name.runs + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE);
+            kernels_add_rows(&query, by_name.runs + first, by_name.end[id] - first, by & KERNELS_BY_SHAPE);
     }
     finish(kernels);
     free(by_name.runs);
@@ -498,7 +498,7 @@ struct table *kernels_table(const struct kernels *kernels, unsigned by)
 {
     struct table *table = TABLE_OF_ROWS("kernels", "Kernels", columns, kernels->at, kernels->count);
     table->none = "No kernel ran here.";
-    group_show(kernels->group, table, offsetof(struct kernel_row, key));
+    group_fill_texts(kernels->group, table, offsetof(struct kernel_row, key));
     if (by & BY(OP))
         TABLE_FLAG(table, struct kernel_row, operators, TABLE_HIDDEN);
     if (by & KERNELS_BY_SHAPE)

@@ -11,7 +11,7 @@
 
 #include "analyze/analysis.h"
 #include "base/memory.h"
-#include "facts/gpu_names.h"
+#include "derive/gpu_names.h"
 
 extern const struct trace_wants kernels_wants;
 

@@ -8,7 +8,7 @@
  *
  * A launch is a call and everything it launched: usually one kernel, copy or memset, for a graph many. Calls that
  * should launch kernels count even if no work of theirs is in the file, except those that only recorded into a graph
- * (facts/launch_calls.h).
+ * (derive/launch_calls.h).
  */
 #ifndef TPA_ANALYZE_LAUNCHES_H
 #define TPA_ANALYZE_LAUNCHES_H

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-void many_rows_tell(struct result *result, int64_t left_out)
+void many_rows_notice(struct result *result, int64_t left_out)
 {
     if (left_out)
         result_add_notice(result, "many_rows", left_out, NULL, TPA_NOWHERE,

@@ -10,7 +10,7 @@
  *     else
  *         add_rows_of(device, &rows);
  *     ...
- *     many_rows_tell(result, left_out);
+ *     many_rows_notice(result, left_out);
  */
 #ifndef TPA_ANALYZE_MANY_ROWS_H
 #define TPA_ANALYZE_MANY_ROWS_H
@@ -21,6 +21,6 @@
 enum { MANY_ROWS = 1 << 18 };
 
 /* Add the notice that LEFT_OUT devices or streams are not in the tables; does nothing if it is 0. */
-void many_rows_tell(struct result *result, int64_t left_out);
+void many_rows_notice(struct result *result, int64_t left_out);
 
 #endif

@@ -7,12 +7,12 @@
  */
 #include "analyze/modules.h"
 
-#include "facts/code_paths.h"
-#include "facts/python_names.h"
+#include "derive/code_paths.h"
+#include "derive/python_names.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/runs.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static bool work_is_held(const struct modules_query *query, const struct attribu
 }
 
 /* Is there any work that counts? */
-static bool find_device(const struct modules_query *query)
+static bool modules_find_device(const struct modules_query *query)
 {
     const struct attribution *launches = attribution_of(query->trace);
     for (event_id e = 0; e < query->trace->event_count; e++)
@@ -213,17 +213,17 @@ static void sum_tree(struct modules_query *query)
 
 /* ---- rows ---- */
 
-static struct text keep(struct modules *modules, const char *text, size_t len)
+static struct text modules_keep(struct modules *modules, const char *text, size_t len)
 {
     return (struct text){ arena_strndup(&modules->texts, text, len), len };
 }
 
 /* A new row, called NAME; borrowed until the next. */
-static struct modules_row *add_row(const struct modules_query *query, const char *name, size_t len)
+static struct modules_row *modules_add_row(const struct modules_query *query, const char *name, size_t len)
 {
     struct modules *modules = query->modules;
     struct modules_row *row = VEC_PUSH(&modules->rows);
-    struct text text = keep(modules, name, len);
+    struct text text = modules_keep(modules, name, len);
     *row = (struct modules_row){ .rank = TABLE_INT_MISSING, .name = text, .shown = text };
     row->calls = row->depth = TABLE_INT_MISSING;
     if (query->file != ALL_FILES)
@@ -260,7 +260,7 @@ static void set_sums(const struct modules_query *query, struct modules_row *row,
 static struct modules_row *add_outside(const struct modules_query *query)
 {
     const char *name = query->options->by == MODULES_BY_LINE ? "(outside any line)" : "(outside any module)";
-    struct modules_row *row = add_row(query, name, strlen(name));
+    struct modules_row *row = modules_add_row(query, name, strlen(name));
     struct sums self = query->self[CODE_OUTSIDE];
     self.calls = 0;
     set_sums(query, row, &self, &self);
@@ -278,7 +278,7 @@ static struct text path_text(const struct modules_query *query, uint32_t path, s
     for (size_t i = names.count; i-- > 0;)
         buffer_printf(text, "%s%s", code_path_name(paths, names.at[i]), i ? "/" : "");
     VEC_FREE(&names);
-    return keep(query->modules, text->at, text->count);
+    return modules_keep(query->modules, text->at, text->count);
 }
 
 /* Limit on shown paths, which would otherwise be as long as the tree is deep. */
@@ -289,14 +289,14 @@ static void add_path_row(const struct modules_query *query, uint32_t path, const
 {
     const char *name = code_path_name(query->paths, path);
     uint32_t depth = query->depth[path];
-    struct modules_row *row = add_row(query, name, strlen(name));
+    struct modules_row *row = modules_add_row(query, name, strlen(name));
     row->depth = depth;
-    row->class_name = keep(query->modules, name, python_class_length(name));
+    row->class_name = modules_keep(query->modules, name, python_class_length(name));
     if (query->options->indent) {
         buffer_clear(text);
         buffer_pad(text, ' ', 2 * (size_t)((depth < DEEPEST_SHOWN ? depth : DEEPEST_SHOWN) - 1));
         buffer_puts(text, name);
-        row->shown = keep(query->modules, text->at, text->count);
+        row->shown = modules_keep(query->modules, text->at, text->count);
     }
     if (depth <= DEEPEST_SHOWN)
         row->path = path_text(query, path, text);
@@ -426,8 +426,8 @@ static void add_flat(const struct modules_query *query)
         if (is_empty(&self[g]) && is_empty(&total[g]))
             continue;
         const char *name = names_text(groups, g);
-        struct modules_row *row = add_row(query, name, names_length(groups, g));
-        row->class_name = keep(query->modules, name, python_class_length(name));
+        struct modules_row *row = modules_add_row(query, name, names_length(groups, g));
+        row->class_name = modules_keep(query->modules, name, python_class_length(name));
         set_sums(query, row, &self[g], &total[g]);
     }
     add_outside(query);
@@ -485,7 +485,7 @@ static const struct table_column *sort_column(const struct modules_options *opti
 }
 
 /* The rows of one file, or of all. */
-static void add_rows(struct modules_query *query, const struct table_column *column)
+static void modules_add_rows(struct modules_query *query, const struct table_column *column)
 {
     sum_selves(query);
     sum_tree(query);
@@ -497,7 +497,7 @@ static void add_rows(struct modules_query *query, const struct table_column *col
     query->modules->device_ns += query->device_ns;
 }
 
-static bool is_later(const void *context, const void *a, const void *b)
+static bool modules_is_later(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct modules_row *)a)->order > ((const struct modules_row *)b)->order;
@@ -508,13 +508,13 @@ static void add_all_rows(struct modules_query *query, const struct table_column 
     const struct selection *selection = query->selection;
     struct modules *modules = query->modules;
     if (!query->options->by_rank)
-        add_rows(query, column);
+        modules_add_rows(query, column);
     for (uint32_t f = 0; query->options->by_rank && f < query->trace->file_count; f++) {
         query->file = f;
         if (!selection->files || selection->files[f])
-            add_rows(query, column);
+            modules_add_rows(query, column);
     }
-    runs_sort(modules->rows.at, modules->rows.count, sizeof *modules->rows.at, is_later, NULL);
+    runs_sort(modules->rows.at, modules->rows.count, sizeof *modules->rows.at, modules_is_later, NULL);
 }
 
 static void modules_free(struct modules *modules)
@@ -545,7 +545,7 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
     query.first_child = mem_zalloc(count + 1, sizeof *query.first_child);
     query.next_sibling = mem_zalloc(count + 1, sizeof *query.next_sibling);
     query.depth = mem_zalloc(count + 1, sizeof *query.depth);
-    query.has_device = find_device(&query);
+    query.has_device = modules_find_device(&query);
     modules->has_device = query.has_device;
     modules->unlinked = (int64_t)query.paths->unlinked;
     modules->any = count > 1;
@@ -609,7 +609,7 @@ static struct table *modules_table(const struct modules *modules, const struct m
     return table;
 }
 
-static void add_notices(const struct modules *modules, enum modules_by by, struct result *result)
+static void modules_add_notices(const struct modules *modules, enum modules_by by, struct result *result)
 {
     if (!modules->any)
         result_add_notice(result, "no_modules", 0, NULL, TPA_NOWHERE,
@@ -632,7 +632,7 @@ bool modules_add_table(const struct trace *trace, const struct selection *select
     if (!modules)
         return false;
     result_add_table(result, modules_table(modules, options));
-    add_notices(modules, options->by, result);
+    modules_add_notices(modules, options->by, result);
     modules_free(modules);
     return true;
 }

@@ -32,7 +32,7 @@ static int compare_values(const void *left, const void *right)
 }
 
 /* The figures of VALUES, which are sorted here. */
-static struct nsys_figures figures_of(int64_t *values, size_t count)
+static struct nsys_figures nsys_reports_figures_of(int64_t *values, size_t count)
 {
     struct nsys_figures figures = { .count = count };
     if (count == 0)
@@ -54,41 +54,41 @@ static struct nsys_figures figures_of(int64_t *values, size_t count)
     return figures;
 }
 
-static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
+static int nsys_reports_compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t shorter = a_len < b_len ? a_len : b_len;
     int order = shorter ? memcmp(a, b, shorter) : 0;
     return order ? order : a_len < b_len ? -1 : a_len > b_len;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+static int nsys_reports_compare_numbers(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-static int compare_keys(const struct nsys_row *a, const struct nsys_row *b)
+static int nsys_reports_compare_keys(const struct nsys_row *a, const struct nsys_row *b)
 {
-    int order = compare_texts(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
-                              b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
-    order = order ? order : compare_numbers(a->pid, b->pid);
-    order = order ? order : compare_numbers(a->tid, b->tid);
-    order = order ? order : compare_numbers(a->device, b->device);
-    order = order ? order : compare_texts(a->second, a->second_len, b->second, b->second_len);
-    order = order ? order : compare_texts(a->name, a->name_len, b->name, b->name_len);
+    int order = nsys_reports_compare_texts(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
+                                           b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
+    order = order ? order : nsys_reports_compare_numbers(a->pid, b->pid);
+    order = order ? order : nsys_reports_compare_numbers(a->tid, b->tid);
+    order = order ? order : nsys_reports_compare_numbers(a->device, b->device);
+    order = order ? order : nsys_reports_compare_texts(a->second, a->second_len, b->second, b->second_len);
+    order = order ? order : nsys_reports_compare_texts(a->name, a->name_len, b->name, b->name_len);
     return order ? order : (int)a->start_end - (int)b->start_end;
 }
 
 static int compare_samples(const void *left, const void *right)
 {
     const struct sample *a = left, *b = right;
-    return compare_keys(&a->key, &b->key);
+    return nsys_reports_compare_keys(&a->key, &b->key);
 }
 
-static int compare_rows(const void *left, const void *right)
+static int nsys_reports_compare_rows(const void *left, const void *right)
 {
     const struct nsys_row *a = left, *b = right;
-    int order = compare_numbers(b->of.total, a->of.total);
-    return order ? order : compare_numbers(a->first, b->first);
+    int order = nsys_reports_compare_numbers(b->of.total, a->of.total);
+    return order ? order : nsys_reports_compare_numbers(a->first, b->first);
 }
 
 static int compare_averages(const void *left, const void *right)
@@ -96,7 +96,7 @@ static int compare_averages(const void *left, const void *right)
     const struct nsys_row *a = left, *b = right;
     if (a->of.mean != b->of.mean)
         return a->of.mean > b->of.mean ? -1 : 1;
-    return compare_numbers(a->first, b->first);
+    return nsys_reports_compare_numbers(a->first, b->first);
 }
 
 /* The values at OFFSET in COUNT samples, without negative ones if ONLY_POSITIVE. */
@@ -109,7 +109,7 @@ static struct nsys_figures figures_at(const struct sample *samples, size_t count
         if (!only_positive || value >= 0)
             room[taken++] = value;
     }
-    return figures_of(room, taken);
+    return nsys_reports_figures_of(room, taken);
 }
 
 static void add_up(struct nsys_row *row, const struct sample *samples, size_t count)
@@ -148,7 +148,8 @@ static void make_rows(struct samples *samples, bool by_average, struct nsys_rows
         *VEC_PUSH(rows) = row;
     }
     if (rows->count)
-        qsort(rows->at, rows->count, sizeof *rows->at, by_average ? compare_averages : compare_rows);
+        qsort(rows->at, rows->count, sizeof *rows->at,
+              by_average ? compare_averages : nsys_reports_compare_rows);
     free(room);
     VEC_FREE(samples);
 }
@@ -216,7 +217,7 @@ static bool is_call(const struct trace *trace, event_id e)
     return trace->kind[e] == EVENT_RUNTIME || trace->kind[e] == EVENT_DRIVER;
 }
 
-static bool is_range(const struct trace *trace, event_id e)
+static bool nsys_reports_is_range(const struct trace *trace, event_id e)
 {
     return (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP) &&
            !(trace->flags[e] & EVENT_POINT);
@@ -229,7 +230,8 @@ static bool has_category(const struct trace *trace, event_id e, const char *cate
 
 /* ---- one event, one sample ---- */
 
-static bool take(const struct trace *trace, enum nsys_report report, event_id e, struct sample *sample)
+static bool nsys_reports_collect(const struct trace *trace, enum nsys_report report, event_id e,
+                                 struct sample *sample)
 {
     struct nsys_row *row = &sample->key;
     *sample =
@@ -252,7 +254,7 @@ static bool take(const struct trace *trace, enum nsys_report report, event_id e,
     case NSYS_NVTX:
         set_name(row, whole_name(trace, e));
         row->start_end = trace->flags[e] & EVENT_ASYNC;
-        return is_range(trace, e);
+        return nsys_reports_is_range(trace, e);
     default: return false;
     }
 }
@@ -275,7 +277,7 @@ static int compare_linked(const void *left, const void *right)
     const struct linked *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
-    int order = compare_numbers(a->correlation, b->correlation);
+    int order = nsys_reports_compare_numbers(a->correlation, b->correlation);
     return order ? order : a->event < b->event ? -1 : a->event > b->event;
 }
 
@@ -325,7 +327,7 @@ static void release_joining(struct joining *joining)
     VEC_FREE(&joining->work);
 }
 
-static void take_kern_exec(const struct trace *trace, struct samples *samples)
+static void collect_kern_exec(const struct trace *trace, struct samples *samples)
 {
     struct joining joining = { 0 };
     event_id call, kernel;
@@ -374,7 +376,7 @@ static int compare_launches(const void *left, const void *right)
     const struct launch *a = left, *b = right;
     if (a->track != b->track)
         return a->track < b->track ? -1 : 1;
-    return compare_numbers(a->start_ns, b->start_ns);
+    return nsys_reports_compare_numbers(a->start_ns, b->start_ns);
 }
 
 /* By thread and start; of equal starts the longest first, then in order of the file. */
@@ -383,8 +385,8 @@ static int compare_projected(const void *left, const void *right)
     const struct projected *a = left, *b = right;
     if (a->track != b->track)
         return a->track < b->track ? -1 : 1;
-    int order = compare_numbers(a->start_ns, b->start_ns);
-    order = order ? order : compare_numbers(b->end_ns, a->end_ns);
+    int order = nsys_reports_compare_numbers(a->start_ns, b->start_ns);
+    order = order ? order : nsys_reports_compare_numbers(b->end_ns, a->end_ns);
     return order ? order : a->range < b->range ? -1 : a->range > b->range;
 }
 
@@ -437,7 +439,7 @@ static void nest(struct projected *ranges, size_t count)
     VEC_FREE(&open);
 }
 
-static void take_projected(const struct trace *trace, struct samples *samples)
+static void collect_projected(const struct trace *trace, struct samples *samples)
 {
     struct joining joining = { 0 };
     VEC_OF(struct launch) launches = { 0 };
@@ -467,7 +469,7 @@ static void take_projected(const struct trace *trace, struct samples *samples)
     if (launches.count)
         qsort(launches.at, launches.count, sizeof *launches.at, compare_launches);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!is_range(trace, e) || has_category(trace, e, "user_annotation_across_threads"))
+        if (!nsys_reports_is_range(trace, e) || has_category(trace, e, "user_annotation_across_threads"))
             continue;
         struct projected range = { .range = e,
                                    .track = trace->track[e],
@@ -504,12 +506,12 @@ void nsys_report_open(const struct trace *trace, enum nsys_report report, struct
     struct sample sample;
     *rows = (struct nsys_rows){ 0 };
     if (report == NSYS_KERN_EXEC)
-        take_kern_exec(trace, &samples);
+        collect_kern_exec(trace, &samples);
     else if (report == NSYS_PROJECTED)
-        take_projected(trace, &samples);
+        collect_projected(trace, &samples);
     else
         for (event_id e = 0; e < trace->event_count; e++)
-            if (take(trace, report, e, &sample))
+            if (nsys_reports_collect(trace, report, e, &sample))
                 *VEC_PUSH(&samples) = sample;
     make_rows(&samples, report == NSYS_KERN_EXEC, rows);
 }

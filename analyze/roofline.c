@@ -9,10 +9,10 @@
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/graph_links.h"
-#include "facts/step_list.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/graph_links.h"
+#include "derive/step_list.h"
 #include "trace/derived.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -210,7 +210,7 @@ static struct text shapes_text(struct roofline *roofline, name_id dims)
     struct buffer text = { 0 };
     if (dims == NAME_NONE)
         return (struct text){ NULL, 0 };
-    shapes_show(&text, roofline_text(roofline->trace, dims));
+    shapes_append(&text, roofline_text(roofline->trace, dims));
     return kept(roofline, &text);
 }
 
@@ -291,7 +291,7 @@ static void finish_row(struct roofline_row *row, const struct row_sums *sums)
         row->bound = as_text(sums->compute_ns > sums->memory_ns ? "compute" : "memory");
 }
 
-static bool took_less(const void *context, const void *a, const void *b)
+static bool roofline_took_less(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct roofline_row *)a)->time_ns < ((const struct roofline_row *)b)->time_ns;
@@ -306,7 +306,7 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
     return call->operations > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }
 
-static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
+static void roofline_find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
 {
     struct names *keys = names_open();
     VEC_OF(struct row_sums) sums = { 0 };
@@ -335,7 +335,7 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
     assert(roofline->rows.count == sums.count);
     for (size_t i = 0; i < sums.count; i++)
         finish_row(&roofline->rows.at[i], &sums.at[i]);
-    runs_sort(roofline->rows.at, roofline->rows.count, sizeof *roofline->rows.at, took_less, NULL);
+    runs_sort(roofline->rows.at, roofline->rows.count, sizeof *roofline->rows.at, roofline_took_less, NULL);
     VEC_FREE(&sums);
     names_free(keys);
 }
@@ -620,8 +620,8 @@ void roofline_slow_release(struct roofline_slow *slow)
 
 /* ---- all ---- */
 
-static struct roofline *analyze(const struct trace *trace, const struct selection *selection, unsigned by,
-                                const struct device_peaks *override)
+static struct roofline *roofline_own_analyze(const struct trace *trace, const struct selection *selection,
+                                             unsigned by, const struct device_peaks *override)
 {
     struct roofline *roofline = mem_zalloc(1, sizeof *roofline);
     roofline->own = roofline;
@@ -630,13 +630,13 @@ static struct roofline *analyze(const struct trace *trace, const struct selectio
     find_peaks(roofline, override);
     roofline_calls_find(&roofline->calls, selection);
     list_peaks(roofline, override);
-    find_rows(roofline, selection, by);
+    roofline_find_rows(roofline, selection, by);
     find_devices(roofline, selection);
     find_steps(roofline, selection);
     return roofline;
 }
 
-static void release(void *value)
+static void roofline_release(void *value)
 {
     struct roofline *roofline = value;
     roofline_calls_release(&roofline->calls);
@@ -652,10 +652,10 @@ static void release(void *value)
 }
 
 /* The result that the page, its chart, the summary and its replays share: computed once. */
-static void *derive_usual(const struct trace *trace)
+static void *roofline_derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *usual = analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
+    struct roofline *usual = roofline_own_analyze(trace, all, ROOFLINE_BY_DEFAULT, NULL);
     usual->own = NULL;
     usual->slow = roofline_find_slow(usual, ROOFLINE_SLOW);
     roofline_calls_forget(&usual->calls);
@@ -665,7 +665,7 @@ static void *derive_usual(const struct trace *trace)
 
 const struct roofline *roofline_of(const struct trace *trace)
 {
-    static const struct derivation usual = { derive_usual, release };
+    static const struct derivation usual = { roofline_derive_usual, roofline_release };
     return trace_derive(trace, &usual);
 }
 
@@ -674,19 +674,19 @@ const struct roofline *roofline_analyze(const struct trace *trace, const struct 
 {
     if (by == ROOFLINE_BY_DEFAULT && !override && selection_is_all(selection))
         return roofline_of(trace);
-    return analyze(trace, selection, by, override);
+    return roofline_own_analyze(trace, selection, by, override);
 }
 
 const struct roofline *roofline_open(const struct trace *trace, const struct selection *selection,
                                      unsigned by, const struct device_peaks *override)
 {
-    return analyze(trace, selection, by, override);
+    return roofline_own_analyze(trace, selection, by, override);
 }
 
 void roofline_free(const struct roofline *roofline)
 {
     if (roofline && roofline->own)
-        release(roofline->own);
+        roofline_release(roofline->own);
 }
 
 /* ---- the command ---- */
@@ -720,19 +720,19 @@ static void add_gain(const struct roofline *roofline, int64_t won_ns, struct buf
 {
     const struct roofline_row *best = best_row(roofline);
     buffer_puts(text, ": at the peak it would take ");
-    quantity_show_rounded_time(text, (double)won_ns);
+    quantity_append_rounded_time(text, (double)won_ns);
     buffer_puts(text, " less");
     if (!best || !best->name.at)
         return;
     buffer_printf(text, ", ");
-    quantity_show_rounded_time(text, (double)best->won_ns);
+    quantity_append_rounded_time(text, (double)best->won_ns);
     buffer_printf(text, " of it in %.*s", (int)best->name.len, best->name.at);
     if (best->shapes.at)
         buffer_printf(text, " %.*s", (int)best->shapes.len, best->shapes.at);
 }
 
 /* The first sentence of the output. */
-static void tell_answer(const struct roofline *roofline, struct result *result)
+static void notice_answer(const struct roofline *roofline, struct result *result)
 {
     int64_t rated_ns = 0, at_peak_ns = 0, won_ns = 0;
     for (size_t d = 0; d < roofline->devices.count; d++)
@@ -745,7 +745,7 @@ static void tell_answer(const struct roofline *roofline, struct result *result)
     buffer_printf(&text, "%.1f %% of the device time (",
                   roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns
                                         : 0);
-    quantity_show_rounded_time(&text, (double)roofline->time_ns);
+    quantity_append_rounded_time(&text, (double)roofline->time_ns);
     buffer_puts(&text, ") is in operators whose operations or bytes are known");
     if (rated_ns > 0) {
         buffer_printf(&text, "; %s at %.1f %% of what the device could",
@@ -761,7 +761,7 @@ static void tell_answer(const struct roofline *roofline, struct result *result)
     buffer_release(&text);
 }
 
-static void tell_oddities(const struct roofline *roofline, struct result *result)
+static void notice_oddities(const struct roofline *roofline, struct result *result)
 {
     int64_t above = 0;
     for (size_t i = 0; i < roofline->rows.count; i++)
@@ -787,7 +787,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
         roofline_analyze(query->trace, query->selection, query->by, own->peak ? &override : NULL);
     struct table *rows = TABLE_OF_ROWS("operators", "Operators against the peak", row_columns,
                                        roofline->rows.at, roofline->rows.count);
-    group_show(roofline->group, rows, offsetof(struct roofline_row, key));
+    group_fill_texts(roofline->group, rows, offsetof(struct roofline_row, key));
     if (query->for_people && roofline->peaks.count == 0) {
         TABLE_FLAG(rows, struct roofline_row, share, TABLE_OPTIONAL);
         TABLE_FLAG(rows, struct roofline_row, won_ns, TABLE_OPTIONAL);
@@ -795,7 +795,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     }
     TABLE_SORT(rows, struct roofline_row, time_ns);
     if (roofline->calls.on_device)
-        tell_answer(roofline, result);
+        notice_answer(roofline, result);
     result_add_table(result, rows);
     if (roofline->calls.on_device) {
         struct table *totals =
@@ -811,7 +811,7 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
                                                roofline->rest.at, roofline->rest.count));
         result_add_table(result, peaks);
     }
-    tell_oddities(roofline, result);
+    notice_oddities(roofline, result);
     roofline_free(roofline);
     return true;
 }

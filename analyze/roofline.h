@@ -6,9 +6,9 @@
  *         ... roofline->rows.at[i].share ...
  *     roofline_free(roofline);
  *
- * Operators whose costs are known (facts/op_cost.h) are modelled. Device work belongs to the innermost modelled
+ * Operators whose costs are known (derive/op_cost.h) are modelled. Device work belongs to the innermost modelled
  * operator around its launch; its time is the sum of its durations. At the peak a call takes the longer of operations /
- * peak rate and bytes / bandwidth (facts/device_peaks.h); the peak rate is that of matrix units for the type of the
+ * peak rate and bytes / bandwidth (derive/device_peaks.h); the peak rate is that of matrix units for the type of the
  * first matrix, float32 there only if a kernel says TF32, else that of vector units. docs/definitions.md has the
  * details.
  *

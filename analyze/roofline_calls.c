@@ -7,10 +7,10 @@
 #include "analyze/roofline_calls.h"
 
 #include "base/search.h"
-#include "facts/communication.h"
-#include "facts/copy_names.h"
-#include "facts/op_attended.h"
-#include "facts/features.h"
+#include "derive/communication.h"
+#include "derive/copy_names.h"
+#include "derive/op_attended.h"
+#include "derive/features.h"
 #include "trace/arg_scan.h"
 #include "trace/calltree.h"
 #include <math.h>

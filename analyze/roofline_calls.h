@@ -10,13 +10,13 @@
 #define TPA_ANALYZE_ROOFLINE_CALLS_H
 
 #include "analyze/selection.h"
-#include "facts/device_peaks.h"
-#include "facts/gpu_events.h"
-#include "facts/graph_links.h"
-#include "facts/op_cost.h"
+#include "derive/device_peaks.h"
+#include "derive/gpu_events.h"
+#include "derive/graph_links.h"
+#include "derive/op_cost.h"
 #include "trace/trace.h"
 
-/* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (facts/graph_links.h), each replay
+/* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (derive/graph_links.h), each replay
  * repeats the captured calls. */
 /* There is one for each call of most operators, so its fields are ordered for minimum size. */
 struct roofline_call {

@@ -1,16 +1,16 @@
 /* selection.c - a query is converted to one array per kind of thing that can be selected; see selection.h. */
 #include "analyze/selection.h"
 
-#include "facts/recordings.h"
+#include "derive/recordings.h"
 
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "base/regex.h"
 #include "base/suggest.h"
 #include "trace/span.h"
-#include "facts/attribution.h"
-#include "facts/features.h"
-#include "facts/step_list.h"
+#include "derive/attribution.h"
+#include "derive/features.h"
+#include "derive/step_list.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ struct numbers {
     VEC_OF(int64_t);
 };
 
-static int compare_numbers(const void *a, const void *b)
+static int selection_compare_numbers(const void *a, const void *b)
 {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
@@ -85,9 +85,9 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
 {
     enum { MOST = 20 };
     struct buffer requested = { 0 }, known = { 0 };
-    quantity_show_ranges(&requested, wanted);
+    quantity_append_ranges(&requested, wanted);
     if (numbers->count > 0)
-        qsort(numbers->at, numbers->count, sizeof *numbers->at, compare_numbers);
+        qsort(numbers->at, numbers->count, sizeof *numbers->at, selection_compare_numbers);
     size_t shown = 0;
     for (size_t i = 0; i < numbers->count && shown <= MOST; i++) {
         if (i > 0 && numbers->at[i] == numbers->at[i - 1])
@@ -159,7 +159,7 @@ static bool sieve_tracks(struct selection *selection, const char *what, const st
 /* --- times --------------------------------------------------------------------------------------------------- */
 
 /* Is E a named range on the host: an annotation, or (old PyTorch does not distinguish them) an operator? */
-static bool is_range(const struct trace *trace, event_id e)
+static bool selection_is_range(const struct trace *trace, event_id e)
 {
     return (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP) &&
            !(trace->flags[e] & EVENT_POINT);
@@ -239,7 +239,7 @@ static bool add_ranges(const struct trace *trace, const char *name, struct inter
     bool any = false;
     name_id id = names_find(trace->names, name, strlen(name));
     for (event_id e = 0; id != NAME_NONE && e < trace->event_count; e++) {
-        if (trace->name[e] != id || !is_range(trace, e))
+        if (trace->name[e] != id || !selection_is_range(trace, e))
             continue;
         any = true;
         intervals_add(&windows[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),

@@ -13,11 +13,11 @@
  * Definitions:
  * - An event is in a step or time range if it was launched in it: work on a device by the start of its call, work
  *   without a recorded call and all other events by their own start. The end of a range is excluded.
- * - Steps are those of facts/step_list.h. Each file has its own, as ranks run steps at different times.
+ * - Steps are those of derive/step_list.h. Each file has its own, as ranks run steps at different times.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams select events on devices only; events of the host always belong.
  * - The rank of a file without a recorded one is the position of its process among those of the files
- *   (facts/recordings.h).
+ *   (derive/recordings.h).
  */
 #ifndef TPA_ANALYZE_SELECTION_H
 #define TPA_ANALYZE_SELECTION_H

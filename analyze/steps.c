@@ -12,12 +12,12 @@
 #include "base/search.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "facts/collective_names.h"
-#include "facts/device_steps.h"
-#include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/gpu_names.h"
-#include "facts/step_list.h"
+#include "derive/collective_names.h"
+#include "derive/device_steps.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/gpu_names.h"
+#include "derive/step_list.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
@@ -148,7 +148,7 @@ struct steps_query {
     uint8_t *parts_by_name; /* by name: 1 + enum step_part; 0: not determined yet */
 };
 
-static bool add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
+static bool steps_add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
 {
     const struct trace *trace = query->trace;
     const struct selection *selection = query->selection;
@@ -180,7 +180,7 @@ static bool add_devices(const struct steps_query *query, const struct gpu_device
         if (first == count)
             return any;
         size_t at = devices[first].first + done[first]++;
-        any |= add_work(query, at, sets);
+        any |= steps_add_work(query, at, sets);
         if (done[first] < devices[first].count)
             next_ns[first] = trace_start_ns(query->trace, gpu->event[at + 1]);
     }
@@ -195,7 +195,7 @@ static bool find_work(const struct steps_query *query, const struct lane *lane,
     if (lane->stream) {
         const uint32_t *position = &query->streams->position[lane->stream->first];
         for (size_t i = 0; i < lane->stream->count; i++)
-            any |= add_work(query, position[i], sets);
+            any |= steps_add_work(query, position[i], sets);
         return any;
     }
     if (lane->device)
@@ -316,7 +316,7 @@ static int compare_moments(const void *left, const void *right)
 }
 
 /* Add the length of each part of the host before a moment to SUMS, or subtract it if SIGN is -1. Moments ascend. */
-static void add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
+static void steps_add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
 {
     for (size_t p = STEP_COMMUNICATION; times->host && p < STEP_OTHER; p++)
         sums[p] += sign * host_before(&times->host->part[p], &times->host_at[p], moment_ns);
@@ -327,7 +327,7 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
 {
     struct part_times *times = context;
     int64_t host_ns[STEP_OTHER] = { 0 }; /* up to its start */
-    add_host(times, start_ns, 1, host_ns);
+    steps_add_host(times, start_ns, 1, host_ns);
     for (; times->known < times->count && times->moment_ns[times->known] < end_ns; times->known++) {
         int64_t *before_ns = times->before_ns[times->known], moment_ns = times->moment_ns[times->known];
         memcpy(before_ns, times->so_far_ns, sizeof times->so_far_ns);
@@ -336,12 +336,12 @@ static void add_part_time(void *context, size_t part, int64_t start_ns, int64_t 
         before_ns[part] += moment_ns - start_ns;
         for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
             before_ns[p] += host_ns[p];
-        add_host(times, moment_ns, -1, before_ns);
+        steps_add_host(times, moment_ns, -1, before_ns);
     }
     times->so_far_ns[part] += end_ns - start_ns;
     for (size_t p = STEP_COMMUNICATION; p < STEP_OTHER; p++)
         times->so_far_ns[p] += host_ns[p];
-    add_host(times, end_ns, -1, times->so_far_ns);
+    steps_add_host(times, end_ns, -1, times->so_far_ns);
 }
 
 /* The prefix lengths for the COUNT steps at FIRST, of the work in SETS, which need not be merged, and HOST, or NULL
@@ -364,7 +364,7 @@ static struct part_times part_times_open(const struct device_step *first, size_t
         memcpy(times.before_ns[times.known++], times.so_far_ns, sizeof times.so_far_ns);
     memset(times.host_at, 0, sizeof times.host_at);
     for (size_t i = 0; i < times.count; i++)
-        add_host(&times, times.moment_ns[i], 1, times.before_ns[i]);
+        steps_add_host(&times, times.moment_ns[i], 1, times.before_ns[i]);
     return times;
 }
 
@@ -381,9 +381,9 @@ static const int64_t *before(const struct part_times *times, int64_t moment_ns)
 
 /* ---- rows ---- */
 
-static struct step_row row_of(const struct trace *trace, const struct lane *lane,
-                              const struct device_step *step, const struct part_times *times,
-                              int64_t origin_ns)
+static struct step_row steps_row_of(const struct trace *trace, const struct lane *lane,
+                                    const struct device_step *step, const struct part_times *times,
+                                    int64_t origin_ns)
 {
     struct step_row row = {
         .file = step->file,
@@ -419,15 +419,15 @@ static bool is_requested(const struct selection *selection, const struct device_
 }
 
 /* Add rows of LANE for all steps of its file; SETS are the intervals of its work; HOST: see part_times_open. */
-static void add_rows(const struct steps_query *query, const struct lane *lane,
-                     struct intervals sets[STEP_PARTS], const struct host_parts *host, step_rows *rows)
+static void steps_add_rows(const struct steps_query *query, const struct lane *lane,
+                           struct intervals sets[STEP_PARTS], const struct host_parts *host, step_rows *rows)
 {
     int64_t origin_ns = trace_file_span(query->trace, lane->file).start_ns;
     size_t first, end = device_steps_of_file(query->steps, lane->file, &first);
     struct part_times times = part_times_open(query->steps->at + first, end - first, sets, host);
     for (size_t i = first; i < end; i++)
         if (is_requested(query->selection, &query->steps->at[i]))
-            *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
+            *VEC_PUSH(rows) = steps_row_of(query->trace, lane, &query->steps->at[i], &times, origin_ns);
     part_times_release(&times);
 }
 
@@ -443,7 +443,7 @@ static void add_steps(const struct steps_query *query, step_rows *rows)
         struct intervals sets[STEP_PARTS] = { 0 };
         find_work(query, &whole, sets);
         find_host_parts(query, file, sets);
-        add_rows(query, &whole, sets, NULL, rows);
+        steps_add_rows(query, &whole, sets, NULL, rows);
         release_parts(sets);
     }
 }
@@ -454,7 +454,7 @@ static void add_lane(const struct steps_query *query, const struct lane *lane, c
 {
     struct intervals sets[STEP_PARTS] = { 0 };
     if (find_work(query, lane, sets))
-        add_rows(query, lane, sets, host, rows);
+        steps_add_rows(query, lane, sets, host, rows);
     release_parts(sets);
 }
 
@@ -482,31 +482,31 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
 
 /* ---- totals ---- */
 
-static int compare_numbers(int64_t a, int64_t b)
+static int steps_compare_numbers(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-static int compare_texts(const struct text *a, const struct text *b)
+static int steps_compare_texts(const struct text *a, const struct text *b)
 {
     int order = memcmp(a->at, b->at, a->len < b->len ? a->len : b->len);
     return order ? order : a->len < b->len ? -1 : a->len > b->len;
 }
 
 /* Compare by the words in BY: 0 if the two belong together. */
-static int compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
+static int steps_compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
 {
-    int order = by & STEPS_BY_NAME ? compare_texts(&a->name, &b->name) : 0;
+    int order = by & STEPS_BY_NAME ? steps_compare_texts(&a->name, &b->name) : 0;
     if (!order && by & (BY(RANK) | BY(DEVICE) | BY(STREAM)))
-        order = compare_numbers(a->rank, b->rank);
+        order = steps_compare_numbers(a->rank, b->rank);
     if (!order && by & (BY(DEVICE) | BY(STREAM)))
-        order = compare_numbers(a->device, b->device);
-    return !order && by & BY(STREAM) ? compare_numbers(a->stream, b->stream) : order;
+        order = steps_compare_numbers(a->device, b->device);
+    return !order && by & BY(STREAM) ? steps_compare_numbers(a->stream, b->stream) : order;
 }
 
-static bool belongs_behind(const void *by, const void *left, const void *right)
+static bool steps_belongs_behind(const void *by, const void *left, const void *right)
 {
-    return compare_rows(left, right, *(const unsigned *)by) > 0;
+    return steps_compare_rows(left, right, *(const unsigned *)by) > 0;
 }
 
 /* Add MORE to ROW; saturating, as durations may be invalid. */
@@ -522,12 +522,12 @@ static void add_to_row(struct step_row *row, const struct step_row *more)
 }
 
 /* Add up the rows that belong together; a rank may have several files, with others between them. */
-static void sum_up(step_rows *rows, unsigned by)
+static void steps_sum_up(step_rows *rows, unsigned by)
 {
     size_t kept = 0;
-    runs_sort(rows->at, rows->count, sizeof *rows->at, belongs_behind, &by);
+    runs_sort(rows->at, rows->count, sizeof *rows->at, steps_belongs_behind, &by);
     for (size_t i = 0; i < rows->count; i++)
-        if (kept && compare_rows(&rows->at[kept - 1], &rows->at[i], by) == 0)
+        if (kept && steps_compare_rows(&rows->at[kept - 1], &rows->at[i], by) == 0)
             add_to_row(&rows->at[kept - 1], &rows->at[i]);
         else
             rows->at[kept++] = rows->at[i];
@@ -540,8 +540,8 @@ static void sum_up(step_rows *rows, unsigned by)
 
 /* Figures over the values at OFFSET of the complete steps of ROWS, of which SLOWEST is one. VALUES has room for
  * them. */
-static struct step_figures figures_of(const struct step_row *rows, size_t count, size_t offset,
-                                      const struct step_row *slowest, double all_ns, int64_t *values)
+static struct step_figures steps_figures_of(const struct step_row *rows, size_t count, size_t offset,
+                                            const struct step_row *slowest, double all_ns, int64_t *values)
 {
     size_t complete = 0;
     for (size_t i = 0; i < count; i++)
@@ -578,10 +578,11 @@ static void summarize(struct steps *steps, int64_t rank, const struct step_row *
         return;
     int64_t most_ns = 0, *values = mem_zalloc(count + 1, sizeof *values);
     summary.slowest = slowest->name;
-    summary.step = figures_of(rows, count, offsetof(struct step_row, duration_ns), slowest, all_ns, values);
+    summary.step =
+        steps_figures_of(rows, count, offsetof(struct step_row, duration_ns), slowest, all_ns, values);
     for (size_t p = 0; p < STEP_PARTS; p++) {
         size_t offset = offsetof(struct step_row, part_ns) + p * sizeof(int64_t);
-        summary.part[p] = figures_of(rows, count, offset, slowest, all_ns, values);
+        summary.part[p] = steps_figures_of(rows, count, offset, slowest, all_ns, values);
         if (p >= steps->first_part && summary.complete > 1 && summary.part[p].difference_ns > most_ns) {
             most_ns = summary.part[p].difference_ns;
             summary.because = (enum step_part)p;
@@ -596,7 +597,7 @@ static void summarize_ranks(struct steps *steps)
 {
     unsigned by = BY(RANK);
     struct step_row *at = steps->each.at;
-    runs_sort(at, steps->each.count, sizeof *at, belongs_behind, &by);
+    runs_sort(at, steps->each.count, sizeof *at, steps_belongs_behind, &by);
     for (size_t first = 0, end; first < steps->each.count; first = end) {
         for (end = first + 1; end < steps->each.count && at[end].rank == at[first].rank;)
             end++;
@@ -625,7 +626,7 @@ static enum step_part first_part_of(const struct trace *trace, const struct gpu_
     return has_calls(trace) ? STEP_RUNTIME : STEP_DATA_LOADING;
 }
 
-static void find_rows(struct steps *steps, struct steps_query *query)
+static void steps_find_rows(struct steps *steps, struct steps_query *query)
 {
     step_rows rows = { 0 };
     if (steps->by & (BY(DEVICE) | BY(STREAM))) {
@@ -640,12 +641,12 @@ static void find_rows(struct steps *steps, struct steps_query *query)
             *VEC_PUSH(&rows) = steps->each.at[i];
     }
     if (!(steps->by & BY(STEP)))
-        sum_up(&rows, steps->by);
+        steps_sum_up(&rows, steps->by);
     steps->at = rows.at;
     steps->count = rows.count;
 }
 
-static void release(void *value)
+static void steps_release(void *value)
 {
     struct steps *steps = value;
     free(steps->at);
@@ -654,15 +655,15 @@ static void release(void *value)
     free(steps);
 }
 
-static struct steps *analyze(const struct trace *trace, const struct selection *selection,
-                             const struct steps_options *options, struct tpa_error *err)
+static struct steps *steps_own_analyze(const struct trace *trace, const struct selection *selection,
+                                       const struct steps_options *options, struct tpa_error *err)
 {
     struct steps *steps = mem_zalloc(1, sizeof *steps);
     uint8_t *parts_by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *parts_by_name);
     struct step_list *ranges = find_ranges(trace, options, steps, parts_by_name, err);
     if (!ranges) {
         free(parts_by_name);
-        release(steps);
+        steps_release(steps);
         return NULL;
     }
     const struct gpu_events *gpu = gpu_events_of(trace);
@@ -681,7 +682,7 @@ static struct steps *analyze(const struct trace *trace, const struct selection *
         summarize_ranks(steps);
     else
         summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
-    find_rows(steps, &query);
+    steps_find_rows(steps, &query);
     free(parts_by_name);
     device_steps_free(other);
     step_list_free(ranges);
@@ -689,11 +690,11 @@ static struct steps *analyze(const struct trace *trace, const struct selection *
 }
 
 /* What a report asks for its first screen, a section and a chart: computed once. */
-static void *derive_usual(const struct trace *trace)
+static void *steps_derive_usual(const struct trace *trace)
 {
     struct tpa_error none = { 0 }; /* without a name nothing fails */
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &none);
-    struct steps *usual = analyze(trace, all, &(struct steps_options){ 0 }, &none);
+    struct steps *usual = steps_own_analyze(trace, all, &(struct steps_options){ 0 }, &none);
     usual->own = NULL;
     selection_free(all);
     return usual;
@@ -702,17 +703,17 @@ static void *derive_usual(const struct trace *trace)
 const struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
                                   const struct steps_options *options, struct tpa_error *err)
 {
-    static const struct derivation usual = { derive_usual, release };
+    static const struct derivation usual = { steps_derive_usual, steps_release };
     if ((options->by == 0 || options->by == BY(STEP)) && !options->name && !options->by_rank &&
         selection_is_all(selection))
         return trace_derive(trace, &usual);
-    return analyze(trace, selection, options, err);
+    return steps_own_analyze(trace, selection, options, err);
 }
 
 void steps_free(const struct steps *steps)
 {
     if (steps && steps->own)
-        release(steps->own);
+        steps_release(steps->own);
 }
 
 /* ---- tables ---- */
@@ -782,7 +783,7 @@ const char *step_part_key(enum step_part part)
 }
 
 /* Select the columns that apply to rows of BY. */
-static void show_columns(const struct steps *steps, struct table *table)
+static void steps_add_columns(const struct steps *steps, struct table *table)
 {
     unsigned by = steps->by;
     if (steps->several_ranks || by & BY(RANK))
@@ -817,7 +818,7 @@ static struct table *steps_table(const struct steps *steps)
         for (size_t p = 0; p < STEP_PARTS; p++)
             sum_add(&parts_ns, steps->at[i].part_ns[p]);
     }
-    show_columns(steps, table);
+    steps_add_columns(steps, table);
     table_drop_hidden(table);
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "steps_total", "Sum of the steps", TABLE_NS, table_int(steps_ns));
@@ -867,7 +868,7 @@ void steps_add_result(const struct steps *steps, struct result *result)
     if (steps->no_devices)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded, so there are no rows of devices");
-    many_rows_tell(result, steps->left_out);
+    many_rows_notice(result, steps->left_out);
     if (steps->incomplete)
         result_add_notice(
             result, "incomplete_steps", steps->incomplete, NULL, TPA_NOWHERE,

@@ -8,12 +8,12 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/advice.h"
-#include "facts/attribution.h"
-#include "facts/callers.h"
-#include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/launch_calls.h"
+#include "derive/advice.h"
+#include "derive/attribution.h"
+#include "derive/callers.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/launch_calls.h"
 #include "trace/intervals.h"
 #include "trace/derived.h"
 #include <math.h>
@@ -68,7 +68,7 @@ struct transfers_query {
     struct transfers *transfers;
 };
 
-static struct text name_text(const struct trace *trace, name_id id)
+static struct text transfers_name_text(const struct trace *trace, name_id id)
 {
     return (struct text){ names_text(trace->names, id), names_length(trace->names, id) };
 }
@@ -176,8 +176,8 @@ static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
 }
 
 /* Add a row for COUNT PARTS, sorted by device; KERNELS by device: those beside the copies. */
-static struct transfer_row make_row(struct transfers_query *query, const struct part *parts, size_t count,
-                                    const struct intervals *kernels)
+static struct transfer_row transfers_make_row(struct transfers_query *query, const struct part *parts,
+                                              size_t count, const struct intervals *kernels)
 {
     struct transfer_row row = { .key = group_key(query->transfers->group, parts->group),
                                 .kind = parts->kind,
@@ -235,14 +235,14 @@ static struct intervals *find_kernels_beside(const struct gpu_events *gpu, const
     return found;
 }
 
-static bool has_less_time(const void *context, const void *a, const void *b)
+static bool transfers_has_less_time(const void *context, const void *a, const void *b)
 {
     (void)context;
     return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
 }
 
 /* Add rows for the selected copies and the waits for them. */
-static void add_copies(struct transfers_query *query)
+static void transfers_add_copies(struct transfers_query *query)
 {
     const struct trace *trace = query->trace;
     const struct gpu_events *gpu = query->gpu;
@@ -267,9 +267,10 @@ static void add_copies(struct transfers_query *query)
         for (end = first + 1;
              end < parts.count && compare_rows_of_parts(&parts.at[first], &parts.at[end]) == 0;)
             end++;
-        *VEC_PUSH(&transfers->rows) = make_row(query, &parts.at[first], end - first, kernels);
+        *VEC_PUSH(&transfers->rows) = transfers_make_row(query, &parts.at[first], end - first, kernels);
     }
-    runs_sort(transfers->rows.at, transfers->rows.count, sizeof *transfers->rows.at, has_less_time, NULL);
+    runs_sort(transfers->rows.at, transfers->rows.count, sizeof *transfers->rows.at, transfers_has_less_time,
+              NULL);
     for (size_t d = 0; d < gpu->device_count; d++)
         intervals_release(&kernels[d]);
     free(kernels);
@@ -404,9 +405,9 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
 {
     const struct trace *trace = query->trace;
     struct stall_row row = { .rank = stalls->rank,
-                             .op = name_text(trace, stalls->owner),
+                             .op = transfers_name_text(trace, stalls->owner),
                              .line = { stalls->line, stalls->line_len },
-                             .call = name_text(trace, trace->name[stalls->wait.call]),
+                             .call = transfers_name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
                              .copy = stalls->copy,
                              .cause = as_text(causes[stalls->wait.kind].cause),
@@ -471,7 +472,8 @@ static struct callers *open_callers(const struct transfers_query *query)
     return callers;
 }
 
-static struct transfers *analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+static struct transfers *transfers_own_analyze(const struct trace *trace, const struct selection *selection,
+                                               unsigned by)
 {
     size_t name_count = names_count(trace->names);
     struct transfers *transfers = mem_zalloc(1, sizeof *transfers);
@@ -489,7 +491,7 @@ static struct transfers *analyze(const struct trace *trace, const struct selecti
     query.callers = open_callers(&query);
     transfers->group = group_open(trace, by & ~BY_KIND);
     transfers->launch_ns = launch_calls_median_ns(launch_calls_of(trace), trace);
-    add_copies(&query);
+    transfers_add_copies(&query);
     add_stalls(&query);
     callers_free(query.callers);
     free(query.kinds);
@@ -497,7 +499,7 @@ static struct transfers *analyze(const struct trace *trace, const struct selecti
     return transfers;
 }
 
-static void release(void *value)
+static void transfers_release(void *value)
 {
     struct transfers *transfers = value;
     VEC_FREE(&transfers->rows);
@@ -508,10 +510,10 @@ static void release(void *value)
 }
 
 /* The result that a table and its chart share: computed once. */
-static void *derive_usual(const struct trace *trace)
+static void *transfers_derive_usual(const struct trace *trace)
 {
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct transfers *usual = analyze(trace, all, TRANSFERS_BY_DEFAULT);
+    struct transfers *usual = transfers_own_analyze(trace, all, TRANSFERS_BY_DEFAULT);
     usual->own = NULL;
     selection_free(all);
     return usual;
@@ -520,16 +522,16 @@ static void *derive_usual(const struct trace *trace)
 const struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                           unsigned by)
 {
-    static const struct derivation usual = { derive_usual, release };
+    static const struct derivation usual = { transfers_derive_usual, transfers_release };
     if (by == TRANSFERS_BY_DEFAULT && selection_is_all(selection))
         return trace_derive(trace, &usual);
-    return analyze(trace, selection, by);
+    return transfers_own_analyze(trace, selection, by);
 }
 
 void transfers_free(const struct transfers *transfers)
 {
     if (transfers && transfers->own)
-        release(transfers->own);
+        transfers_release(transfers->own);
 }
 
 /* ---- the command ---- */
@@ -539,7 +541,7 @@ static struct table *transfers_table(const struct transfers *transfers)
     struct table *table = TABLE_OF_ROWS("transfers", "Copies by direction and host memory", transfer_columns,
                                         transfers->rows.at, transfers->rows.count);
     table->none = "Nothing was copied here.";
-    group_show(transfers->group, table, offsetof(struct transfer_row, key));
+    group_fill_texts(transfers->group, table, offsetof(struct transfer_row, key));
     table->sort_column = table_column_at(table, offsetof(struct transfer_row, time_ns));
     table_drop_hidden(table);
     return table;

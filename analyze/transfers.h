@@ -10,8 +10,8 @@
 #define TPA_ANALYZE_TRANSFERS_H
 
 #include "analyze/analysis.h"
-#include "facts/copy_names.h"
-#include "facts/host_waits.h"
+#include "derive/copy_names.h"
+#include "derive/host_waits.h"
 
 extern const struct trace_wants transfers_wants;
 

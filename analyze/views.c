@@ -1,8 +1,8 @@
 /* views.c - see views.h. */
 #include "analyze/views.h"
 
-#include "facts/device_steps.h"
-#include "facts/gpu_events.h"
+#include "derive/device_steps.h"
+#include "derive/gpu_events.h"
 #include "base/demangle.h"
 #include "trace/calltree.h"
 #include "trace/span.h"
@@ -158,8 +158,8 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
 }
 
 /* GPU work is placed below the call that launched it, or else below its operator. */
-static void add_work(struct flame *flame, const struct calltree *tree, const frame_id *frame_of,
-                     const struct window *window, struct buffer *text)
+static void views_add_work(struct flame *flame, const struct calltree *tree, const frame_id *frame_of,
+                           const struct window *window, struct buffer *text)
 {
     const struct trace *trace = tree->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
@@ -188,7 +188,7 @@ static void add_view(struct views *views, const struct trace *trace, const char 
     struct calltree *tree = calltree_open(trace, takes, &taking);
     calltree_nest(tree);
     frame_id *frame_of = add_calls(flame, tree, window, &text);
-    add_work(flame, tree, frame_of, window, &text);
+    views_add_work(flame, tree, frame_of, window, &text);
     flame_finish(flame, VIEW_LEAST_SHARE);
     free(frame_of);
     calltree_free(tree);

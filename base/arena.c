@@ -85,7 +85,7 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     return text;
 }
 
-void arena_take_over(struct arena *arena, struct arena *from)
+void arena_adopt(struct arena *arena, struct arena *from)
 {
     if (!arena->blocks) {
         *arena = *from;

@@ -30,7 +30,7 @@ char *arena_strndup(struct arena *arena, const char *s, size_t len);
 char *arena_printf(struct arena *arena, const char *fmt, ...) TPA_PRINTF(2, 3);
 
 /* Move all allocations of FROM to ARENA: they live as long as ARENA, and FROM is empty. */
-void arena_take_over(struct arena *arena, struct arena *from);
+void arena_adopt(struct arena *arena, struct arena *from);
 
 /* Discard all allocations but keep some memory for the next ones. */
 void arena_clear(struct arena *arena);

@@ -94,7 +94,7 @@ struct demangling {
     jmp_buf too_long;
 };
 
-static void take_piece(const char *piece, size_t len, void *context)
+static void collect_piece(const char *piece, size_t len, void *context)
 {
     struct demangling *demangling = context;
     if (demangling->text.count + len > LONGEST_TEXT)
@@ -111,7 +111,7 @@ static bool add_by_pieces(struct buffer *out, const char *name)
     buffer_clear(&demangling.text);
     bool ok = false;
     if (setjmp(demangling.too_long) == 0 &&
-        cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, take_piece,
+        cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, collect_piece,
                                    &demangling)) {
         buffer_add(out, demangling.text.at, demangling.text.count);
         ok = true;

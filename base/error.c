@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void begin(struct tpa_error *err, int64_t offset, const char *fmt, va_list args)
+static void error_begin(struct tpa_error *err, int64_t offset, const char *fmt, va_list args)
 {
     err->failed = true;
     err->code = 0;
@@ -24,7 +24,7 @@ bool tpa_fail(struct tpa_error *err, int64_t offset, const char *fmt, ...)
         return false;
     va_list args;
     va_start(args, fmt);
-    begin(err, offset, fmt, args);
+    error_begin(err, offset, fmt, args);
     va_end(args);
     return false;
 }
@@ -36,7 +36,7 @@ bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...)
         return false;
     va_list args;
     va_start(args, fmt);
-    begin(err, TPA_NOWHERE, fmt, args);
+    error_begin(err, TPA_NOWHERE, fmt, args);
     va_end(args);
     size_t used = strlen(err->message);
     snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(code));

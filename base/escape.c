@@ -21,7 +21,7 @@ static void add_hex(struct buffer *out, const char *prefix, uint32_t value, int 
 }
 
 /* Show a character that is hidden, or unknown to the terminal. */
-static void show_hidden(struct buffer *out, uint32_t character)
+static void append_hidden(struct buffer *out, uint32_t character)
 {
     switch (character) {
     case '\n': buffer_puts(out, "\\n"); break;
@@ -43,7 +43,7 @@ static void add_percent(struct buffer *out, char c)
     buffer_printf(out, "%%%02X", (unsigned char)c);
 }
 
-static void show_bytes(struct buffer *out, const char *s, size_t len)
+static void append_bytes(struct buffer *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         add_hex(out, "\\x", (unsigned char)s[i], 2);
@@ -79,9 +79,9 @@ size_t escape_terminal(struct buffer *out, const char *s, size_t len)
             width += (size_t)columns;
         } else {
             if (character == UTF8_INVALID)
-                show_bytes(out, s + i, size);
+                append_bytes(out, s + i, size);
             else
-                show_hidden(out, character);
+                append_hidden(out, character);
             width += out->count - before;
         }
         i += size;
@@ -103,9 +103,9 @@ static void escape_visible(struct buffer *out, const char *s, size_t len, const 
         uint32_t character;
         size_t size = utf8_decode(s + i, len - i, &character);
         if (character == UTF8_INVALID)
-            show_bytes(out, s + i, size);
+            append_bytes(out, s + i, size);
         else if (unicode_is_hidden(character))
-            show_hidden(out, character);
+            append_hidden(out, character);
         else if (size == 1 && add_special)
             add_special(out, s, i, len);
         else
@@ -180,7 +180,7 @@ void escape_xml(struct buffer *out, const char *s, size_t len)
         escape_html(out, s + i, run);
         i += run;
         if (i < len) {
-            show_hidden(out, (unsigned char)s[i + 2] == 0xbe ? 0xfffe : 0xffff);
+            append_hidden(out, (unsigned char)s[i + 2] == 0xbe ? 0xfffe : 0xffff);
             i += 3;
         }
     }

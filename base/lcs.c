@@ -35,7 +35,7 @@ static bool comes_down(const struct search *search, int64_t d, int64_t k)
 }
 
 /* Compute and keep the row of reaches for D edits. Is the end reached? */
-static bool take_step(struct search *search, int64_t d)
+static bool collect_step(struct search *search, int64_t d)
 {
     int64_t *reach = search->reach + search->offset;
     search->rows[d] = mem_alloc(mem_times((size_t)d + 1, sizeof **search->rows));
@@ -91,7 +91,7 @@ bool lcs_find(const uint32_t *a, size_t n, const uint32_t *b, size_t m, size_t m
     search.reach = mem_zalloc(2 * most + 3, sizeof *search.reach);
     search.rows = mem_zalloc(most + 1, sizeof *search.rows);
     size_t edits = 0;
-    while (edits <= most && !take_step(&search, (int64_t)edits))
+    while (edits <= most && !collect_step(&search, (int64_t)edits))
         edits++;
     if (edits <= most) {
         follow_back(&search, (int64_t)edits, pairs);

@@ -19,7 +19,7 @@ enum { LONGEST_PATH = 4096 };
 /* A limit that no machine reaches: version 1's value for "no limit". */
 #define NO_LIMIT (UINT64_C(1) << 60)
 
-static void take_least(struct memory_room *room, uint64_t limit, uint64_t held, const char *of)
+static void collect_least(struct memory_room *room, uint64_t limit, uint64_t held, const char *of)
 {
     uint64_t bytes = limit > held ? limit - held : 0;
     if (limit >= NO_LIMIT || (room->of && bytes >= room->bytes))
@@ -69,8 +69,8 @@ struct group_files {
     const char *cache[2];      /* keys of memory.stat: pages of files */
 };
 
-static void take_group(struct memory_room *room, const char *root, const struct group_files *files,
-                       const char *group)
+static void collect_group(struct memory_room *room, const char *root, const struct group_files *files,
+                          const char *group)
 {
     uint64_t limit, usage, cache;
     if (!read_in_group(root, group, files->limit, "", &limit) ||
@@ -79,19 +79,19 @@ static void take_group(struct memory_room *room, const char *root, const struct 
     for (int i = 0; i < 2; i++)
         if (read_in_group(root, group, "memory.stat", files->cache[i], &cache))
             usage -= cache < usage ? cache : usage;
-    take_least(room, limit, usage, "its control group");
+    collect_least(room, limit, usage, "its control group");
 }
 
 /* The room of the group PATH of the tree of FILES and of its parents. */
-static void take_groups(struct memory_room *room, const char *root, const struct group_files *files,
-                        const char *path)
+static void collect_groups(struct memory_room *room, const char *root, const struct group_files *files,
+                           const char *path)
 {
     char group[LONGEST_PATH];
     size_t mount = strlen(files->mount);
     if (snprintf(group, sizeof group, "%s%s", files->mount, path) >= (int)sizeof group)
         return;
     for (;;) {
-        take_group(room, root, files, group);
+        collect_group(room, root, files, group);
         char *last = strrchr(group + mount, '/');
         if (!last)
             break;
@@ -99,7 +99,7 @@ static void take_groups(struct memory_room *room, const char *root, const struct
     }
 }
 
-static void take_own_groups(struct memory_room *room, const char *root)
+static void collect_own_groups(struct memory_room *room, const char *root)
 {
     static const struct group_files second = {
         "/sys/fs/cgroup", "memory.max", "memory.current", { "inactive_file ", "active_file " }
@@ -116,26 +116,26 @@ static void take_own_groups(struct memory_room *room, const char *root)
         line[strcspn(line, "\n")] = '\0';
         const char *memory = strstr(line, ":memory:");
         if (strncmp(line, "0::", 3) == 0)
-            take_groups(room, root, &second, line + 3);
+            collect_groups(room, root, &second, line + 3);
         else if (memory)
-            take_groups(room, root, &first, memory + 8);
+            collect_groups(room, root, &first, memory + 8);
     }
     if (file)
         fclose(file);
 }
 
 /* The room of the machine, including its swap. */
-static void take_machine(struct memory_room *room, const char *root)
+static void collect_machine(struct memory_room *room, const char *root)
 {
     uint64_t available_kib, swap_kib = 0;
     if (!read_number(root, "/proc/meminfo", "MemAvailable:", &available_kib))
         return;
     read_number(root, "/proc/meminfo", "SwapFree:", &swap_kib);
-    take_least(room, (available_kib + swap_kib) * 1024, 0, "the machine");
+    collect_least(room, (available_kib + swap_kib) * 1024, 0, "the machine");
 }
 
 /* ulimit -v. */
-static void take_addresses(struct memory_room *room)
+static void collect_addresses(struct memory_room *room)
 {
     struct rlimit limit;
     uint64_t pages;
@@ -143,21 +143,21 @@ static void take_addresses(struct memory_room *room)
         !read_number("", "/proc/self/statm", "", &pages))
         return;
     const char *before = room->of;
-    take_least(room, limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE), "ulimit -v");
+    collect_least(room, limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE), "ulimit -v");
     room->counts_reserved = room->of != before;
 }
 
 bool memory_room_below(const char *root, struct memory_room *room)
 {
     *room = (struct memory_room){ 0 };
-    take_machine(room, root);
-    take_own_groups(room, root);
+    collect_machine(room, root);
+    collect_own_groups(room, root);
     return room->of != NULL;
 }
 
 bool memory_room(struct memory_room *room)
 {
     memory_room_below("", room);
-    take_addresses(room);
+    collect_addresses(room);
     return room->of != NULL;
 }

@@ -39,7 +39,7 @@ bool moment_parse(const char *text, int64_t *time_ns)
     return false;
 }
 
-void moment_show(struct buffer *out, int64_t time_ns)
+void moment_append(struct buffer *out, int64_t time_ns)
 {
     time_t seconds = (time_t)(time_ns / NS_PER_S - (time_ns % NS_PER_S < 0));
     struct tm parts;

@@ -16,7 +16,7 @@
 bool moment_parse(const char *text, int64_t *time_ns);
 
 /* Append "2026-11-20 03:00:00". */
-void moment_show(struct buffer *out, int64_t time_ns);
+void moment_append(struct buffer *out, int64_t time_ns);
 
 /* The current time in nanoseconds since 1970. */
 int64_t moment_now(void);

@@ -46,7 +46,7 @@ static bool parse_text(const struct opt *opt, const char *text, void *field)
     return true;
 }
 
-static void show_text(const struct opt *opt, const void *field, struct buffer *out)
+static void append_text(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     const char *text = *(const char *const *)field;
@@ -63,7 +63,7 @@ static bool parse_integer(const struct opt *opt, const char *text, void *field)
     return true;
 }
 
-static void show_integer(const struct opt *opt, const void *field, struct buffer *out)
+static void append_integer(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     int64_t value = *(const int64_t *)field;
@@ -86,11 +86,11 @@ static bool parse_time(const struct opt *opt, const char *text, void *field)
     return quantity_parse_time(text, strlen(text), field);
 }
 
-static void show_time(const struct opt *opt, const void *field, struct buffer *out)
+static void append_time(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     if (*(const int64_t *)field != 0)
-        quantity_show_time(out, *(const int64_t *)field);
+        quantity_append_time(out, *(const int64_t *)field);
 }
 
 static bool parse_size(const struct opt *opt, const char *text, void *field)
@@ -99,11 +99,11 @@ static bool parse_size(const struct opt *opt, const char *text, void *field)
     return quantity_parse_size(text, strlen(text), field);
 }
 
-static void show_size(const struct opt *opt, const void *field, struct buffer *out)
+static void append_size(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     if (*(const int64_t *)field > 0) /* below 0: not given */
-        quantity_show_size(out, *(const int64_t *)field);
+        quantity_append_size(out, *(const int64_t *)field);
 }
 
 static bool parse_share(const struct opt *opt, const char *text, void *field)
@@ -112,11 +112,11 @@ static bool parse_share(const struct opt *opt, const char *text, void *field)
     return quantity_parse_share(text, strlen(text), field);
 }
 
-static void show_share(const struct opt *opt, const void *field, struct buffer *out)
+static void append_share(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     if (*(const double *)field > 0)
-        quantity_show_share(out, *(const double *)field);
+        quantity_append_share(out, *(const double *)field);
 }
 
 static bool parse_limit(const struct opt *opt, const char *text, void *field)
@@ -125,12 +125,12 @@ static bool parse_limit(const struct opt *opt, const char *text, void *field)
     return quantity_parse_limit(text, strlen(text), field);
 }
 
-static void show_limit(const struct opt *opt, const void *field, struct buffer *out)
+static void append_limit(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     const struct limit *limit = field;
     if (limit->is_share || limit->count > 0)
-        quantity_show_limit(out, limit);
+        quantity_append_limit(out, limit);
 }
 
 static bool parse_ranges(const struct opt *opt, const char *text, void *field)
@@ -139,10 +139,10 @@ static bool parse_ranges(const struct opt *opt, const char *text, void *field)
     return quantity_parse_ranges(text, strlen(text), field);
 }
 
-static void show_ranges(const struct opt *opt, const void *field, struct buffer *out)
+static void append_ranges(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
-    quantity_show_ranges(out, field);
+    quantity_append_ranges(out, field);
 }
 
 /* Are the LEN bytes at WORD one of the blank-separated words of LIST? */
@@ -176,7 +176,7 @@ static bool parse_choice(const struct opt *opt, const char *text, void *field)
     return index >= 0;
 }
 
-static void show_choice(const struct opt *opt, const void *field, struct buffer *out)
+static void append_choice(const struct opt *opt, const void *field, struct buffer *out)
 {
     struct opt_choice choice = { 0 };
     if (opt_choice_get(opt, (size_t) * (const int *)field, &choice))
@@ -197,7 +197,7 @@ static bool parse_choices(const struct opt *opt, const char *text, void *field)
     return true;
 }
 
-static void show_choices(const struct opt *opt, const void *field, struct buffer *out)
+static void append_choices(const struct opt *opt, const void *field, struct buffer *out)
 {
     unsigned bits = *(const unsigned *)field;
     struct opt_choice choice = { 0 };
@@ -223,18 +223,18 @@ static void release_list(void *field)
 /* clang-format off */
 const struct opt_type
     opt_flag      = { "flag", NULL },
-    opt_text      = { "text", "a text", parse_text, show_text },
-    opt_file      = { "file", "a file", parse_text, show_text, .completion = OPT_COMPLETE_FILES },
-    opt_directory = { "directory", "a directory", parse_text, show_text, .completion = OPT_COMPLETE_DIRECTORIES },
-    opt_integer   = { "integer", "a whole number", parse_integer, show_integer },
-    opt_count     = { "count", "a whole number", parse_count, show_integer },
-    opt_time      = { "time", "a time such as 10us, 1.5ms or 2s", parse_time, show_time },
-    opt_size      = { "size", "a size such as 4096, 64k or 1.5GiB", parse_size, show_size },
-    opt_share     = { "share", "a share such as 5% or 0.05", parse_share, show_share },
-    opt_limit     = { "limit", "a number such as 10, or a share such as 20%", parse_limit, show_limit },
-    opt_ranges    = { "ranges", "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, show_ranges },
-    opt_choice    = { "choice", "one of the known words", parse_choice, show_choice },
-    opt_choices   = { "choices", "known words, separated by commas", parse_choices, show_choices },
+    opt_text      = { "text", "a text", parse_text, append_text },
+    opt_file      = { "file", "a file", parse_text, append_text, .completion = OPT_COMPLETE_FILES },
+    opt_directory = { "directory", "a directory", parse_text, append_text, .completion = OPT_COMPLETE_DIRECTORIES },
+    opt_integer   = { "integer", "a whole number", parse_integer, append_integer },
+    opt_count     = { "count", "a whole number", parse_count, append_integer },
+    opt_time      = { "time", "a time such as 10us, 1.5ms or 2s", parse_time, append_time },
+    opt_size      = { "size", "a size such as 4096, 64k or 1.5GiB", parse_size, append_size },
+    opt_share     = { "share", "a share such as 5% or 0.05", parse_share, append_share },
+    opt_limit     = { "limit", "a number such as 10, or a share such as 20%", parse_limit, append_limit },
+    opt_ranges    = { "ranges", "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, append_ranges },
+    opt_choice    = { "choice", "one of the known words", parse_choice, append_choice },
+    opt_choices   = { "choices", "known words, separated by commas", parse_choices, append_choices },
     opt_list      = { "texts", "a text", parse_list, NULL, release_list },
     opt_file_list = { "files", "files", parse_list, NULL, release_list, OPT_COMPLETE_FILES };
 /* clang-format on */
@@ -331,7 +331,7 @@ static bool looks_like_option(const char *word)
 }
 
 /* Set ROW from VALUE ("--min=VALUE", "-mVALUE") or, when that is NULL, from the words that follow. */
-static bool take_value(struct parser *parser, const struct opt *row, const char *value)
+static bool collect_value(struct parser *parser, const struct opt *row, const char *value)
 {
     if (value)
         return set_value(parser, row, value);
@@ -401,7 +401,7 @@ static bool parse_long(struct parser *parser, const char *word)
     if (row == NULL)
         return unknown_option(parser, word, len);
     if (row->type != &opt_flag)
-        return take_value(parser, row, value);
+        return collect_value(parser, row, value);
     if (value)
         return tpa_fail(parser->err, TPA_NOWHERE, "--%.*s takes no value, but '%s' was given", (int)len, word,
                         value);
@@ -426,7 +426,7 @@ static bool parse_short(struct parser *parser, const char *letters)
             return tpa_fail(parser->err, TPA_NOWHERE, "unknown option -%c", *letters);
         }
         if (row->type != &opt_flag)
-            return take_value(parser, row, letters[1] != '\0' ? letters + 1 : NULL);
+            return collect_value(parser, row, letters[1] != '\0' ? letters + 1 : NULL);
         *(bool *)field_of(row, parser->args) = true;
     }
     return true;
@@ -475,13 +475,13 @@ void options_release(const struct opt *rows, void *args)
 
 /* --- help ---------------------------------------------------------------------------------------------------- */
 
-void opt_show_default(const struct opt *row, const void *defaults, struct buffer *out)
+void opt_append_default(const struct opt *row, const void *defaults, struct buffer *out)
 {
     if (defaults && row->type->show)
         row->type->show(row, (const char *)defaults + row->offset, out);
 }
 
-void opt_show_usage(const struct opt *row, const void *defaults, struct buffer *out)
+void opt_append_usage(const struct opt *row, const void *defaults, struct buffer *out)
 {
     bool is_on = row->type == &opt_flag && defaults && *((const bool *)defaults + row->offset);
     buffer_printf(out, "--%s%s", is_on ? "no-" : "", row->name);
@@ -538,7 +538,7 @@ static void option_help(const struct opt *row, const void *defaults, size_t widt
         buffer_printf(&usage, "  -%c, ", row->letter);
     else
         buffer_puts(&usage, "      ");
-    opt_show_usage(row, defaults, &usage);
+    opt_append_usage(row, defaults, &usage);
     buffer_add(out, usage.at, usage.count);
     if (usage.count + 2 > HELP_COLUMN) {
         buffer_putc(out, '\n');
@@ -552,7 +552,7 @@ static void option_help(const struct opt *row, const void *defaults, size_t widt
         buffer_puts(&text, ": ");
         list_choices(row, &text);
     }
-    opt_show_default(row, defaults, &value);
+    opt_append_default(row, defaults, &value);
     if (value.count > 0)
         buffer_printf(&text, " (default: %s)", value.at);
     text_wrap(out, text.at, HELP_COLUMN, HELP_COLUMN, width);

@@ -183,10 +183,10 @@ bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice);
 
 /* Append the default to OUT as typed on the command line, taken from DEFAULTS. Appends nothing if there is no
  * default. */
-void opt_show_default(const struct opt *row, const void *defaults, struct buffer *out);
+void opt_append_default(const struct opt *row, const void *defaults, struct buffer *out);
 
 /* Append how ROW is written in --help: "--min TIME", "--no-color" for a flag that is on by default. */
-void opt_show_usage(const struct opt *row, const void *defaults, struct buffer *out);
+void opt_append_usage(const struct opt *row, const void *defaults, struct buffer *out);
 
 /* Append the table of options to OUT, wrapped to WIDTH columns. */
 void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out);

@@ -182,7 +182,7 @@ static void make_part(struct worker *worker, const struct packer *packer, size_t
     }
 }
 
-static void *work(void *data)
+static void *packer_work(void *data)
 {
     struct pipeline *pipeline = data;
     const struct packer *packer = pipeline->packer;
@@ -210,7 +210,7 @@ static void *work(void *data)
 
 /* ---- writing ---- */
 
-static bool put(FILE *out, const void *bytes, size_t count)
+static bool packer_emit(FILE *out, const void *bytes, size_t count)
 {
     errno = 0;
     return count == 0 || fwrite(bytes, 1, count, out) == count;
@@ -220,10 +220,10 @@ static bool begin_output(const struct packer_output *output)
 {
     /* RFC 1952: magic, deflate, no flags, no time, fastest method, written under Unix. */
     static const unsigned char header[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };
-    return output->packing != SOURCE_GZIP || put(output->out, header, sizeof header);
+    return output->packing != SOURCE_GZIP || packer_emit(output->out, header, sizeof header);
 }
 
-static bool put_slot(struct packer_output *output, const struct slot *slot)
+static bool append_slot(struct packer_output *output, const struct slot *slot)
 {
     if (slot->text.count == 0)
         return true; /* zlib's crc32 of an empty buffer at NULL would restart the checksum */
@@ -232,7 +232,7 @@ static bool put_slot(struct packer_output *output, const struct slot *slot)
         output->size += slot->text.count;
     }
     const struct buffer *bytes = output->packing == SOURCE_PLAIN ? &slot->text : &slot->packed;
-    return put(output->out, bytes->at, bytes->count);
+    return packer_emit(output->out, bytes->at, bytes->count);
 }
 
 static bool end_output(const struct packer_output *output)
@@ -245,7 +245,7 @@ static bool end_output(const struct packer_output *output)
         trailer[2 + i] = (unsigned char)(output->crc >> (8 * i));
         trailer[6 + i] = (unsigned char)(output->size >> (8 * i));
     }
-    return put(output->out, trailer, sizeof trailer);
+    return packer_emit(output->out, trailer, sizeof trailer);
 }
 
 /* Write the parts in order as they are done. */
@@ -257,7 +257,7 @@ static bool write_parts(struct pipeline *pipeline, struct packer_output *output)
         while (!slot->done)
             pthread_cond_wait(&pipeline->slot_done, &pipeline->lock);
         pthread_mutex_unlock(&pipeline->lock);
-        bool fine = put_slot(output, slot);
+        bool fine = append_slot(output, slot);
         pthread_mutex_lock(&pipeline->lock);
         slot->done = false;
         pipeline->written = part + 1;
@@ -279,7 +279,7 @@ static bool write_alone(const struct packer *packer, size_t count, struct slot *
     bool fine = true;
     for (size_t part = 0; part < count && fine; part++) {
         make_part(&worker, packer, part, slot);
-        fine = put_slot(output, slot);
+        fine = append_slot(output, slot);
     }
     worker_release(&worker, packer->packing);
     return fine;
@@ -292,7 +292,7 @@ static unsigned count_workers(const struct packer *packer, size_t parts)
     return parts < (size_t)workers ? (unsigned)parts : (unsigned)workers;
 }
 
-static bool tell(bool fine, struct tpa_error *err)
+static bool packer_describe(bool fine, struct tpa_error *err)
 {
     return fine || tpa_fail_errno(err, "cannot write the output");
 }
@@ -300,7 +300,7 @@ static bool tell(bool fine, struct tpa_error *err)
 bool packer_begin(struct packer_output *output, enum source_packing packing, FILE *out, struct tpa_error *err)
 {
     *output = (struct packer_output){ .out = out, .packing = packing };
-    return tell(begin_output(output), err);
+    return packer_describe(begin_output(output), err);
 }
 
 bool packer_add(struct packer_output *output, const struct packer *packer, size_t count,
@@ -317,7 +317,8 @@ bool packer_add(struct packer_output *output, const struct packer *packer, size_
     };
     pipeline.slots = mem_zalloc(pipeline.slot_count, sizeof *pipeline.slots);
     pthread_t threads[MOST_WORKERS];
-    while (workers > 1 && started < workers && pthread_create(&threads[started], NULL, work, &pipeline) == 0)
+    while (workers > 1 && started < workers &&
+           pthread_create(&threads[started], NULL, packer_work, &pipeline) == 0)
         started++;
     bool fine =
         started > 0 ? write_parts(&pipeline, output) : write_alone(packer, count, &pipeline.slots[0], output);
@@ -330,12 +331,12 @@ bool packer_add(struct packer_output *output, const struct packer *packer, size_
     }
     free(pipeline.slots);
     errno = code;
-    return tell(fine, err);
+    return packer_describe(fine, err);
 }
 
 bool packer_end(struct packer_output *output, struct tpa_error *err)
 {
-    return tell(end_output(output), err);
+    return packer_describe(end_output(output), err);
 }
 
 bool packer_write(const struct packer *packer, size_t count, FILE *out, struct tpa_error *err)

@@ -30,7 +30,7 @@ unsigned parallel_parts(unsigned workers, size_t count)
     return worth < workers ? (worth ? (unsigned)worth : 1) : (workers ? workers : 1);
 }
 
-static void *work(void *argument)
+static void *parallel_work(void *argument)
 {
     struct run *run = argument;
     for (size_t part; (part = atomic_fetch_add(&run->next, 1)) < run->parts;)
@@ -44,9 +44,9 @@ void parallel_run(unsigned workers, size_t parts, parallel_task *task, void *con
     pthread_t threads[MOST_WORKERS];
     unsigned started = 0;
     while (started + 1 < workers && started + 1 < parts && started < MOST_WORKERS &&
-           pthread_create(&threads[started], NULL, work, &run) == 0)
+           pthread_create(&threads[started], NULL, parallel_work, &run) == 0)
         started++; /* fewer threads than requested only make it slower */
-    work(&run);
+    parallel_work(&run);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
 }

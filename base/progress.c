@@ -9,7 +9,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static int64_t now_ns(void)
+static int64_t progress_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -21,7 +21,7 @@ struct progress progress_begin(FILE *out)
     struct progress progress = { 0 };
     if (isatty(fileno(out))) {
         progress.out = out;
-        progress.begun_ns = now_ns();
+        progress.begun_ns = progress_now_ns();
     }
     return progress;
 }
@@ -55,11 +55,11 @@ void progress_line(struct buffer *out, const char *what, int64_t done, int64_t t
     }
 }
 
-void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total)
+void progress_print(struct progress *progress, const char *what, int64_t done, int64_t total)
 {
     if (progress->out == NULL)
         return;
-    int64_t now = now_ns();
+    int64_t now = progress_now_ns();
     if (now - progress->begun_ns < SECOND_NS || now - progress->shown_ns < SECOND_NS / 6)
         return;
     progress->shown_ns = now;

@@ -6,7 +6,7 @@
  *
  *     struct progress progress = progress_begin(stderr);
  *     while (...)
- *         progress_show(&progress, "reading rank0.json", done, total);
+ *         progress_print(&progress, "reading rank0.json", done, total);
  *     progress_end(&progress);
  */
 #ifndef TPA_BASE_PROGRESS_H
@@ -27,7 +27,7 @@ struct progress {
 struct progress progress_begin(FILE *out);
 
 /* DONE of TOTAL bytes of WHAT; TOTAL is -1 when unknown. Cheap if the next update is not yet due. */
-void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total);
+void progress_print(struct progress *progress, const char *what, int64_t done, int64_t total);
 
 /* Wipe the line. */
 void progress_end(struct progress *progress);

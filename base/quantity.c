@@ -122,7 +122,7 @@ bool quantity_parse_time(const char *text, size_t len, int64_t *ns)
     return false;
 }
 
-void quantity_show_time(struct buffer *out, int64_t ns)
+void quantity_append_time(struct buffer *out, int64_t ns)
 {
     size_t best = 0;
     for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++)
@@ -170,7 +170,7 @@ bool quantity_parse_size(const char *text, size_t len, int64_t *bytes)
     return true;
 }
 
-void quantity_show_size(struct buffer *out, int64_t bytes)
+void quantity_append_size(struct buffer *out, int64_t bytes)
 {
     size_t letter = 0;
     for (; letter < sizeof size_letters - 1 && bytes != 0 && bytes % 1024 == 0; letter++)
@@ -195,7 +195,7 @@ bool quantity_parse_share(const char *text, size_t len, double *share)
     return true;
 }
 
-void quantity_show_share(struct buffer *out, double share)
+void quantity_append_share(struct buffer *out, double share)
 {
     buffer_printf(out, "%.10g%%", share * 100);
 }
@@ -218,10 +218,10 @@ bool quantity_parse_limit(const char *text, size_t len, struct limit *limit)
     return true;
 }
 
-void quantity_show_limit(struct buffer *out, const struct limit *limit)
+void quantity_append_limit(struct buffer *out, const struct limit *limit)
 {
     if (limit->is_share)
-        quantity_show_share(out, limit->share);
+        quantity_append_share(out, limit->share);
     else
         buffer_printf(out, "%" PRIu64, limit->count);
 }
@@ -291,7 +291,7 @@ bool ranges_hold(const struct ranges *ranges, int64_t value)
     return ranges->count == 0;
 }
 
-void quantity_show_ranges(struct buffer *out, const struct ranges *ranges)
+void quantity_append_ranges(struct buffer *out, const struct ranges *ranges)
 {
     for (size_t i = 0; i < ranges->count; i++) {
         const struct range *range = &ranges->at[i];
@@ -317,7 +317,7 @@ double quantity_percent(double share)
     return round(share * 1000) / 10;
 }
 
-void quantity_show_rounded_time(struct buffer *out, double ns)
+void quantity_append_rounded_time(struct buffer *out, double ns)
 {
     static const struct {
         double ns;
@@ -331,7 +331,7 @@ void quantity_show_rounded_time(struct buffer *out, double ns)
     buffer_printf(out, "%.0fns", ns);
 }
 
-void quantity_show_tally(struct buffer *out, int64_t count)
+void quantity_append_tally(struct buffer *out, int64_t count)
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRId64, count);
@@ -342,7 +342,7 @@ void quantity_show_tally(struct buffer *out, int64_t count)
     }
 }
 
-void quantity_show_rounded_size(struct buffer *out, int64_t bytes)
+void quantity_append_rounded_size(struct buffer *out, int64_t bytes)
 {
     static const char *const units[] = { " B", " KB", " MB", " GB", " TB", " PB" };
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;

@@ -59,11 +59,11 @@ bool quantity_parse_ranges(const char *text, size_t len, struct ranges *ranges);
 bool ranges_hold(const struct ranges *ranges, int64_t value);
 
 /* Append the shortest exact form, which parses to the same value: "1500us", "2s", "4k", "20%", "3..7". */
-void quantity_show_time(struct buffer *out, int64_t ns);
-void quantity_show_size(struct buffer *out, int64_t bytes);
-void quantity_show_share(struct buffer *out, double share);
-void quantity_show_limit(struct buffer *out, const struct limit *limit);
-void quantity_show_ranges(struct buffer *out, const struct ranges *ranges);
+void quantity_append_time(struct buffer *out, int64_t ns);
+void quantity_append_size(struct buffer *out, int64_t bytes);
+void quantity_append_share(struct buffer *out, double share);
+void quantity_append_limit(struct buffer *out, const struct limit *limit);
+void quantity_append_ranges(struct buffer *out, const struct ranges *ranges);
 
 /* A share in percent for a sentence, rounded to a tenth, halves away from zero as in every table; print it with
  * "%.1f". */
@@ -74,12 +74,12 @@ double quantity_percent(double share);
 double quantity_ms(int64_t ns);
 
 /* Append NS nanoseconds for a sentence: "1.203ms", in a suitable unit, with three decimals. */
-void quantity_show_rounded_time(struct buffer *out, double ns);
+void quantity_append_rounded_time(struct buffer *out, double ns);
 
 /* Append COUNT for people, in groups of three digits: "1,428". */
-void quantity_show_tally(struct buffer *out, int64_t count);
+void quantity_append_tally(struct buffer *out, int64_t count);
 
 /* Append BYTES for people: "1.95 GB", in a suitable unit of powers of 1024, with two decimals; "512 B". */
-void quantity_show_rounded_size(struct buffer *out, int64_t bytes);
+void quantity_append_rounded_size(struct buffer *out, int64_t bytes);
 
 #endif

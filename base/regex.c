@@ -33,13 +33,13 @@ struct regex {
 };
 
 /* PCRE2 (10.42) can run out of its own memory while it compiles, report nothing, and match wrongly. */
-static void *take_memory(size_t size, void *context)
+static void *collect_memory(size_t size, void *context)
 {
     (void)context;
     return mem_alloc(size);
 }
 
-static void give_back(void *block, void *context)
+static void regex_restore(void *block, void *context)
 {
     (void)context;
     free(block);
@@ -62,7 +62,7 @@ struct regex *regex_open(const char *pattern, struct tpa_error *err)
     PCRE2_SIZE at;
     /* MATCH_INVALID_UTF: names come from anywhere. The size is limited because nested counted repeats expand a short
      * pattern to a huge program. */
-    pcre2_general_context *memory = pcre2_general_context_create(take_memory, give_back, NULL);
+    pcre2_general_context *memory = pcre2_general_context_create(collect_memory, regex_restore, NULL);
     pcre2_compile_context *limits = pcre2_compile_context_create(memory);
     pcre2_set_parens_nest_limit(limits, 100);
     pcre2_code *code =
@@ -116,7 +116,7 @@ static int match_within(const struct regex *regex, const char *text, size_t len,
                : found;
 }
 
-static int64_t now_ns(void)
+static int64_t regex_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -152,9 +152,9 @@ bool regex_match(const struct regex *regex, const char *text, size_t len, bool *
 {
     if (len <= SHORT_NAME)
         return match_in_steps(regex, text, len, matched, err);
-    int64_t begin_ns = now_ns();
+    int64_t begin_ns = regex_now_ns();
     bool ok = match_in_steps(regex, text, len < LONGEST_NAME ? len : LONGEST_NAME, matched, err);
-    *regex->time_ns += now_ns() - begin_ns;
+    *regex->time_ns += regex_now_ns() - begin_ns;
     if (!ok || *regex->time_ns <= MOST_TIME_NS)
         return ok;
     tpa_fail(err, TPA_NOWHERE, "regular expression '%s' takes too long for all names together",

@@ -41,7 +41,7 @@ struct answer *result_answer(struct result *result)
     return result->answer;
 }
 
-void result_show_column(struct result *result, const char *key)
+void result_add_column(struct result *result, const char *key)
 {
     for (size_t t = 0; t < result->tables.count; t++) {
         int column = table_find_column(result->tables.at[t], key, strlen(key));

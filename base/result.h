@@ -48,7 +48,7 @@ void result_add_table(struct result *result, struct table *table);
 struct answer *result_answer(struct result *result);
 
 /* Show the column KEY in all tables that have it. */
-void result_show_column(struct result *result, const char *key);
+void result_add_column(struct result *result, const char *key);
 
 /* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);

@@ -171,7 +171,7 @@ static struct source *source_new(const char *name, uint64_t max_ratio)
 }
 
 /* Read the first bytes and prepare unpacking. Takes SOURCE. */
-static struct source *begin(struct source *source, struct tpa_error *err)
+static struct source *source_begin(struct source *source, struct tpa_error *err)
 {
     struct packed *in = &source->in;
     if (!packed_need(in, 4, err)) {
@@ -231,7 +231,7 @@ struct source *source_open(const char *path, const struct source_limits *limits,
         (void)fcntl(in->fd, F_SETPIPE_SZ, 1 << 20); /* fewer switches between the writer and us */
 #endif
     packed_allocate(in);
-    return begin(source, err);
+    return source_begin(source, err);
 
 failed:
     source_free(source);
@@ -246,7 +246,7 @@ struct source *source_open_memory(const void *data, size_t size, const char *nam
     in->left = size;
     in->taken = in->size = (int64_t)size;
     in->at_end = true;
-    return begin(source, err);
+    return source_begin(source, err);
 }
 
 void source_free(struct source *source)

@@ -218,7 +218,7 @@ static bool begin_member(struct gzip *gzip, struct packed *in, struct tpa_error 
     return true;
 }
 
-static bool tell_damage(struct packed *in, const struct gzip *gzip, enum inflated what)
+static bool source_gzip_describe_damage(struct packed *in, const struct gzip *gzip, enum inflated what)
 {
     int64_t offset = packed_offset(in);
     if (what == INFLATED_BAD_CHECKSUM)
@@ -250,7 +250,7 @@ static int64_t gzip_read(void *state, struct packed *in, unsigned char *out, siz
         if (what == INFLATED_MEMBER) {
             gzip->in_member = false;
         } else if (what != INFLATED_SOME) {
-            tell_damage(in, gzip, what);
+            source_gzip_describe_damage(in, gzip, what);
             gzip->ended = true;
         } else if (got == 0 && in->left == before && in->at_end) {
             packed_damaged(in, "the gzip data breaks off at byte %" PRId64 ", the end of the file",

@@ -41,7 +41,7 @@ static void zstd_free(void *state)
 }
 
 /* Record why unpacking stopped with CODE. False and ERR if the cause is not damage but an unsupported feature. */
-static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
+static bool source_zstd_describe_damage(struct packed *in, size_t code, struct tpa_error *err)
 {
     int64_t offset = packed_offset(in);
     switch (ZSTD_getErrorCode(code)) {
@@ -101,7 +101,7 @@ static int64_t zstd_read(void *state, struct packed *in, unsigned char *out, siz
         packed_skip(in, from.pos);
         count_idle(zstd, in, (int64_t)from.pos, to.pos > before);
         if (ZSTD_isError(left)) {
-            if (!tell_damage(in, left, err))
+            if (!source_zstd_describe_damage(in, left, err))
                 return -1;
             zstd->ended = true;
         } else if (left == 0) {

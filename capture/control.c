@@ -114,7 +114,7 @@ static void want_write(struct control *control, int64_t now_ns, const char *why)
     snprintf(control->write.why, sizeof control->write.why, "%s", why);
 }
 
-static void take_signals(struct control *control, int64_t now_ns)
+static void collect_signals(struct control *control, int64_t now_ns)
 {
     unsigned toggles = atomic_exchange(&control->toggles, 0);
     if (toggles > 0 && control->settings->ring_bytes > 0) {
@@ -133,7 +133,7 @@ bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns)
         pace_tick(&control->pace, now_ns, own_ns);
         update(control, "start-after");
     }
-    take_signals(control, now_ns);
+    collect_signals(control, now_ns);
     if (control->armed && !control->over) {
         pace_tick(&control->pace, now_ns, own_ns);
         update(control, "window");
@@ -158,7 +158,7 @@ int64_t control_next_ns(struct control *control)
     return next;
 }
 
-bool control_take_write(struct control *control, int64_t now_ns, char *why, size_t why_size)
+bool control_collect_write(struct control *control, int64_t now_ns, char *why, size_t why_size)
 {
     pthread_mutex_lock(&control->lock);
     bool due = control->write.due_ns != 0 && now_ns >= control->write.due_ns;
@@ -245,7 +245,7 @@ int64_t control_step(struct control *control)
     return step;
 }
 
-void control_tell_begin(const struct control *control)
+void control_describe_begin(const struct control *control)
 {
     const struct capture_settings *settings = control->settings;
     const char *fewer = settings->budget > 0 ? " or fewer, to keep to the budget" : "";
@@ -256,7 +256,7 @@ void control_tell_begin(const struct control *control)
                   (double)settings->period_ns / 1e9, fewer);
 }
 
-void control_tell_end(struct control *control)
+void control_describe_end(struct control *control)
 {
     const struct capture_settings *settings = control->settings;
     char text[400];
@@ -282,7 +282,7 @@ void control_end(struct control *control)
     pthread_mutex_unlock(&control->lock);
 }
 
-size_t control_take_windows(struct control *control, struct control_window *windows, size_t count)
+size_t control_collect_windows(struct control *control, struct control_window *windows, size_t count)
 {
     size_t taken = 0;
     pthread_mutex_lock(&control->lock);

@@ -71,13 +71,13 @@ bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns);
 int64_t control_next_ns(struct control *control);
 
 /* Must the ring be written at NOW? Then WHY holds the reason as text, and the request is cleared. */
-bool control_take_write(struct control *control, int64_t now_ns, char *why, size_t why_size);
+bool control_collect_write(struct control *control, int64_t now_ns, char *why, size_t why_size);
 
 /* At the beginning: add a note on what will be left out, for readers of the log of a killed process. */
-void control_tell_begin(const struct control *control);
+void control_describe_begin(const struct control *control);
 
 /* At the end: add notes on what was left out, and on requested ranges and steps that never occurred. */
-void control_tell_end(struct control *control);
+void control_describe_end(struct control *control);
 
 /* tpa_capture_start and tpa_capture_stop. */
 void control_pause(struct control *control, bool pause);
@@ -99,7 +99,7 @@ void control_end(struct control *control);
  * Copy the windows since the last call, oldest first, up to COUNT; call again until fewer are returned. The open window
  * is returned again after it has ended.
  */
-size_t control_take_windows(struct control *control, struct control_window *windows, size_t count);
+size_t control_collect_windows(struct control *control, struct control_window *windows, size_t count);
 
 /* Were windows that ended after SINCE lost for lack of room? Returns true once. */
 bool control_lost_windows(struct control *control, int64_t since_ns);

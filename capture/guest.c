@@ -42,7 +42,7 @@ static struct {
 
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most_records)
 {
-    *buffer = atomic_load(&guest.cupti_serves) ? pool_take(&guest.writer.pool) : NULL;
+    *buffer = atomic_load(&guest.cupti_serves) ? pool_collect(&guest.writer.pool) : NULL;
     *size = *buffer ? POOL_BUFFER_SIZE : 0;
     *most_records = 0;
 }
@@ -58,7 +58,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
         dropped > 0)
         atomic_fetch_add(&guest.writer.dropped_by_cupti, dropped);
     if (buffer)
-        writer_take_buffer(&guest.writer, buffer, valid);
+        writer_collect_buffer(&guest.writer, buffer, valid);
 }
 
 /* One clock for everything, which is never set back. */
@@ -84,7 +84,7 @@ static const struct {
     { CAPTURE_KERNEL, CUPTI_ACTIVITY_KIND_GRAPH_TRACE }, /* one record per launch instead of one per kernel */
 };
 
-static void tell_refusal(CUptiResult result, const char *what)
+static void describe_refusal(CUptiResult result, const char *what)
 {
     char doing[64], why[512];
     snprintf(doing, sizeof doing, "CUPTI's request for %s", what);
@@ -109,7 +109,7 @@ static void turn(bool on)
          * all. */
         bool optional = graph || activities[i].activity == CUPTI_ACTIVITY_KIND_MEMCPY2;
         if (on && result != CUPTI_SUCCESS && !optional)
-            tell_refusal(result, capture_kinds[__builtin_ctz(activities[i].kind)].what);
+            describe_refusal(result, capture_kinds[__builtin_ctz(activities[i].kind)].what);
     }
     static const enum capture_kind calls[] = {
         [CAPTURE_API_RUNTIME] = CAPTURE_RUNTIME, [CAPTURE_API_DRIVER] = CAPTURE_DRIVER
@@ -119,7 +119,7 @@ static void turn(bool on)
             continue;
         CUptiResult result = capture_calls_enable(guest.calls, cupti, (enum capture_api)api, on);
         if (on && result != CUPTI_SUCCESS)
-            tell_refusal(result, capture_kinds[__builtin_ctz(calls[api])].what);
+            describe_refusal(result, capture_kinds[__builtin_ctz(calls[api])].what);
     }
 }
 

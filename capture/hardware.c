@@ -100,7 +100,7 @@ bool hardware_is_decided(void)
     return atomic_load(&state) != HARDWARE_WAITS;
 }
 
-void hardware_tell_end(void)
+void hardware_describe_end(void)
 {
     if (atomic_load(&state) == HARDWARE_WAITS)
         refuse("CUPTI never reported that the driver was initialised");

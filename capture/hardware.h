@@ -27,7 +27,7 @@ bool hardware_is_on(void);
 bool hardware_is_decided(void);
 
 /* At the end: adds a note if the driver never reported its initialisation. */
-void hardware_tell_end(void);
+void hardware_describe_end(void);
 
 /* Reset in a forked child, which has neither CUPTI nor a driver. */
 void hardware_forget(void);

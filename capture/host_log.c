@@ -67,7 +67,7 @@ void host_log_free(struct host_log *log)
     free(log);
 }
 
-static bool add(struct host_log *log, enum tpafile_kind kind, const int64_t *values)
+static bool host_log_add(struct host_log *log, enum tpafile_kind kind, const int64_t *values)
 {
     bool added = tpafile_writer_add(log->translator->log, kind, values);
     log->translator->failed |= !added;
@@ -168,11 +168,11 @@ static bool write_half(struct host_log *log, const struct open_range *range, enu
         [TPAFILE_MARKER_NUMBER_2] = ends ? TPAFILE_NONE : range->message.number_2,
         [TPAFILE_MARKER_TAIL] = ends ? 0 : range->message.tail,
     };
-    return add(log, TPAFILE_MARKER, values);
+    return host_log_add(log, TPAFILE_MARKER, values);
 }
 
-static bool end_range(struct host_log *log, struct open_range *range, bool pushed, int64_t end_ns,
-                      uint32_t tid)
+static bool host_log_end_range(struct host_log *log, struct open_range *range, bool pushed, int64_t end_ns,
+                               uint32_t tid)
 {
     range->open = false;
     if (range->half_written)
@@ -194,7 +194,7 @@ static bool end_range(struct host_log *log, struct open_range *range, bool pushe
         [TPAFILE_RANGE_NUMBER_2] = range->message.number_2,
         [TPAFILE_RANGE_TAIL] = range->message.tail,
     };
-    return add(log, TPAFILE_RANGE, values);
+    return host_log_add(log, TPAFILE_RANGE, values);
 }
 
 /* End a range whose end was not recorded: it was lost, or occurred while recording was off. */
@@ -205,7 +205,7 @@ static void give_up_range(struct host_log *log, struct open_range *range)
     range->open = false;
 }
 
-static void take_push(struct host_log *log, uint32_t tid, const struct host_event *event)
+static void collect_push(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     struct range_list *list = pushed_list(log, tid, event->domain ? event->domain->index : 0);
     if (!list || !list_reserve(list, (size_t)event->depth + 1))
@@ -216,7 +216,7 @@ static void take_push(struct host_log *log, uint32_t tid, const struct host_even
     list->at[event->depth] = begin_range(log, tid, event);
 }
 
-static void take_pop(struct host_log *log, uint32_t tid, const struct host_event *event)
+static void collect_pop(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     struct range_list *list = pushed_list(log, tid, event->domain ? event->domain->index : 0);
     if (!list || event->depth >= list->count)
@@ -225,54 +225,54 @@ static void take_pop(struct host_log *log, uint32_t tid, const struct host_event
         give_up_range(log, &list->at[i]);
     list->count = event->depth;
     if (list->at[event->depth].open)
-        end_range(log, &list->at[event->depth], true, event->time_ns, tid);
+        host_log_end_range(log, &list->at[event->depth], true, event->time_ns, tid);
 }
 
-static void take_close(struct host_log *log, uint32_t tid, const struct host_event *event)
+static void collect_close(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     struct range_list *list = &log->started;
     for (size_t i = list->count; i-- > 0;) {
         if (list->at[i].key != event->id)
             continue;
-        end_range(log, &list->at[i], false, event->time_ns, tid);
+        host_log_end_range(log, &list->at[i], false, event->time_ns, tid);
         list->at[i] = list->at[--list->count];
         return;
     }
     log->early[log->next_early++ % MOST_EARLY_ENDS] = (struct early_end){ event->id, event->time_ns, tid };
 }
 
-static void take_open(struct host_log *log, uint32_t tid, const struct host_event *event)
+static void collect_open(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     struct open_range range = begin_range(log, tid, event);
     for (size_t i = 0; i < MOST_EARLY_ENDS; i++) {
         if (log->early[i].key != event->id)
             continue;
         log->early[i].key = 0;
-        end_range(log, &range, false, log->early[i].end_ns, log->early[i].tid);
+        host_log_end_range(log, &range, false, log->early[i].end_ns, log->early[i].tid);
         return;
     }
     if (list_reserve(&log->started, log->started.count + 1))
         log->started.at[log->started.count - 1] = range;
 }
 
-static void take_step(struct host_log *log, uint32_t tid, const struct host_event *event)
+static void collect_step(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     int64_t values[TPAFILE_STEP_FIELDS_END] = {
         [TPAFILE_STEP_TIME] = event->time_ns,
         [TPAFILE_STEP_NUMBER] = (int64_t)event->id,
         [TPAFILE_STEP_THREAD] = tid,
     };
-    add(log, TPAFILE_STEP, values);
+    host_log_add(log, TPAFILE_STEP, values);
 }
 
-void host_log_take(struct host_log *log, uint32_t tid, const struct host_event *event)
+void host_log_collect(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     switch ((enum host_event_kind)event->kind) {
-    case HOST_PUSH: take_push(log, tid, event); break;
-    case HOST_POP: take_pop(log, tid, event); break;
-    case HOST_CLOSE: take_close(log, tid, event); break;
-    case HOST_STEP: take_step(log, tid, event); break;
-    case HOST_OPEN: take_open(log, tid, event); break;
+    case HOST_PUSH: collect_push(log, tid, event); break;
+    case HOST_POP: collect_pop(log, tid, event); break;
+    case HOST_CLOSE: collect_close(log, tid, event); break;
+    case HOST_STEP: collect_step(log, tid, event); break;
+    case HOST_OPEN: collect_open(log, tid, event); break;
     case HOST_MARK: {
         struct open_range mark = begin_range(log, tid, event);
         write_half(log, &mark, TPAFILE_MARK, event->time_ns, tid);
@@ -293,7 +293,7 @@ bool host_log_drain(struct host_log *log, struct host_ring *ring)
         if (!any)
             translate_thread(log->translator, ring->tid);
         any = true;
-        host_log_take(log, ring->tid, event);
+        host_log_collect(log, ring->tid, event);
         host_ring_consume(ring, event);
     }
     return !log->translator->failed;

@@ -20,7 +20,7 @@ void host_log_free(struct host_log *log);
 bool host_log_drain(struct host_log *log, struct host_ring *ring);
 
 /* Log one EVENT of the thread TID. */
-void host_log_take(struct host_log *log, uint32_t tid, const struct host_event *event);
+void host_log_collect(struct host_log *log, uint32_t tid, const struct host_event *event);
 
 /* Write a MARKER for the beginning of each open range. Call before every flush of the log. */
 bool host_log_flush(struct host_log *log);

@@ -42,7 +42,7 @@ void notes_add(const char *word, const char *fmt, ...)
     report_note(note.text);
 }
 
-size_t notes_take(struct note *notes, size_t count)
+size_t notes_collect(struct note *notes, size_t count)
 {
     pthread_mutex_lock(&lock);
     size_t taken = waiting_count < count ? waiting_count : count;

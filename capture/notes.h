@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) void notes_add(const char *word, const cha
 __attribute__((format(printf, 2, 3))) void notes_log(const char *word, const char *fmt, ...);
 
 /* Remove up to COUNT of the oldest notes that wait for the log. Returns how many. */
-size_t notes_take(struct note *notes, size_t count);
+size_t notes_collect(struct note *notes, size_t count);
 
 /* In a forked child: drop the parent's notes. */
 void notes_forget(void);

@@ -324,7 +324,8 @@ static bool wants_nvtx(void)
 }
 
 /* NULL attributes: a message alone. */
-static int push(const struct host_domain *domain, const struct attributes *attributes, struct message message)
+static int nvtx_own_push(const struct host_domain *domain, const struct attributes *attributes,
+                         struct message message)
 {
     struct host_ring *ring = guest_is_running() ? get_ring() : NULL;
     if (!ring)
@@ -382,7 +383,7 @@ static uint64_t start_range(const struct host_domain *domain, const struct attri
     return id;
 }
 
-static void end_range(uint64_t id)
+static void nvtx_end_range(uint64_t id)
 {
     struct host_ring *ring = guest_is_running() ? get_ring() : NULL;
     if (!ring)
@@ -435,14 +436,14 @@ static uint64_t domain_start_ex(const struct host_domain *domain, const struct a
 static void domain_end(const struct host_domain *domain, uint64_t id)
 {
     (void)domain;
-    end_range(id);
+    nvtx_end_range(id);
 }
 
 static int domain_push_ex(const struct host_domain *domain, const struct attributes *attributes)
 {
     char scratch[SCRATCH];
     begin();
-    return push(domain, attributes, message_of(attributes, scratch, sizeof scratch));
+    return nvtx_own_push(domain, attributes, message_of(attributes, scratch, sizeof scratch));
 }
 
 static int domain_pop(const struct host_domain *domain)
@@ -490,7 +491,7 @@ static int push_ex(const struct attributes *attributes)
 static int push_a(const char *text)
 {
     begin();
-    return push(NULL, NULL, ascii(text));
+    return nvtx_own_push(NULL, NULL, ascii(text));
 }
 
 static int push_w(const wchar_t *text)
@@ -574,7 +575,7 @@ static const struct {
     { MODULE_CORE, 4, (function *)start_ex },
     { MODULE_CORE, 5, (function *)start_a },
     { MODULE_CORE, 6, (function *)start_w },
-    { MODULE_CORE, 7, (function *)end_range },
+    { MODULE_CORE, 7, (function *)nvtx_end_range },
     { MODULE_CORE, 8, (function *)push_ex },
     { MODULE_CORE, 9, (function *)push_a },
     { MODULE_CORE, 10, (function *)push_w },
@@ -621,7 +622,7 @@ bool nvtx_attach(nvtx_get_export_table *get_export_table)
 
 int nvtx_push(const char *name)
 {
-    int depth = push(NULL, NULL, ascii(name));
+    int depth = nvtx_own_push(NULL, NULL, ascii(name));
     return depth < 0 ? TPA_CAPTURE_OFF : depth;
 }
 

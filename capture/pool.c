@@ -52,7 +52,7 @@ static void unreserve(struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void push(struct pool *pool, struct pool_buffer *buffer)
+static void pool_push(struct pool *pool, struct pool_buffer *buffer)
 {
     pthread_mutex_lock(&pool->lock);
     buffer->next = pool->ready;
@@ -61,7 +61,7 @@ static void push(struct pool *pool, struct pool_buffer *buffer)
     pthread_mutex_unlock(&pool->lock);
 }
 
-uint8_t *pool_take(struct pool *pool)
+uint8_t *pool_collect(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     struct pool_buffer *buffer = pool->ready;
@@ -86,10 +86,10 @@ uint8_t *pool_take(struct pool *pool)
     return pool_bytes(buffer);
 }
 
-void pool_give(struct pool *pool, struct pool_buffer *buffer)
+void pool_assign(struct pool *pool, struct pool_buffer *buffer)
 {
     memset(pool_bytes(buffer), 0, buffer->valid < POOL_BUFFER_SIZE ? buffer->valid : POOL_BUFFER_SIZE);
-    push(pool, buffer);
+    pool_push(pool, buffer);
 }
 
 void pool_prepare(struct pool *pool, size_t count)
@@ -106,7 +106,7 @@ void pool_prepare(struct pool *pool, size_t count)
             return;
         }
         memset(pool_bytes(buffer), 0, POOL_BUFFER_SIZE); /* touch the pages here, not in the application */
-        push(pool, buffer);
+        pool_push(pool, buffer);
     }
 }
 

@@ -35,14 +35,14 @@ struct pool {
 void pool_init(struct pool *pool, size_t limit);
 
 /* The POOL_BUFFER_SIZE bytes of a buffer, all zero; NULL at the limit. */
-uint8_t *pool_take(struct pool *pool);
+uint8_t *pool_collect(struct pool *pool);
 
 /* The buffer that BYTES belong to. */
 struct pool_buffer *pool_buffer_of(uint8_t *bytes);
 uint8_t *pool_bytes(struct pool_buffer *buffer);
 
 /* Zero the filled bytes, and make the buffer ready again. */
-void pool_give(struct pool *pool, struct pool_buffer *buffer);
+void pool_assign(struct pool *pool, struct pool_buffer *buffer);
 
 /* Prepare buffers until COUNT are ready, with their pages touched, if the limit allows. */
 void pool_prepare(struct pool *pool, size_t count);

@@ -135,7 +135,7 @@ static void drop_event(struct recent *recent, const struct kept_event *kept)
     case HOST_POP:
     case HOST_CLOSE:
         if (!end_begins(recent, kept))
-            host_log_take(recent->host_log, kept->tid, &kept->event);
+            host_log_collect(recent->host_log, kept->tid, &kept->event);
         break;
     case HOST_PAD:
     case HOST_MARK:
@@ -151,7 +151,7 @@ static const struct kept_event *event_at(const struct chunk *chunk, size_t at)
     return (const struct kept_event *)(const void *)(chunk->bytes + at);
 }
 
-static struct chunk *take_first(struct recent *recent)
+static struct chunk *collect_first(struct recent *recent)
 {
     struct chunk *chunk = recent->first;
     recent->first = chunk->next;
@@ -163,7 +163,7 @@ static struct chunk *take_first(struct recent *recent)
 
 static void drop_first(struct recent *recent)
 {
-    struct chunk *chunk = take_first(recent);
+    struct chunk *chunk = collect_first(recent);
     if (!chunk->holds_events)
         translate_environment(recent->translator, chunk->bytes, chunk->size);
     for (size_t at = 0; chunk->holds_events && at < chunk->size; at += size_of_kept(event_at(chunk, at)))
@@ -215,7 +215,7 @@ static void keep_event(struct recent *recent, uint32_t tid, const struct host_ev
     if (!chunk || !chunk->holds_events || chunk->capacity - chunk->size < size) {
         chunk = add_chunk(recent, EVENT_CHUNK);
         if (!chunk) {
-            host_log_take(recent->host_log, tid, event);
+            host_log_collect(recent->host_log, tid, event);
             return;
         }
         chunk->holds_events = true;
@@ -236,7 +236,7 @@ void recent_drain(struct recent *recent, struct host_ring *ring)
             translate_thread(recent->translator, ring->tid); /* it may have ended when its name is needed */
         any = true;
         if (event->kind == HOST_NAME_THREAD)
-            host_log_take(recent->host_log, ring->tid, event);
+            host_log_collect(recent->host_log, ring->tid, event);
         else
             keep_event(recent, ring->tid, event);
         host_ring_consume(ring, event);
@@ -247,15 +247,15 @@ int64_t recent_write(struct recent *recent)
 {
     int64_t since_ns = recent->since_ns;
     while (recent->open) {
-        host_log_take(recent->host_log, recent->open->kept->tid, &recent->open->kept->event);
+        host_log_collect(recent->host_log, recent->open->kept->tid, &recent->open->kept->event);
         forget_begin(recent, &recent->open);
     }
     while (recent->first) {
-        struct chunk *chunk = take_first(recent);
+        struct chunk *chunk = collect_first(recent);
         if (!chunk->holds_events)
             translate_buffer(recent->translator, chunk->bytes, chunk->size);
         for (size_t at = 0; chunk->holds_events && at < chunk->size; at += size_of_kept(event_at(chunk, at)))
-            host_log_take(recent->host_log, event_at(chunk, at)->tid, &event_at(chunk, at)->event);
+            host_log_collect(recent->host_log, event_at(chunk, at)->tid, &event_at(chunk, at)->event);
         free(chunk);
     }
     recent->since_ns = clock_now_ns();
@@ -267,7 +267,7 @@ void recent_free(struct recent *recent)
     if (!recent)
         return;
     while (recent->first)
-        free(take_first(recent));
+        free(collect_first(recent));
     while (recent->open)
         forget_begin(recent, &recent->open);
     free(recent);

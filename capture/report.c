@@ -120,7 +120,7 @@ static bool send_from_anywhere(const char *line, size_t len)
 }
 
 /* Write SENTENCE to the fifo as a line of kind WORD; without a fifo, to stderr. */
-static void tell(const char *word, char *sentence)
+static void report_describe(const char *word, char *sentence)
 {
     char line[PIPE_BUF];
     clean(sentence);
@@ -142,7 +142,7 @@ void report_trouble(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    tell("trouble", sentence);
+    report_describe("trouble", sentence);
     errno = saved;
 }
 
@@ -151,6 +151,6 @@ void report_note(const char *sentence)
     int saved = errno;
     char text[PIPE_BUF - 128];
     snprintf(text, sizeof text, "%s", sentence);
-    tell("note", text);
+    report_describe("note", text);
     errno = saved;
 }

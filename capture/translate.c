@@ -42,7 +42,7 @@ static int64_t duration(uint64_t start, uint64_t end)
     return start == 0 || end == 0 ? TPAFILE_NONE : (int64_t)(end - start);
 }
 
-static int64_t text(struct translator *translator, const char *string)
+static int64_t translate_text(struct translator *translator, const char *string)
 {
     return string && *string ? tpafile_writer_text(translator->log, string, strlen(string)) : 0;
 }
@@ -115,7 +115,7 @@ static void add_kernel(struct translator *translator, const CUpti_ActivityKernel
     values[TPAFILE_KERNEL_START] = (int64_t)kernel->start;
     values[TPAFILE_KERNEL_DURATION] = duration(kernel->start, kernel->end);
     values[TPAFILE_KERNEL_CORRELATION] = kernel->correlationId;
-    values[TPAFILE_KERNEL_NAME] = text(translator, kernel->name);
+    values[TPAFILE_KERNEL_NAME] = translate_text(translator, kernel->name);
     values[TPAFILE_KERNEL_DEVICE] = kernel->deviceId;
     values[TPAFILE_KERNEL_CONTEXT] = kernel->contextId;
     values[TPAFILE_KERNEL_STREAM] = kernel->streamId;
@@ -206,7 +206,7 @@ static void name_call(struct translator *translator, enum capture_api api, uint3
     RECORD(FUNCTION);
     values[TPAFILE_FUNCTION_API] = api;
     values[TPAFILE_FUNCTION_CBID] = cbid;
-    values[TPAFILE_FUNCTION_NAME] = text(translator, translator->calls->names[api][cbid]);
+    values[TPAFILE_FUNCTION_NAME] = translate_text(translator, translator->calls->names[api][cbid]);
     ADD(FUNCTION);
 }
 
@@ -307,10 +307,10 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
     values[TPAFILE_OVERHEAD_START] = (int64_t)overhead->start;
     values[TPAFILE_OVERHEAD_DURATION] = duration(overhead->start, overhead->end);
     values[TPAFILE_OVERHEAD_KIND] = overhead->overheadKind;
-    values[TPAFILE_OVERHEAD_NAME] =
-        text(translator, overhead->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER ? "Driver Compiler"
-                         : upper < sizeof names / sizeof *names                            ? names[upper]
-                                                                                           : NULL);
+    values[TPAFILE_OVERHEAD_NAME] = translate_text(
+        translator, overhead->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER ? "Driver Compiler"
+                    : upper < sizeof names / sizeof *names                            ? names[upper]
+                                                                                      : NULL);
     if (overhead->end > overhead->start)
         translator->overhead_ns += (int64_t)(overhead->end - overhead->start);
     if (overhead->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
@@ -321,7 +321,7 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
 }
 
 /* Other users of the device, and what is unknown because of them. */
-static void tell_sharing(const CUpti_ActivityDevice4 *device)
+static void describe_sharing(const CUpti_ActivityDevice4 *device)
 {
     if (device->isMigEnabled)
         notes_add(
@@ -347,8 +347,8 @@ static void add_device(struct translator *translator, const CUpti_ActivityDevice
                                (unsigned)(unsigned char)device->uuid.bytes[i]);
     RECORD(DEVICE);
     values[TPAFILE_DEVICE_DEVICE] = device->id;
-    values[TPAFILE_DEVICE_NAME] = text(translator, device->name);
-    values[TPAFILE_DEVICE_UUID] = text(translator, uuid);
+    values[TPAFILE_DEVICE_NAME] = translate_text(translator, device->name);
+    values[TPAFILE_DEVICE_UUID] = translate_text(translator, uuid);
     values[TPAFILE_DEVICE_TOTAL_MEMORY] = (int64_t)device->globalMemorySize;
     values[TPAFILE_DEVICE_COMPUTE_MAJOR] = device->computeCapabilityMajor;
     values[TPAFILE_DEVICE_COMPUTE_MINOR] = device->computeCapabilityMinor;
@@ -363,7 +363,7 @@ static void add_device(struct translator *translator, const CUpti_ActivityDevice
     values[TPAFILE_DEVICE_BANDWIDTH] = (int64_t)device->globalMemoryBandwidth;
     values[TPAFILE_DEVICE_L2_BYTES] = device->l2CacheSize;
     ADD(DEVICE);
-    tell_sharing(device);
+    describe_sharing(device);
 }
 
 static void add_context(struct translator *translator, const CUpti_ActivityContext *context)

@@ -170,7 +170,7 @@ static void report_begin_there(void *argument)
 
 /* ---- the thread ---- */
 
-static void take_buffers(struct writer *writer)
+static void collect_buffers(struct writer *writer)
 {
     for (;;) {
         pthread_mutex_lock(&writer->lock);
@@ -189,7 +189,7 @@ static void take_buffers(struct writer *writer)
             recent_add_records(writer->recent, pool_bytes(buffer), buffer->valid, buffer->came_ns);
         else if (!writer->translator.failed)
             translate_buffer(&writer->translator, pool_bytes(buffer), buffer->valid);
-        pool_give(&writer->pool, buffer);
+        pool_assign(&writer->pool, buffer);
         atomic_fetch_add(&writer->progress, 1);
     }
 }
@@ -239,14 +239,14 @@ static void flush_cupti(struct writer *writer, bool forced)
 
 static void collect(struct writer *writer)
 {
-    take_buffers(writer);
+    collect_buffers(writer);
     drain_rings(writer);
 }
 
 static void flush_log(struct writer *writer)
 {
     if (!writer->recorded_process)
-        control_tell_begin(writer->control);
+        control_describe_begin(writer->control);
     if (!writer->recorded_process ||
         (writer->recorded_cupti != writer->translator.cupti && hardware_is_decided())) {
         writer->recorded_process = true;
@@ -279,7 +279,7 @@ static void write_ring(struct writer *writer, const char *why)
 static void end_ring(struct writer *writer)
 {
     char why[160];
-    if (control_take_write(writer->control, INT64_MAX, why, sizeof why))
+    if (control_collect_write(writer->control, INT64_MAX, why, sizeof why))
         write_ring(writer, why);
     else if (writer->settings->slow == 0)
         write_ring(writer, "the end");
@@ -290,8 +290,8 @@ static void end_ring(struct writer *writer)
 static void end_log(struct writer *writer, const char *why)
 {
     if (!writer->translator.failed) {
-        hardware_tell_end();
-        control_tell_end(writer->control);
+        hardware_describe_end();
+        control_describe_end(writer->control);
         if (writer->recent)
             end_ring(writer);
         flush_log(writer);
@@ -302,7 +302,7 @@ static void end_log(struct writer *writer, const char *why)
     own_files_stop(&writer->files);
 }
 
-static void tell_failure(struct writer *writer)
+static void emit_failure(struct writer *writer)
 {
     if (writer->write_errno)
         report_trouble("cannot write %s: %s; the log ends there, the program runs on", writer->path,
@@ -370,7 +370,7 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
             flush_log(writer);
         *flushed_ns = now;
     }
-    if (writer->recent && control_take_write(writer->control, now, write_why, sizeof write_why))
+    if (writer->recent && control_collect_write(writer->control, now, write_why, sizeof write_why))
         write_ring(writer, write_why);
     atomic_fetch_add(&writer->progress, 1);
     return why;
@@ -391,7 +391,7 @@ static void *writer_main(void *argument)
     collect(writer);
     end_log(writer, why ? why : "");
     if (writer->translator.failed)
-        tell_failure(writer);
+        emit_failure(writer);
     writer->translator.failed = true; /* later records are not logged */
     writer->on_end();
 
@@ -399,7 +399,7 @@ static void *writer_main(void *argument)
     writer->done = true;
     pthread_cond_broadcast(&writer->ended);
     pthread_mutex_unlock(&writer->lock);
-    take_buffers(writer); /* those that arrived in between */
+    collect_buffers(writer); /* those that arrived in between */
     pool_release(&writer->pool);
     recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
@@ -489,7 +489,7 @@ void writer_use_cupti(struct writer *writer, const struct cupti *cupti, const st
     pthread_mutex_unlock(&writer->lock);
 }
 
-void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid)
+void writer_collect_buffer(struct writer *writer, uint8_t *bytes, size_t valid)
 {
     struct pool_buffer *buffer = pool_buffer_of(bytes);
     buffer->valid = valid;
@@ -504,7 +504,7 @@ void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid)
     }
     pthread_mutex_unlock(&writer->lock);
     if (!taken)
-        pool_give(&writer->pool, buffer);
+        pool_assign(&writer->pool, buffer);
 }
 
 struct host_ring *writer_open_ring(struct writer *writer)

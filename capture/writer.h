@@ -68,7 +68,7 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
 void writer_use_cupti(struct writer *writer, const struct cupti *cupti, const struct capture_calls *calls);
 
 /* Hand over a buffer of the pool with VALID bytes of records. Callable from any thread. */
-void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid);
+void writer_collect_buffer(struct writer *writer, uint8_t *bytes, size_t valid);
 
 /* A new ring for the calling thread; NULL if there are too many. */
 struct host_ring *writer_open_ring(struct writer *writer);

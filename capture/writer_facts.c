@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool add(struct writer *writer, enum tpafile_kind kind, const int64_t *values)
+static bool writer_facts_add(struct writer *writer, enum tpafile_kind kind, const int64_t *values)
 {
     bool added = tpafile_writer_add(writer->translator.log, kind, values);
     writer->translator.failed |= !added;
     return added;
 }
 
-static int64_t text(struct writer *writer, const char *string)
+static int64_t writer_facts_text(struct writer *writer, const char *string)
 {
     return *string ? tpafile_writer_text(writer->translator.log, string, strlen(string)) : 0;
 }
@@ -29,7 +29,7 @@ void writer_add_clock(struct writer *writer)
         [TPAFILE_CLOCK_WALL] = wall,
         [TPAFILE_CLOCK_MONOTONIC] = now,
     };
-    add(writer, TPAFILE_CLOCK, values);
+    writer_facts_add(writer, TPAFILE_CLOCK, values);
 }
 
 static int64_t known(long value)
@@ -67,27 +67,27 @@ void writer_add_process(struct writer *writer)
     int64_t values[TPAFILE_PROCESS_FIELDS_END] = {
         [TPAFILE_PROCESS_PID] = getpid(),
         [TPAFILE_PROCESS_PARENT] = getppid(),
-        [TPAFILE_PROCESS_HOST] = text(writer, host),
-        [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
-        [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
+        [TPAFILE_PROCESS_HOST] = writer_facts_text(writer, host),
+        [TPAFILE_PROCESS_EXECUTABLE] = writer_facts_text(writer, facts.executable),
+        [TPAFILE_PROCESS_COMMAND] = writer_facts_text(writer, facts.command),
         [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
         [TPAFILE_PROCESS_RANK] = known(writer->settings->rank.rank),
         [TPAFILE_PROCESS_LOCAL_RANK] = known(writer->settings->rank.local_rank),
         [TPAFILE_PROCESS_WORLD_SIZE] = known(writer->settings->rank.world_size),
-        [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
+        [TPAFILE_PROCESS_WRITER] = writer_facts_text(writer, "tpa capture " TPA_VERSION),
         [TPAFILE_PROCESS_DRIVER_VERSION] = writer->recorded_cupti && writer->recorded_cupti->driver_version
                                                ? writer->recorded_cupti->driver_version
                                                : TPAFILE_NONE,
         [TPAFILE_PROCESS_RUNTIME_VERSION] = TPAFILE_NONE,
         [TPAFILE_PROCESS_CUPTI_VERSION] =
             writer->recorded_cupti ? (int64_t)writer->recorded_cupti->version : TPAFILE_NONE,
-        [TPAFILE_PROCESS_KINDS] = text(writer, kinds),
-        [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, facts.driver),
+        [TPAFILE_PROCESS_KINDS] = writer_facts_text(writer, kinds),
+        [TPAFILE_PROCESS_DRIVER_NAME] = writer_facts_text(writer, facts.driver),
         [TPAFILE_PROCESS_SUBSCRIBED_BY] =
-            writer->recorded_cupti ? text(writer, writer->recorded_cupti->subscribed_by) : 0,
+            writer->recorded_cupti ? writer_facts_text(writer, writer->recorded_cupti->subscribed_by) : 0,
         [TPAFILE_PROCESS_HARDWARE_TIMES] = writer->recorded_cupti ? hardware_is_on() : TPAFILE_NONE,
     };
-    add(writer, TPAFILE_PROCESS, values);
+    writer_facts_add(writer, TPAFILE_PROCESS, values);
 }
 
 static void add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
@@ -95,9 +95,9 @@ static void add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, 
     int64_t values[TPAFILE_WINDOW_FIELDS_END] = {
         [TPAFILE_WINDOW_START] = start_ns,
         [TPAFILE_WINDOW_DURATION] = end_ns - start_ns,
-        [TPAFILE_WINDOW_WHY] = text(writer, why),
+        [TPAFILE_WINDOW_WHY] = writer_facts_text(writer, why),
     };
-    add(writer, TPAFILE_WINDOW, values);
+    writer_facts_add(writer, TPAFILE_WINDOW, values);
 }
 
 void writer_add_windows(struct writer *writer, int64_t since_ns, const char *ring_why)
@@ -106,7 +106,7 @@ void writer_add_windows(struct writer *writer, int64_t since_ns, const char *rin
     size_t most = sizeof windows / sizeof *windows, count = most;
     int64_t now = clock_now_ns();
     while (count == most) {
-        count = control_take_windows(writer->control, windows, most);
+        count = control_collect_windows(writer->control, windows, most);
         for (size_t i = 0; i < count; i++) {
             int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
             int64_t end = windows[i].end_ns == 0 && ring_why ? now : windows[i].end_ns;
@@ -126,15 +126,15 @@ void writer_add_notes(struct writer *writer)
 {
     struct note notes[8];
     size_t count;
-    while ((count = notes_take(notes, sizeof notes / sizeof *notes)) > 0) {
+    while ((count = notes_collect(notes, sizeof notes / sizeof *notes)) > 0) {
         for (size_t i = 0; i < count; i++) {
             int64_t values[TPAFILE_NOTE_FIELDS_END] = {
                 [TPAFILE_NOTE_TIME] = notes[i].time_ns,
-                [TPAFILE_NOTE_WORD] = text(writer, notes[i].word),
-                [TPAFILE_NOTE_TEXT] = text(writer, notes[i].text),
+                [TPAFILE_NOTE_WORD] = writer_facts_text(writer, notes[i].word),
+                [TPAFILE_NOTE_TEXT] = writer_facts_text(writer, notes[i].text),
                 [TPAFILE_NOTE_COUNT] = 1,
             };
-            add(writer, TPAFILE_NOTE, values);
+            writer_facts_add(writer, TPAFILE_NOTE, values);
         }
     }
 }
@@ -150,7 +150,7 @@ static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped
         [TPAFILE_DROPPED_KIND] = kind,
     };
     writer->dropped_in_all += (int64_t)count;
-    add(writer, TPAFILE_DROPPED, values);
+    writer_facts_add(writer, TPAFILE_DROPPED, values);
 }
 
 void writer_add_drops(struct writer *writer)

@@ -8,9 +8,9 @@
  */
 #include "charts/parts.h"
 #include "base/quantity.h"
-#include "facts/device_use.h"
-#include "facts/features.h"
-#include "facts/step_list.h"
+#include "derive/device_use.h"
+#include "derive/features.h"
+#include "derive/step_list.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <inttypes.h>
@@ -196,7 +196,8 @@ static void cut_time(struct table *table, const struct device_states *states, in
 }
 
 /* The shares of the whole, in words. */
-static void tell_shares(struct chart *chart, const struct kind *kind, const struct device_states *states)
+static void devices_describe_shares(struct chart *chart, const struct kind *kind,
+                                    const struct device_states *states)
 {
     double span_ns = (double)(states->span.end_ns - states->span.start_ns), length_ns[STATES];
     for (size_t s = 0; s < STATES; s++)
@@ -213,8 +214,9 @@ static void tell_shares(struct chart *chart, const struct kind *kind, const stru
         quantity_percent(length_ns[2] / span_ns), quantity_percent(idle_ns / span_ns));
 }
 
-static void add_device(const struct chart_request *request, struct picture *picture, const struct kind *kind,
-                       const struct gpu_device *device, const struct device_states *states)
+static void devices_add_device(const struct chart_request *request, struct picture *picture,
+                               const struct kind *kind, const struct gpu_device *device,
+                               const struct device_states *states)
 {
     const struct table_column columns[STATES + 1] = {
         { "time", "Time", TABLE_MOMENT, "begin of the part of time", 0, NULL },
@@ -242,7 +244,7 @@ static void add_device(const struct chart_request *request, struct picture *pict
                                                            .color = kind->colors[s],
                                                            .table = table,
                                                            .y = s + 1 });
-    tell_shares(chart, kind, states);
+    devices_describe_shares(chart, kind, states);
 }
 
 static void draw_devices(const struct chart_request *request, struct picture *picture,
@@ -263,13 +265,13 @@ static void draw_devices(const struct chart_request *request, struct picture *pi
             bool shown = kind != &overlap || states.all_ns[1] > 0 || states.all_ns[2] > 0;
             found += shown;
             if (shown && found <= CHART_MOST_PANELS)
-                add_device(request, picture, kind, device, &states);
+                devices_add_device(request, picture, kind, device, &states);
         }
         free(work);
         VEC_FREE(&states.edges);
         free(states.part_ns);
     }
-    chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
+    chart_describe_panels(picture, CHART_MOST_PANELS, found, "devices");
 }
 
 static bool draw_utilization(const struct chart_request *request, struct picture *picture,

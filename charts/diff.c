@@ -7,7 +7,7 @@
 #include "charts/parts.h"
 
 #include "base/sum.h"
-#include "compare/diff.h"
+#include "diff/diff.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -113,7 +113,7 @@ static struct chart *begin(struct picture *picture, struct fall *fall, const cha
 }
 
 /* Small changes of a large time would not be seen from 0 on. */
-static void cut_axis(struct chart *chart, const struct fall *fall)
+static void diff_cut_axis(struct chart *chart, const struct fall *fall)
 {
     double range = (double)fall->most_ns - (double)fall->least_ns;
     if (range <= 0)
@@ -151,7 +151,7 @@ static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
                                                            .y = column,
                                                            .low = COLUMN_FROM });
     }
-    cut_axis(chart, fall);
+    diff_cut_axis(chart, fall);
 }
 
 /* What the devices did adds up to the step. */
@@ -176,8 +176,8 @@ static void add_steps(struct picture *picture, const struct diff *diff)
 }
 
 /* The rows that changed, largest change first as they stand; BARS of them at most, and the others in one. */
-static void add_rows(struct picture *picture, const struct diff *diff, const struct diff_rows *rows,
-                     size_t bars)
+static void diff_add_rows(struct picture *picture, const struct diff *diff, const struct diff_rows *rows,
+                          size_t bars)
 {
     int64_t before = 0, after = 0, rest = 0;
     size_t shown = 0, left = 0;
@@ -227,7 +227,7 @@ void chart_diff(struct picture *picture, const struct diff *diff, size_t bars)
     add_steps(picture, diff);
     for (size_t i = diff->tables.count; i-- > 0;) /* kernels before operators */
         if (diff->tables.at[i].kind == TABLE_NS && picture->charts.count < CHART_MOST_PANELS)
-            add_rows(picture, diff, &diff->tables.at[i], bars);
+            diff_add_rows(picture, diff, &diff->tables.at[i], bars);
     if (picture->charts.count == 0)
         add_sides(picture, diff);
 }

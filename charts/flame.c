@@ -2,7 +2,7 @@
  * flame.c - what calls what, as boxes: each below its caller, as wide as its time.
  *
  * Calls with the same callers, by name, are one box. A trace has a chart of the time on the host and one of the time on
- * devices, where an operation is below the call that launched it (facts/attribution.h). A Python profile has stacks as
+ * devices, where an operation is below the call that launched it (derive/attribution.h). A Python profile has stacks as
  * profile/stacks.h finds them.
  */
 #include "base/buffer.h"
@@ -10,9 +10,9 @@
 #include "base/quantity.h"
 #include "base/sum.h"
 #include "charts/parts.h"
-#include "facts/features.h"
-#include "facts/gpu_events.h"
-#include "facts/step_list.h"
+#include "derive/features.h"
+#include "derive/gpu_events.h"
+#include "derive/step_list.h"
 #include "profile/stacks.h"
 #include "trace/calltree.h"
 #include <stdlib.h>
@@ -192,7 +192,7 @@ static void add_boxes(struct chart *chart, const struct flame *flame)
 }
 
 /* Of FLAME, whose boxes have their times; none when these are 0. */
-static void add_chart(struct picture *picture, struct flame *flame, const char *key, const char *title)
+static void flame_add_chart(struct picture *picture, struct flame *flame, const char *key, const char *title)
 {
     int64_t whole_ns = 0;
     for (size_t i = 1; i < flame->boxes.count; i++)
@@ -229,7 +229,7 @@ static bool takes_call(const void *context, event_id e)
            selection_holds(frames->selection, e);
 }
 
-static void show_name(const void *context, uint32_t frame, struct buffer *out)
+static void append_name(const void *context, uint32_t frame, struct buffer *out)
 {
     const struct trace_frames *frames = context;
     const char *name = names_text(frames->trace->names, frame);
@@ -292,7 +292,7 @@ static void add_operations(struct flame *flame, const struct trace_frames *frame
     free(node);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool flame_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct trace_frames frames = { request->trace, request->selection, NAME_NONE };
     name_id *frame = find_frames(&frames);
@@ -300,12 +300,12 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
     calltree_nest(tree);
     for (int on_device = 0; on_device < 2; on_device++) {
         struct flame flame;
-        flame_open(&flame, show_name, &frames);
+        flame_open(&flame, append_name, &frames);
         box_id *box = add_calls(&flame, request->trace, tree, frame, !on_device);
         if (on_device)
             add_operations(&flame, &frames, tree, box, frame);
-        add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
-                  on_device ? "Time on devices, by what launched the work" : "Time on the host");
+        flame_add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
+                        on_device ? "Time on devices, by what launched the work" : "Time on the host");
         free(box);
         flame_release(&flame);
     }
@@ -320,12 +320,12 @@ const struct chart_type chart_type_flame = {
     .help = "what calls what, each box as wide as its time: on the host, on devices; of profiles, too",
     .wants = { &flame_wants },
     .needs = FEATURE_EVENTS,
-    .draw = draw,
+    .draw = flame_draw,
 };
 
 /* ---- profiles ---- */
 
-static void show_function(const void *context, uint32_t frame, struct buffer *out)
+static void append_function(const void *context, uint32_t frame, struct buffer *out)
 {
     const struct profile *profile = context;
     profile_function_text(&profile->functions[frame], out);
@@ -344,10 +344,10 @@ static void add_stack(void *context, const struct profile_stack *stack)
 void chart_flame_profile(struct picture *picture, const struct profile *profile)
 {
     struct flame flame;
-    flame_open(&flame, show_function, profile);
+    flame_open(&flame, append_function, profile);
     struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, &flame);
     size_t before = picture->charts.count;
-    add_chart(picture, &flame, "flame", "Time by caller");
+    flame_add_chart(picture, &flame, "flame", "Time by caller");
     if (picture->charts.count > before) {
         struct chart *chart = picture->charts.at[before];
         double whole = 0;

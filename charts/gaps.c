@@ -3,7 +3,7 @@
 #include "analyze/gaps.h"
 #include "base/quantity.h"
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
 
 /* Gaps of one range of lengths. */
 struct length_row {
@@ -20,7 +20,7 @@ static struct text range_text(size_t range, struct arena *arena)
 {
     struct buffer text = { 0 };
     buffer_puts(&text, range ? "" : "< ");
-    quantity_show_time(&text, gaps_length_from_ns(range ? range : 1));
+    quantity_append_time(&text, gaps_length_from_ns(range ? range : 1));
     struct text kept = { arena_strndup(arena, text.at, text.count), text.count };
     buffer_release(&text);
     return kept;
@@ -84,7 +84,7 @@ void chart_gaps(struct picture *picture, const struct gaps *gaps)
                                                            .y = c + 1 });
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool gaps_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct gaps_options options = gaps_defaults;
     options.only_causes = true;
@@ -100,5 +100,5 @@ const struct chart_type chart_type_gaps = {
     .help = "idle time of the devices by the length of the gaps, and its causes",
     .wants = { &gaps_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = gaps_draw,
 };

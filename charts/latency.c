@@ -1,7 +1,7 @@
 /* latency.c - how long what repeats takes: the share that takes no longer, and over time. */
 #include "analyze/latency/latency.h"
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include "trace/span.h"
 #include <math.h>
 
@@ -39,8 +39,8 @@ static struct table *points_of(const struct latency *latency, const struct trace
     return table;
 }
 
-static void add_series(struct chart *chart, const struct latency *latency, const struct trace *trace,
-                       enum chart_mark mark, size_t x, size_t y)
+static void latency_add_series(struct chart *chart, const struct latency *latency, const struct trace *trace,
+                               enum chart_mark mark, size_t x, size_t y)
 {
     for (size_t i = 0; i < latency->rows.count && i < SERIES; i++) {
         const struct latency_row *row = &latency->rows.at[i];
@@ -59,7 +59,7 @@ static void add_series(struct chart *chart, const struct latency *latency, const
                                    latency->rows.count);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool latency_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct trace *trace = request->trace;
     const struct latency *latency = latency_analyze(trace, request->selection, 0, &latency_defaults, err);
@@ -71,13 +71,13 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
         chart->y = (struct chart_axis){
             .title = "Share", .kind = TABLE_SHARE, .has_least = true, .has_most = true, .most = 1
         };
-        add_series(chart, latency, trace, CHART_STAIRS, 1, 2);
+        latency_add_series(chart, latency, trace, CHART_STAIRS, 1, 2);
         chart = picture_add_chart(picture, "latency_over_time", "How long each takes, over time");
         chart->x = trace->file_count == 1 ? chart_time_axis(request, 0)
                                           : (struct chart_axis){ .title = "Time from the start of the file",
                                                                  .kind = TABLE_MOMENT };
         chart->y = (struct chart_axis){ .title = "Duration", .kind = TABLE_NS, .log = true };
-        add_series(chart, latency, trace, CHART_POINT, 0, 1);
+        latency_add_series(chart, latency, trace, CHART_POINT, 0, 1);
     }
     latency_free(latency);
     return chart_is_drawn(picture, err, "no annotation occurs twice");
@@ -89,5 +89,5 @@ const struct chart_type chart_type_latency = {
     .help = "how long annotations and steps take: the share that takes no longer, and over time",
     .wants = { &latency_wants },
     .needs = FEATURE_ANNOTATIONS,
-    .draw = draw,
+    .draw = latency_draw,
 };

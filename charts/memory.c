@@ -1,8 +1,8 @@
 /* memory.c - memory in use and reserved over time, for each device, then the host; the peak with its operator. */
 #include "charts/parts.h"
-#include "analyze/memory/memory.h"
-#include "facts/memory_records.h"
-#include "facts/features.h"
+#include "memory/memory.h"
+#include "memory/memory_records.h"
+#include "derive/features.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
@@ -33,8 +33,8 @@ static const char *device_name(struct chart *chart, const struct trace *trace,
 }
 
 /* A chart of DEVICE; dropped again, and false, when none of its records was requested. */
-static bool add_device(const struct chart_request *request, struct picture *picture,
-                       const struct memory_records *records, const struct memory_device *device)
+static bool memory_add_device(const struct chart_request *request, struct picture *picture,
+                              const struct memory_records *records, const struct memory_device *device)
 {
     const struct trace *trace = request->trace;
     int64_t origin_ns = trace_file_span(trace, device->file).start_ns;
@@ -85,7 +85,7 @@ static bool add_device(const struct chart_request *request, struct picture *pict
 }
 
 /* The charts of devices, from FIRST on, get one axis of bytes: a device that uses less looks like one. */
-static void share_axis(struct picture *picture, size_t first, size_t end)
+static void memory_share_axis(struct picture *picture, size_t first, size_t end)
 {
     double most = 0;
     for (size_t i = first; i < end; i++) {
@@ -112,20 +112,20 @@ static size_t add_devices(const struct chart_request *request, struct picture *p
             (!host && device->type != MEMORY_TYPE_UNKNOWN && !ranges_hold(&request->devices, device->id)))
             continue;
         if (picture->charts.count < CHART_MOST_PANELS)
-            found += add_device(request, picture, records, device);
+            found += memory_add_device(request, picture, records, device);
         else
             found++;
     }
-    share_axis(picture, first, picture->charts.count);
+    memory_share_axis(picture, first, picture->charts.count);
     return found;
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool memory_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct memory_records *records = memory_records_of(request->trace, MEMORY_OWNERS);
     size_t found = add_devices(request, picture, records, false);
     found += add_devices(request, picture, records, true);
-    chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
+    chart_describe_panels(picture, CHART_MOST_PANELS, found, "devices");
     return chart_is_drawn(picture, err, "no memory was allocated in the selected time");
 }
 
@@ -135,5 +135,5 @@ const struct chart_type chart_type_memory = {
     .help = "memory in use and reserved over time, and the operator at the peak",
     .wants = { &memory_wants },
     .needs = FEATURE_MEMORY,
-    .draw = draw,
+    .draw = memory_draw,
 };

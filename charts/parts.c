@@ -27,7 +27,7 @@ static void share_time(struct picture *picture)
             picture->charts.at[i]->x.most = most;
 }
 
-void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things)
+void chart_describe_panels(struct picture *picture, size_t panels, size_t count, const char *things)
 {
     share_time(picture);
     for (size_t i = 0; i < picture->charts.count; i++)

@@ -13,7 +13,7 @@ struct chart_axis chart_time_axis(const struct chart_request *request, uint32_t 
  * The charts of PICTURE so far are panels (base/chart.h), with one axis of time. Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there;
  * nothing when all are.
  */
-void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things);
+void chart_describe_panels(struct picture *picture, size_t panels, size_t count, const char *things);
 
 /* Ends a draw function: false and ERR, saying WHAT is missing, when PICTURE is empty. */
 bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const char *what);

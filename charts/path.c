@@ -1,7 +1,7 @@
 /* path.c - what the critical path of each step is made of: a pile of its parts for each step. */
 #include "charts/parts.h"
-#include "replay/make_graph.h"
-#include "replay/path.h"
+#include "whatif/make_graph.h"
+#include "whatif/path.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void fill(struct picture *picture, const struct replay_graph *graph,
         picture_drop_chart(picture);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool path_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct replay_graph *graph = replay_graph_of(request->trace);
     struct path_windows *windows = path_windows_steps(graph);
@@ -97,5 +97,5 @@ const struct chart_type chart_type_path = {
     .title = "Critical path",
     .help = "what the critical path of each step is made of",
     .wants = { &path_wants },
-    .draw = draw,
+    .draw = path_draw,
 };

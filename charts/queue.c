@@ -1,6 +1,6 @@
 /* queue.c - how many launches waited in the queue of each stream, over time. */
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <math.h>
 
 /* "Launches waiting for rank 1, device 0, stream 7" */
@@ -91,10 +91,10 @@ void chart_queues(struct picture *picture, const struct chart_request *request,
                                    "not shown: %zu other stream%s, with no more than %lld launch%s waiting",
                                    shallow, shallow == 1 ? "" : "s", (long long)next, next == 1 ? "" : "es");
     }
-    chart_tell_panels(picture, CHART_MOST_PANELS, shown, "streams");
+    chart_describe_panels(picture, CHART_MOST_PANELS, shown, "streams");
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool queue_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     struct launches *launches = launches_analyze(request->trace, request->selection, 0);
     chart_queues(picture, request, launches);
@@ -108,5 +108,5 @@ const struct chart_type chart_type_queue = {
     .help = "launches that wait for each stream, over time",
     .wants = { &launches_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = queue_draw,
 };

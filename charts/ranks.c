@@ -6,7 +6,7 @@
 #include "analyze/comm.h"
 #include "analyze/gpu.h"
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +94,8 @@ static bool add_communication(struct rank_row *rows, size_t count, const struct 
     return any;
 }
 
-static void add_chart(struct picture *picture, const char *key, const char *title,
-                      const struct rank_row *rows, size_t count, size_t first, size_t last)
+static void ranks_add_chart(struct picture *picture, const char *key, const char *title,
+                            const struct rank_row *rows, size_t count, size_t first, size_t last)
 {
     struct chart *chart = picture_add_chart(picture, key, title);
     chart->horizontal = true;
@@ -111,7 +111,7 @@ static void add_chart(struct picture *picture, const char *key, const char *titl
 }
 
 /* Both charts have one axis, so that waiting is seen against what else the time went to. */
-static void share_axis(struct picture *picture)
+static void ranks_share_axis(struct picture *picture)
 {
     double most = 0;
     for (size_t i = 0; i < picture->charts.count; i++) {
@@ -129,7 +129,7 @@ static void share_axis(struct picture *picture)
     }
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool ranks_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct gpu *gpu = gpu_analyze(request->trace, request->selection, BY(RANK) | BY(DEVICE));
     struct comm_options options = { .by = COMM_BY_DEFAULT };
@@ -137,13 +137,13 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
     if (comm && gpu->count > 0) {
         struct rank_row *rows = make_rows(gpu, &picture->arena);
         bool matched = add_communication(rows, gpu->count, comm);
-        add_chart(picture, "ranks", "What the devices of each rank did", rows, gpu->count, COLUMN_COMPUTATION,
-                  COLUMN_IDLE);
+        ranks_add_chart(picture, "ranks", "What the devices of each rank did", rows, gpu->count,
+                        COLUMN_COMPUTATION, COLUMN_IDLE);
         if (matched)
-            add_chart(picture, "ranks_communication",
-                      "Collectives of each rank: transfer, and waiting for others", rows, gpu->count,
-                      COLUMN_TRANSFER, COLUMN_WAITED);
-        share_axis(picture);
+            ranks_add_chart(picture, "ranks_communication",
+                            "Collectives of each rank: transfer, and waiting for others", rows, gpu->count,
+                            COLUMN_TRANSFER, COLUMN_WAITED);
+        ranks_share_axis(picture);
         free(rows);
     }
     gpu_free(gpu);
@@ -159,5 +159,5 @@ const struct chart_type chart_type_ranks = {
     .help = "a bar for each rank: what its devices did, and how long its collectives transferred and waited",
     .wants = { &gpu_wants, &comm_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = ranks_draw,
 };

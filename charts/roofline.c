@@ -3,7 +3,7 @@
 #include "analyze/roofline.h"
 #include "base/buffer.h"
 #include "base/quantity.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <math.h>
 
 static const struct table_column columns[] = {
@@ -70,7 +70,7 @@ static struct extent find_extent(const struct roofline *roofline)
 enum { MOST_NAMES = 7 }; /* of operators, that have a colour of their own: no more than there are */
 
 /* "aten::mm [64,64][64,64]: 12.3 % of the device time that is modelled". */
-static void tell(struct table *table, size_t at, const struct roofline_row *row, double whole_ns)
+static void roofline_describe(struct table *table, size_t at, const struct roofline_row *row, double whole_ns)
 {
     struct buffer text = { 0 };
     buffer_add(&text, row->name.at, row->name.len);
@@ -110,7 +110,7 @@ static void add_dots(struct chart *chart, const struct roofline *roofline, const
         }
         size_t at = add_point(table, row->intensity, row->tflops * 1e3);
         table_set_int(table, at, COLUMN_TIME, row->time_ns);
-        tell(table, at, row, whole_ns);
+        roofline_describe(table, at, row, whole_ns);
     }
 }
 
@@ -149,8 +149,8 @@ static const struct device_peaks *known_peaks(const struct roofline *roofline)
 }
 
 /* "peaks by ...: 989 and 66.9 TFLOP/s, 3350 GB/s", of matrix and vector units as far as they are drawn. */
-static const char *note_of(struct chart *chart, const struct device_peaks *peaks, double matrix,
-                           double vector, double bandwidth)
+static const char *record_of(struct chart *chart, const struct device_peaks *peaks, double matrix,
+                             double vector, double bandwidth)
 {
     if (matrix > 0 && vector > 0)
         return arena_printf(&chart->arena, "peaks by %s: %.0f and %.1f TFLOP/s, %.0f GB/s", peaks->source,
@@ -195,11 +195,12 @@ static void add_roofs(struct chart *chart, const struct chart_request *request,
         add_roof(chart, "Peak, float32 on vector units", CHART_PALE, vector / 1e9, bandwidth / 1e9, least,
                  most);
     if (!given && peaks)
-        chart->note = note_of(chart, peaks, matrix, vector, bandwidth);
+        chart->note = record_of(chart, peaks, matrix, vector, bandwidth);
 }
 
 /* How much of the device time the dots stand for, and what lies outside. */
-static void tell_shares(struct chart *chart, const struct roofline *roofline, const struct extent *extent)
+static void roofline_describe_shares(struct chart *chart, const struct roofline *roofline,
+                                     const struct extent *extent)
 {
     int64_t shown_ns = 0, time_ns = roofline->time_ns;
     for (size_t i = 0; i < roofline->rows.count; i++)
@@ -219,7 +220,7 @@ static void tell_shares(struct chart *chart, const struct roofline *roofline, co
     buffer_release(&note);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool roofline_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct roofline *roofline =
         roofline_analyze(request->trace, request->selection, ROOFLINE_BY_DEFAULT, NULL);
@@ -235,7 +236,7 @@ static bool draw(const struct chart_request *request, struct picture *picture, s
         struct extent extent = find_extent(roofline);
         add_dots(chart, roofline, &extent);
         add_roofs(chart, request, roofline, &extent);
-        tell_shares(chart, roofline, &extent);
+        roofline_describe_shares(chart, roofline, &extent);
     }
     roofline_free(roofline);
     return chart_is_drawn(
@@ -249,5 +250,5 @@ const struct chart_type chart_type_roofline = {
     .help = "operations per second against operations per byte, below what the device can do",
     .wants = { &roofline_wants },
     .needs = FEATURE_SHAPES,
-    .draw = draw,
+    .draw = roofline_draw,
 };

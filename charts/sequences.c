@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/quantity.h"
 #include "charts/parts.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 
 struct chain_row {
@@ -53,8 +53,8 @@ static struct chart *open_chart(struct picture *picture, const char *key, const 
     return chart;
 }
 
-static void add_series(struct chart *chart, struct table *table, const struct table_column *columns, size_t y,
-                       enum chart_color color)
+static void sequences_add_series(struct chart *chart, struct table *table, const struct table_column *columns,
+                                 size_t y, enum chart_color color)
 {
     chart_add_series(
         chart, (struct chart_series){
@@ -81,8 +81,8 @@ static void add_chains(struct picture *picture, const struct sequences *sequence
     if (bars && count > bars)
         chart->note =
             arena_printf(&chart->arena, "the %zu of %zu chains with the most idle time", bars, count);
-    add_series(chart, table, chain_columns, 1, CHART_COLOR_OF_COMPUTATION);
-    add_series(chart, table, chain_columns, 2, CHART_COLOR_OF_IDLE);
+    sequences_add_series(chart, table, chain_columns, 1, CHART_COLOR_OF_COMPUTATION);
+    sequences_add_series(chart, table, chain_columns, 2, CHART_COLOR_OF_IDLE);
 }
 
 /* Runs of short operations, the largest gain first. */
@@ -100,7 +100,7 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
     for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
         const struct run_row *row = &sequences->runs.at[i];
         buffer_clear(&start);
-        quantity_show_rounded_time(&start, (double)row->start_ns);
+        quantity_append_rounded_time(&start, (double)row->start_ns);
         struct cause_row run = { as_text(arena_printf(&chart->arena, "at %s: %" PRId64 ", %s to %s", start.at,
                                                       row->operations, row->first.at ? row->first.at : "?",
                                                       row->last.at ? row->last.at : "?")),
@@ -116,10 +116,11 @@ static void add_runs(struct picture *picture, const struct sequences *sequences,
         chart->note = arena_printf(&chart->arena, "the %zu of %zu runs with the largest gain", bars, count);
     for (size_t column = 1; column < 5; column++)
         if (any[column])
-            add_series(chart, table, cause_columns, column, cause_colors[column]);
+            sequences_add_series(chart, table, cause_columns, column, cause_colors[column]);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool sequences_draw(const struct chart_request *request, struct picture *picture,
+                           struct tpa_error *err)
 {
     struct sequences *sequences =
         sequences_analyze(request->trace, request->selection, BY(DEVICE), &sequence_defaults, err);
@@ -137,5 +138,5 @@ const struct chart_type chart_type_sequences = {
     .help = "chains of operations that repeat and short operations in a row: work, and idle time between",
     .wants = { &sequences_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = sequences_draw,
 };

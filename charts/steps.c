@@ -4,8 +4,8 @@
  */
 #include "charts/parts.h"
 #include "analyze/steps.h"
-#include "facts/features.h"
-#include "facts/step_list.h"
+#include "derive/features.h"
+#include "derive/step_list.h"
 #include <inttypes.h>
 
 /* The parts of a step from the bottom of the pile. */
@@ -30,7 +30,7 @@ struct bar_row {
 };
 
 /* "12" for ProfilerStep#12; else the name. */
-static struct text label_of(struct text name, struct arena *arena)
+static struct text steps_label_of(struct text name, struct arena *arena)
 {
     int64_t number;
     if (!step_number(name.at, &number))
@@ -63,7 +63,7 @@ static void add_rank(struct picture *picture, const struct step_row *rows, size_
         chart_add_table(chart, TABLE_OF_ROWS("steps", NULL, columns, (struct bar_row *)NULL, 0));
     bool any[STEP_PARTS] = { false };
     for (size_t i = 0; i < count; i++) {
-        struct bar_row bar = { .label = label_of(rows[i].name, &chart->arena) };
+        struct bar_row bar = { .label = steps_label_of(rows[i].name, &chart->arena) };
         for (size_t p = 0; p < STEP_PARTS; p++) {
             bar.part_ns[p] = rows[i].part_ns[pile[p].part];
             any[p] |= bar.part_ns[p] > 0;
@@ -133,7 +133,7 @@ static void add_histogram(struct picture *picture, const struct step_row *rows, 
 }
 
 /* Charts of ranks get one axis of time, which ends at the longest step. */
-static void share_axis(struct picture *picture, const struct step_row *rows, size_t count)
+static void steps_share_axis(struct picture *picture, const struct step_row *rows, size_t count)
 {
     int64_t longest_ns = 0;
     for (size_t i = 0; i < count; i++)
@@ -154,12 +154,12 @@ void chart_steps(struct picture *picture, const struct steps *steps)
         if (ranks < CHART_MOST_PANELS)
             add_rank(picture, at + first, end - first, first > 0 || end < count);
     }
-    share_axis(picture, at, count);
-    chart_tell_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
+    steps_share_axis(picture, at, count);
+    chart_describe_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
     add_histogram(picture, at, count);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool steps_draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
 {
     const struct steps *steps =
         steps_analyze(request->trace, request->selection, &(struct steps_options){ 0 }, err);
@@ -176,5 +176,5 @@ const struct chart_type chart_type_steps = {
     .help = "where the time of each step went, and how long steps take",
     .wants = { &steps_wants },
     .needs = FEATURE_EVENTS,
-    .draw = draw,
+    .draw = steps_draw,
 };

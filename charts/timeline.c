@@ -10,11 +10,11 @@
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
-#include "facts/gpu_names.h"
-#include "facts/host_waits.h"
-#include "facts/memory_records.h"
-#include "facts/python_names.h"
-#include "replay/make_graph.h"
+#include "derive/gpu_names.h"
+#include "derive/host_waits.h"
+#include "memory/memory_records.h"
+#include "derive/python_names.h"
+#include "whatif/make_graph.h"
 #include "trace/calltree.h"
 #include "trace/span.h"
 #include <inttypes.h>
@@ -147,7 +147,7 @@ static void drop_light(struct timeline_making *making)
     making->least_weight = least_weight > making->least_weight ? least_weight : making->least_weight;
 }
 
-void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span)
+void timeline_collect(struct timeline_making *making, uint32_t file, struct timeline_span span)
 {
     if (span.weight < making->least_weight) {
         making->timeline->left_out++;
@@ -260,7 +260,7 @@ static void name_spans(struct timeline_making *making)
 
 /* ---- threads ---- */
 
-static bool takes(const void *context, event_id e)
+static bool timeline_takes(const void *context, event_id e)
 {
     const struct timeline_making *making = context;
     const struct trace *trace = making->trace;
@@ -280,8 +280,9 @@ static int64_t weight_of_call(const struct timeline_making *making, event_id e, 
     return own_ns;
 }
 
-static void take_thread(struct timeline_making *making, const struct calltree *tree,
-                        const struct calltree_thread *thread, uint32_t lane, uint16_t *depth, uint16_t *inner)
+static void collect_thread(struct timeline_making *making, const struct calltree *tree,
+                           const struct calltree_thread *thread, uint32_t lane, uint16_t *depth,
+                           uint16_t *inner)
 {
     const struct trace *trace = making->trace;
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
@@ -291,18 +292,18 @@ static void take_thread(struct timeline_making *making, const struct calltree *t
         depth[n] = parent == NODE_NONE ? 0 : (uint16_t)(depth[parent] + (depth[parent] < UINT16_MAX));
         inner[n] = parent == NODE_NONE ? 0 : inner[parent];
         if (depth[n] < MOST_DEPTH)
-            timeline_take(making, trace->tracks[thread->track].file,
-                          (struct timeline_span){ .lane = lane,
-                                                  .kind = kind,
-                                                  .depth = depth[n],
-                                                  .inner = inner[n],
-                                                  .folded = kind == SPAN_TORCH,
-                                                  .event = e,
-                                                  .call = TIMELINE_NO_EVENT,
-                                                  .operation = EVENT_NONE,
-                                                  .start_ns = trace_start_ns(trace, e),
-                                                  .dur_ns = trace_dur_ns(trace, e),
-                                                  .weight = weight_of_call(making, e, kind) });
+            timeline_collect(making, trace->tracks[thread->track].file,
+                             (struct timeline_span){ .lane = lane,
+                                                     .kind = kind,
+                                                     .depth = depth[n],
+                                                     .inner = inner[n],
+                                                     .folded = kind == SPAN_TORCH,
+                                                     .event = e,
+                                                     .call = TIMELINE_NO_EVENT,
+                                                     .operation = EVENT_NONE,
+                                                     .start_ns = trace_start_ns(trace, e),
+                                                     .dur_ns = trace_dur_ns(trace, e),
+                                                     .weight = weight_of_call(making, e, kind) });
         else
             making->timeline->left_out++;
         inner[n] = (uint16_t)(inner[n] + (kind == SPAN_TORCH));
@@ -329,7 +330,7 @@ static void add_threads(struct timeline_making *making)
 {
     enum { OPEN = 6 };
     const struct trace *trace = making->trace;
-    struct calltree *tree = calltree_open(trace, takes, making);
+    struct calltree *tree = calltree_open(trace, timeline_takes, making);
     calltree_nest(tree);
     struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
     uint16_t *depth = mem_zalloc(tree->count + 1, sizeof *depth),
@@ -346,7 +347,7 @@ static void add_threads(struct timeline_making *making)
         bool first = t == 0 || busy[t - 1].file != busy[t].file;
         making->timeline->lanes.at[lane].closed =
             tree->thread_count > OPEN && (!first || trace->file_count > OPEN);
-        take_thread(making, tree, busy[t].thread, lane, depth, inner);
+        collect_thread(making, tree, busy[t].thread, lane, depth, inner);
     }
     free(busy);
     free(depth);

@@ -3,7 +3,7 @@
 #include "analyze/gap_colors.h"
 #include "charts/timeline_parts.h"
 
-#include "facts/device_use.h"
+#include "derive/device_use.h"
 #include "trace/calltree.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static uint32_t kind_of_work(struct timeline_making *making, size_t i)
 
 /* ---- streams ---- */
 
-static void take_stream(struct timeline_making *making, const struct gpu_streams *streams,
-                        const struct gpu_stream *stream, uint32_t lane)
+static void collect_stream(struct timeline_making *making, const struct gpu_streams *streams,
+                           const struct gpu_stream *stream, uint32_t lane)
 {
     const struct trace *trace = making->trace;
     const struct gpu_events *gpu = making->gpu;
@@ -57,7 +57,7 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
             row++;
         if (trace_end_ns(trace, e) > end_ns[row])
             end_ns[row] = trace_end_ns(trace, e);
-        timeline_take(
+        timeline_collect(
             making, gpu->devices[stream->device].file,
             (struct timeline_span){ .lane = lane,
                                     .kind = kind_of_work(making, i),
@@ -113,7 +113,7 @@ static void add_span_of_gap(struct timeline_making *making, const struct gap *ga
     }
     span.name = making->gap_name[gap->cause];
     span.detail = describe_gap(making, gap);
-    timeline_take(making, making->gpu->devices[gap->device].file, span);
+    timeline_collect(making, making->gpu->devices[gap->device].file, span);
 }
 
 /* ---- strips ---- */
@@ -164,7 +164,7 @@ struct taking {
 };
 
 /* A gap_taker. */
-static void take_gap(void *context, const struct gap *gap)
+static void collect_gap(void *context, const struct gap *gap)
 {
     const struct taking *taking = context;
     add_span_of_gap(taking->making, gap, taking->lane);
@@ -194,7 +194,7 @@ static void fill_rest(struct timeline_making *making, size_t strip)
 
 /* ---- without devices: what the busiest thread of a file did ---- */
 
-static bool takes(const void *context, event_id e)
+static bool timeline_devices_takes(const void *context, event_id e)
 {
     const struct timeline_making *making = context;
     const struct trace *trace = making->trace;
@@ -226,7 +226,7 @@ static void add_thread_strips(struct timeline_making *making)
 {
     enum { MOST_STRIPS = 8 };
     const struct trace *trace = making->trace;
-    struct calltree *tree = calltree_open(trace, takes, making);
+    struct calltree *tree = calltree_open(trace, timeline_devices_takes, making);
     calltree_nest(tree);
     int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
     for (size_t n = 0; n < tree->count; n++)
@@ -247,8 +247,8 @@ static void add_thread_strips(struct timeline_making *making)
 
 /* ---- all ---- */
 
-static void add_device(struct timeline_making *making, const struct gpu_streams *streams, uint32_t d,
-                       size_t *stream, struct gap_finder *gaps)
+static void timeline_devices_add_device(struct timeline_making *making, const struct gpu_streams *streams,
+                                        uint32_t d, size_t *stream, struct gap_finder *gaps)
 {
     enum { OPEN = 8 };
     const struct gpu_device *device = &making->gpu->devices[d];
@@ -262,7 +262,7 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
     timeline->lanes.at[lane].strip = (uint32_t)strip;
     fill_busy(making, strip, device);
     struct taking taking = { making, lane, strip };
-    gap_finder_visit(gaps, d, take_gap, &taking);
+    gap_finder_visit(gaps, d, collect_gap, &taking);
     fill_rest(making, strip);
     for (; *stream < streams->count && streams->at[*stream].device <= d; ++*stream) {
         const struct gpu_stream *of = &streams->at[*stream];
@@ -272,7 +272,7 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
                                          timeline_name_track(making, &making->trace->tracks[of->track]));
         lane = timeline_add_lane(timeline, title, rank, TIMELINE_DEVICE);
         timeline->lanes.at[lane].strip = (uint32_t)strip;
-        take_stream(making, streams, of, lane);
+        collect_stream(making, streams, of, lane);
         timeline->lanes.at[lane].closed = making->gpu->device_count > OPEN;
     }
 }
@@ -313,7 +313,7 @@ void timeline_add_devices(struct timeline_making *making)
         if (making->selection && making->selection->files && !making->selection->files[file])
             continue;
         if (making->timeline->strips.count < MOST_DEVICES) {
-            add_device(making, streams, d, &stream, gaps);
+            timeline_devices_add_device(making, streams, d, &stream, gaps);
             continue;
         }
         making->timeline->left_out += gpu->devices[d].count;

@@ -1,8 +1,8 @@
 /* timeline_marks.c - what lies beside the events of a timeline: its steps, the critical path, memory in use. */
 #include "charts/timeline_parts.h"
 
-#include "facts/device_steps.h"
-#include "facts/memory_records.h"
+#include "derive/device_steps.h"
+#include "memory/memory_records.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ void timeline_add_steps(struct timeline_making *making)
 
 /* ---- the critical path ---- */
 
-static void take_segment(struct timeline_making *making, const struct path_segment *segment, uint32_t lane)
+static void collect_segment(struct timeline_making *making, const struct path_segment *segment, uint32_t lane)
 {
     struct buffer *out = &making->text;
     const char *part = path_part_title(segment->part);
@@ -71,7 +71,7 @@ void timeline_add_path(struct timeline_making *making)
                 lane = timeline_add_lane(making->timeline, "critical path",
                                          windows->count > 1 ? timeline_name_file(making, window->file) : "",
                                          TIMELINE_MARKS);
-            take_segment(making, segment, lane);
+            collect_segment(making, segment, lane);
         }
         path_free(path);
     }

@@ -6,9 +6,9 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/timeline.h"
-#include "facts/gpu_events.h"
-#include "replay/graph.h"
-#include "replay/path.h"
+#include "derive/gpu_events.h"
+#include "whatif/graph.h"
+#include "whatif/path.h"
 
 /* Kinds of spans; those of gaps and of the critical path follow. */
 enum {
@@ -53,7 +53,7 @@ struct timeline_making {
 
 /* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too
  * small. */
-void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span);
+void timeline_collect(struct timeline_making *making, uint32_t file, struct timeline_span span);
 
 /* The kind of EVENT. */
 uint32_t timeline_kind_of(struct timeline_making *making, event_id event);

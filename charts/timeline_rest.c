@@ -48,16 +48,17 @@ static void add_lane(struct timeline_making *making, uint32_t file, const char *
         while (row < ROWS - 1 && end_ns[row] > trace_start_ns(trace, e))
             row++;
         end_ns[row] = trace_end_ns(trace, e);
-        timeline_take(making, file,
-                      (struct timeline_span){ .lane = lane,
-                                              .kind = kind == SPAN_KINDS ? timeline_kind_of(making, e) : kind,
-                                              .depth = row,
-                                              .event = e,
-                                              .call = TIMELINE_NO_EVENT,
-                                              .operation = EVENT_NONE,
-                                              .start_ns = trace_start_ns(trace, e),
-                                              .dur_ns = trace_dur_ns(trace, e),
-                                              .weight = trace_dur_ns(trace, e) });
+        timeline_collect(
+            making, file,
+            (struct timeline_span){ .lane = lane,
+                                    .kind = kind == SPAN_KINDS ? timeline_kind_of(making, e) : kind,
+                                    .depth = row,
+                                    .event = e,
+                                    .call = TIMELINE_NO_EVENT,
+                                    .operation = EVENT_NONE,
+                                    .start_ns = trace_start_ns(trace, e),
+                                    .dur_ns = trace_dur_ns(trace, e),
+                                    .weight = trace_dur_ns(trace, e) });
     }
     rest->count = 0;
 }

@@ -9,8 +9,8 @@
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/communication.h"
-#include "facts/features.h"
+#include "derive/communication.h"
+#include "derive/features.h"
 #include <stdlib.h>
 
 /* A bar. */
@@ -44,7 +44,7 @@ static struct ranking rank_rows(const struct top *top, bool devices)
 }
 
 /* "15 of 56 operators, 93.0 % of the time" when not all are shown. */
-static const char *tell_shown(struct chart *chart, const struct ranking *ranking, size_t shown)
+static const char *describe_shown(struct chart *chart, const struct ranking *ranking, size_t shown)
 {
     if (shown == ranking->count)
         return NULL;
@@ -96,7 +96,7 @@ static void add_operators(struct picture *picture, const struct top *top, size_t
             struct operator_bar bar = { ranking.at[i].row->name, ranking.at[i].time_ns };
             table_add_rows(table, &bar, 1, sizeof bar);
         }
-        chart->note = tell_shown(chart, &ranking, shown);
+        chart->note = describe_shown(chart, &ranking, shown);
         chart_add_series(
             chart, (struct chart_series){ .mark = CHART_BAR,
                                           .color = devices ? CHART_COLOR_OF_COMPUTATION : CHART_COLOR_OF_HOST,
@@ -136,7 +136,7 @@ const struct chart_type chart_type_operators = {
 /* Which column of the chart's table a kernel's bar is in. */
 enum { KERNEL_COMMUNICATES = 4, KERNEL_COLUMNS };
 
-static size_t column_of(const struct kernel_row *kernel)
+static size_t tops_column_of(const struct kernel_row *kernel)
 {
     static const size_t columns[] = { [TENSOR_YES] = 1, [TENSOR_NO] = 2, [TENSOR_UNKNOWN] = 3 };
     return kernel_is_communication(kernel->name.at) ? KERNEL_COMMUNICATES : columns[kernel->tensor_use];
@@ -164,7 +164,7 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
     int64_t shown_ns = 0;
     for (size_t i = 0; i < shown; i++) {
         const struct kernel_row *kernel = &kernels->at[i];
-        size_t row = table_add_row(table), column = column_of(kernel);
+        size_t row = table_add_row(table), column = tops_column_of(kernel);
         table_set_text(table, row, 0, kernel->name.at, kernel->name.len);
         table_set_int(table, row, column, kernel->durations.total_ns);
         sum_add(&shown_ns, kernel->durations.total_ns);

@@ -2,9 +2,9 @@
  * transfers.c - copies: their size against their bandwidth, and how much of their time nothing hid.
  */
 #include "charts/parts.h"
-#include "facts/copy_names.h"
+#include "derive/copy_names.h"
 #include "analyze/transfers.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -78,7 +78,8 @@ static const struct table_column exposed_columns[] = {
 /* clang-format on */
 
 /* "HtoD pageable, device 1, rank 3", as far as rows differ in these. */
-static struct text label_of(struct chart *chart, const struct transfer_row *row, bool devices, bool ranks)
+static struct text transfers_label_of(struct chart *chart, const struct transfer_row *row, bool devices,
+                                      bool ranks)
 {
     struct buffer label = { 0 };
     buffer_printf(&label, "%s%s%s", row->direction.at, row->memory.at ? " " : "",
@@ -112,7 +113,7 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
     for (size_t i = 0; i < transfers->rows.count && i < MOST; i++) {
         if (rows[i].union_ns <= 0)
             continue;
-        struct exposed_row row = { label_of(chart, &rows[i], devices, ranks),
+        struct exposed_row row = { transfers_label_of(chart, &rows[i], devices, ranks),
                                    rows[i].union_ns - rows[i].exposed_ns, rows[i].exposed_ns };
         sums[0] += row.hidden_ns;
         sums[1] += row.exposed_ns;
@@ -132,7 +133,8 @@ static void add_exposed_copies(struct picture *picture, const struct transfers *
     VEC_FREE(&shown);
 }
 
-static bool draw(const struct chart_request *request, struct picture *picture, struct tpa_error *err)
+static bool transfers_draw(const struct chart_request *request, struct picture *picture,
+                           struct tpa_error *err)
 {
     const struct transfers *transfers =
         transfers_analyze(request->trace, request->selection, TRANSFERS_BY_DEFAULT);
@@ -148,5 +150,5 @@ const struct chart_type chart_type_transfers = {
     .help = "copies: size against bandwidth by direction and host memory, and exposed time",
     .wants = { &transfers_wants },
     .needs = FEATURE_GPU,
-    .draw = draw,
+    .draw = transfers_draw,
 };

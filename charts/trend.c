@@ -3,7 +3,7 @@
  * expected.
  */
 #include "charts/parts.h"
-#include "compare/nightly.h"
+#include "history/nightly.h"
 #include "base/buffer.h"
 #include <inttypes.h>
 #include <math.h>
@@ -64,8 +64,8 @@ static struct table *open_table(enum table_kind kind)
 }
 
 /* "run 11, 2026-11-11 03:00:00, commit c11, NEW". */
-static void tell(struct table *table, size_t row, const struct nightly *nightly, size_t run,
-                 enum history_verdict verdict)
+static void trend_describe(struct table *table, size_t row, const struct nightly *nightly, size_t run,
+                           enum history_verdict verdict)
 {
     const struct nightly_run *of = &nightly->runs.at[run];
     struct buffer text = { 0 };
@@ -89,7 +89,7 @@ static void name_tick(struct table *table, size_t row, const struct nightly_run 
     buffer_release(&text);
 }
 
-static enum column column_of(enum history_verdict verdict)
+static enum column trend_column_of(enum history_verdict verdict)
 {
     switch (verdict) {
     case HISTORY_NEW:
@@ -100,7 +100,7 @@ static enum column column_of(enum history_verdict verdict)
 }
 
 /* The axis begins below the lowest level by half of what the levels differ by: not at 0, which would hide that. */
-static void cut_axis(struct chart *chart, const struct table *table)
+static void trend_cut_axis(struct chart *chart, const struct table *table)
 {
     double least = INFINITY, most = -INFINITY;
     for (size_t row = 0; row < table->row_count; row++)
@@ -123,8 +123,8 @@ struct seen {
     bool any[COLUMNS];
 };
 
-static void add_rows(struct table *table, const struct nightly *nightly, size_t at, const struct span *span,
-                     struct seen *seen)
+static void trend_add_rows(struct table *table, const struct nightly *nightly, size_t at,
+                           const struct span *span, struct seen *seen)
 {
     const struct history_series *series = &nightly->history.series.at[at];
     double noise = isnan(series->now.noise) ? 0 : series->now.noise;
@@ -134,13 +134,13 @@ static void add_rows(struct table *table, const struct nightly *nightly, size_t 
         size_t row = table_add_row(table);
         enum history_verdict verdict =
             series->verdicts ? (enum history_verdict)series->verdicts[run] : HISTORY_SAME;
-        enum column dot = column_of(verdict);
+        enum column dot = trend_column_of(verdict);
         table_set_int(table, row, COLUMN_RUN,
                       span->by_number ? nightly->runs.at[run].id : (int64_t)(run - span->first + 1));
         table_set_figure(table, row, COLUMN_LEVEL, series->level[run]);
         table_set_figure(table, row, dot, series->level[run]);
         name_tick(table, row, &nightly->runs.at[run]);
-        tell(table, row, nightly, run, verdict);
+        trend_describe(table, row, nightly, run, verdict);
         seen->any[dot] = true;
         if (!series->references || isnan(series->references[run]) || noise <= 0)
             continue;
@@ -150,14 +150,14 @@ static void add_rows(struct table *table, const struct nightly *nightly, size_t 
     }
 }
 
-static void add_chart(struct picture *picture, const struct nightly *nightly, size_t at,
-                      const struct span *span)
+static void trend_add_chart(struct picture *picture, const struct nightly *nightly, size_t at,
+                            const struct span *span)
 {
     enum table_kind kind = nightly->series.at[at].kind;
     struct chart *chart = picture_add_chart(picture, "trend", NULL);
     struct table *table = chart_add_table(chart, open_table(kind));
     struct seen seen = { 0 };
-    add_rows(table, nightly, at, span, &seen);
+    trend_add_rows(table, nightly, at, span, &seen);
     if (table->row_count == 0) {
         picture_drop_chart(picture);
         return;
@@ -192,7 +192,7 @@ static void add_chart(struct picture *picture, const struct nightly *nightly, si
         chart_add_series(chart, doubts);
     if (seen.any[COLUMN_WORSE])
         chart_add_series(chart, alarms);
-    cut_axis(chart, table);
+    trend_cut_axis(chart, table);
 }
 
 static bool was_anything(const struct nightly *nightly, size_t at, const struct span *span)
@@ -223,7 +223,7 @@ void chart_trends(struct picture *picture, const struct nightly *nightly, const 
         const char *name = nightly_name(nightly, series[i], &length);
         if (was_anything(nightly, series[i], &span)) {
             if (wanted++ < most_charts)
-                add_chart(picture, nightly, series[i], &span);
+                trend_add_chart(picture, nightly, series[i], &span);
         } else if (!isnan(nightly->history.series.at[series[i]].level[span.last])) {
             buffer_printf(&nothing, "%s%.*s",
                           nothing.count ? ", " : "0 in every run and not drawn: ", (int)length, name);
@@ -255,7 +255,7 @@ bool chart_trend(struct picture *picture, const struct nightly *nightly, const c
     }
     if (figure) /* a requested figure is shown even if it is 0 */
         for (size_t i = 0; i < count && i < CHART_MOST_PANELS; i++)
-            add_chart(picture, nightly, chosen[i], &span);
+            trend_add_chart(picture, nightly, chosen[i], &span);
     else
         chart_trends(picture, nightly, chosen, count, 0, CHART_MOST_PANELS);
     free(chosen);

@@ -1,11 +1,11 @@
 /* analysis.c - see analysis.h. */
 #include "cli/analysis.h"
 
-#include "facts/features.h"
+#include "derive/features.h"
 #include <string.h>
 
 /* Add a notice on the features in NEEDS that the trace lacks; false if there are any. */
-static bool check_needs(const struct trace *trace, unsigned needs, struct result *result)
+static bool analysis_check_needs(const struct trace *trace, unsigned needs, struct result *result)
 {
     unsigned lacks = needs & ~trace_features(trace);
     for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
@@ -57,7 +57,7 @@ bool analysis_answer(const struct trace *trace, unsigned needs, const struct ana
 {
     struct selection *selection = NULL;
     bool good = true;
-    if (check_needs(trace, needs, result)) {
+    if (analysis_check_needs(trace, needs, result)) {
         selection = selection_open(trace, analysis->query, err);
         good = selection && analysis->add_tables(trace, selection, args, result, err);
     }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void take_sentence(struct capture_sentences *printed, const char *sentence)
+static void collect_sentence(struct capture_sentences *printed, const char *sentence)
 {
     for (size_t i = 0; i < printed->at.count; i++)
         if (strcmp(printed->at.at[i], sentence) == 0)
@@ -19,7 +19,7 @@ static void take_sentence(struct capture_sentences *printed, const char *sentenc
     fprintf(stderr, "tpa capture: %s\n", sentence);
 }
 
-static void take_end(struct capture_listener *listener, char *fields)
+static void collect_end(struct capture_listener *listener, char *fields)
 {
     char *bytes = strchr(fields, '\t');
     if (!bytes)
@@ -34,7 +34,7 @@ static void take_end(struct capture_listener *listener, char *fields)
     }
 }
 
-void capture_take_line(void *context, char *line)
+void capture_collect_line(void *context, char *line)
 {
     struct capture_listener *listener = context;
     char *pid = strchr(line, '\t');
@@ -45,11 +45,11 @@ void capture_take_line(void *context, char *line)
     if (strcmp(line, "begin") == 0)
         *VEC_PUSH(&listener->logs) = (struct capture_log){ .path = mem_strdup(fields) };
     else if (strcmp(line, "end") == 0)
-        take_end(listener, fields);
+        collect_end(listener, fields);
     else if (strcmp(line, "trouble") == 0)
-        take_sentence(&listener->troubles, fields);
+        collect_sentence(&listener->troubles, fields);
     else if (strcmp(line, "note") == 0)
-        take_sentence(&listener->notes, fields);
+        collect_sentence(&listener->notes, fields);
 }
 
 static void release_sentences(struct capture_sentences *printed)
@@ -69,7 +69,7 @@ void capture_listener_release(struct capture_listener *listener)
 }
 
 /* "3.1 MB" */
-static void show_size(int64_t bytes, char *text, size_t size)
+static void print_size(int64_t bytes, char *text, size_t size)
 {
     if (bytes < 1000)
         snprintf(text, size, "%" PRId64 " bytes", bytes);
@@ -88,7 +88,7 @@ static bool driver_is_there(void)
            access("/dev/dxg", F_OK) == 0; /* WSL */
 }
 
-static void tell_nothing(void)
+static void print_nothing(void)
 {
     if (driver_is_there())
         fputs("tpa capture: nothing was recorded: no process of the program used CUDA or NVTX\n", stderr);
@@ -99,14 +99,14 @@ static void tell_nothing(void)
             stderr);
 }
 
-static void tell_log(const struct capture_log *log, const char *missing)
+static void print_log(const struct capture_log *log, const char *missing)
 {
     char size[32];
     struct stat status;
-    show_size(log->ended                      ? log->bytes
-              : stat(log->path, &status) == 0 ? (int64_t)status.st_size
-                                              : 0,
-              size, sizeof size);
+    print_size(log->ended                      ? log->bytes
+               : stat(log->path, &status) == 0 ? (int64_t)status.st_size
+                                               : 0,
+               size, sizeof size);
     fprintf(stderr, "tpa capture: wrote %s (%s", log->path, size);
     if (!log->ended)
         fprintf(stderr, "; the process did not end by itself: %s is missing", missing);
@@ -118,17 +118,17 @@ static void tell_log(const struct capture_log *log, const char *missing)
     fputs(")\n", stderr);
 }
 
-void capture_tell(const struct capture_listener *listener, const struct program_end *end)
+void capture_print(const struct capture_listener *listener, const struct program_end *end)
 {
     enum { MOST_LOGS = 8 };
     size_t count = listener->logs.count;
     if (count == 0) {
         if (listener->troubles.at.count == 0 && end->exit_code != 127 && end->exit_code != 126)
-            tell_nothing();
+            print_nothing();
         return;
     }
     for (size_t i = 0; i < count && i < MOST_LOGS; i++)
-        tell_log(&listener->logs.at[i], listener->missing);
+        print_log(&listener->logs.at[i], listener->missing);
     if (count > MOST_LOGS)
         fprintf(stderr, "tpa capture: and %zu more logs\n", count - MOST_LOGS);
     const char *path = listener->logs.at[0].path;
@@ -138,7 +138,7 @@ void capture_tell(const struct capture_listener *listener, const struct program_
         fprintf(stderr, "next: tpa top %s%s\n", path, count > 1 ? " ..." : "");
 }
 
-void capture_tell_trouble(struct capture_listener *listener, const char *sentence)
+void capture_print_trouble(struct capture_listener *listener, const char *sentence)
 {
-    take_sentence(&listener->troubles, sentence);
+    collect_sentence(&listener->troubles, sentence);
 }

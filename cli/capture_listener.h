@@ -31,13 +31,13 @@ struct capture_listener {
 };
 
 /* Process "begin \t PID \t FIELDS" or another line of report.h, which is changed. CONTEXT is the listener. */
-void capture_take_line(void *context, char *line);
+void capture_collect_line(void *context, char *line);
 
 /* Print SENTENCE, as if reported by the library. */
-void capture_tell_trouble(struct capture_listener *listener, const char *sentence);
+void capture_print_trouble(struct capture_listener *listener, const char *sentence);
 
 /* Print the list of logs, or why there is none, and what to run next. */
-void capture_tell(const struct capture_listener *listener, const struct program_end *end);
+void capture_print(const struct capture_listener *listener, const struct program_end *end);
 
 /* Free the list of logs and the sentences. */
 void capture_listener_release(struct capture_listener *listener);

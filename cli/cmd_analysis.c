@@ -157,8 +157,8 @@ static void add_rank_notice(const struct analysis *analysis, const struct analys
                           "rows add up %zu files; --by with rank keeps them apart", files);
 }
 
-static bool add_tables(const struct trace *trace, const struct selection *selection, const void *context,
-                       struct result *result, struct tpa_error *err)
+static bool analysis_add_tables(const struct trace *trace, const struct selection *selection,
+                                const void *context, struct result *result, struct tpa_error *err)
 {
     const struct shared_args *args = context;
     const struct analysis *analysis = args->own->analysis;
@@ -199,7 +199,7 @@ static bool call_of(const struct shared_args *args, struct trace_wants *wants,
         .query = selection,
         .output = &args->output,
         .limited = analysis->limited,
-        .add_tables = add_tables,
+        .add_tables = analysis_add_tables,
     };
     return true;
 }

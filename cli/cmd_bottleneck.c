@@ -15,7 +15,7 @@
 #include "cli/load.h"
 #include "cli/process.h"
 #include "cli/run_program.h"
-#include "facts/features.h"
+#include "derive/features.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ static bool write_recorder(const char *folder, struct tpa_error *err)
 }
 
 /* False and ERR if no folder can be created, or --output names one that is not empty. */
-static bool make_folder(struct recording *recording, const char *named, struct tpa_error *err)
+static bool bottleneck_make_folder(struct recording *recording, const char *named, struct tpa_error *err)
 {
     if (named) {
         if (mkdir(named, 0777) != 0 && errno != EEXIST)
@@ -99,7 +99,7 @@ static int by_name(const void *a, const void *b)
     return is_main != other_is_main ? other_is_main - is_main : strcmp(one, other);
 }
 
-static bool ends_in(const char *name, const char *ending)
+static bool bottleneck_ends_in(const char *name, const char *ending)
 {
     size_t len = strlen(name), tail = strlen(ending);
     return len > tail && strcmp(name + len - tail, ending) == 0;
@@ -121,11 +121,11 @@ static void find_files(struct recording *recording)
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         struct buffer path = { 0 };
         buffer_printf(&path, "%s/%s", recording->folder, entry->d_name);
-        if (ends_in(entry->d_name, ".prof"))
+        if (bottleneck_ends_in(entry->d_name, ".prof"))
             *VEC_PUSH(&recording->profiles) = path.at;
-        else if (ends_in(entry->d_name, ".json"))
+        else if (bottleneck_ends_in(entry->d_name, ".json"))
             *VEC_PUSH(&recording->traces) = path.at;
-        else if (ends_in(entry->d_name, ".txt"))
+        else if (bottleneck_ends_in(entry->d_name, ".txt"))
             *VEC_PUSH(&recording->texts) = path.at;
         else
             buffer_release(&path);
@@ -176,7 +176,7 @@ static void clean_up(struct recording *recording)
     VEC_FREE(&recording->texts);
 }
 
-static void set_environment(const struct bottleneck_args *args, const struct recording *recording)
+static void bottleneck_set_environment(const struct bottleneck_args *args, const struct recording *recording)
 {
     const char *before = getenv("PYTHONPATH");
     struct buffer text = { 0 };
@@ -195,7 +195,7 @@ static void set_environment(const struct bottleneck_args *args, const struct rec
 
 /* ---- the results ---- */
 
-static void tell(const char *text, size_t len)
+static void cmd_bottleneck_print(const char *text, size_t len)
 {
     struct buffer safe = { 0 };
     escape_terminal(&safe, text, len);
@@ -204,14 +204,14 @@ static void tell(const char *text, size_t len)
     buffer_release(&safe);
 }
 
-static void tell_environment(const struct recording *recording)
+static void print_environment(const struct recording *recording)
 {
     fputs("\n== Environment\n", stderr);
     FILE *file = recording->texts.count ? fopen(recording->texts.at[0], "re") : NULL;
     char *line = NULL;
     size_t size = 0;
     for (ssize_t len; file && (len = getline(&line, &size, file)) > 0;) {
-        tell(line, (size_t)(line[len - 1] == '\n' ? len - 1 : len));
+        cmd_bottleneck_print(line, (size_t)(line[len - 1] == '\n' ? len - 1 : len));
         putc('\n', stderr);
     }
     free(line);
@@ -223,7 +223,7 @@ static void tell_environment(const struct recording *recording)
 }
 
 /* Print the output of `tpa WORDS... PATHS...`, with the command as a heading. */
-static void tell_answer(const char *title, const char *const *words, char *const *paths, size_t count)
+static void print_answer(const char *title, const char *const *words, char *const *paths, size_t count)
 {
     VEC_OF(const char *) argv = { 0 };
     *VEC_PUSH(&argv) = "/proc/self/exe";
@@ -270,20 +270,20 @@ static enum bound bound_of(enum step_part part)
     }
 }
 
-static void tell_shares(const int64_t *part_ns, int64_t total_ns)
+static void print_shares(const int64_t *part_ns, int64_t total_ns)
 {
     for (int part = 0; part < STEP_PARTS; part++) {
         struct buffer time = { 0 };
         if (part_ns[part] <= 0)
             continue;
-        quantity_show_rounded_time(&time, (double)part_ns[part]);
+        quantity_append_rounded_time(&time, (double)part_ns[part]);
         fprintf(stderr, "  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
                 100.0 * (double)part_ns[part] / (double)total_ns, time.at);
         buffer_release(&time);
     }
 }
 
-static void tell_bound(const struct steps *steps, bool has_device)
+static void print_bound(const struct steps *steps, bool has_device)
 {
     static const char *const words[BOUNDS] = {
         [BOUND_GPU] =
@@ -313,12 +313,12 @@ static void tell_bound(const struct steps *steps, bool has_device)
     fprintf(stderr, "\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
             steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
             (double)total_ns / 1e9);
-    tell_shares(part_ns, total_ns);
+    print_shares(part_ns, total_ns);
 }
 
 /* Find which of host, data, device and communication takes most of the recorded steps. Returns whether a device was
  * used. */
-static bool tell_verdict(const struct invocation *call, const struct recording *recording)
+static bool bottleneck_print_verdict(const struct invocation *call, const struct recording *recording)
 {
     struct trace_wants wants = steps_wants;
     wants.args |= FEATURE_WANTS;
@@ -331,7 +331,7 @@ static bool tell_verdict(const struct invocation *call, const struct recording *
         selection ? steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err) : NULL;
     bool has_device = trace && (trace_features(trace) & FEATURE_GPU) != 0;
     if (steps)
-        tell_bound(steps, has_device);
+        print_bound(steps, has_device);
     else
         tpa_error_print(&err, "tpa bottleneck", stderr);
     steps_free(steps);
@@ -340,7 +340,7 @@ static bool tell_verdict(const struct invocation *call, const struct recording *
     return has_device;
 }
 
-static void tell_all(const struct invocation *call, struct recording *recording)
+static void bottleneck_print_all(const struct invocation *call, struct recording *recording)
 {
     const struct bottleneck_args *args = call->args;
     char limit[32];
@@ -352,17 +352,17 @@ static void tell_all(const struct invocation *call, struct recording *recording)
             stderr);
         return;
     }
-    tell_environment(recording);
+    print_environment(recording);
     if (recording->traces.count) {
         char *const *traces = recording->traces.at;
         size_t count = recording->traces.count;
-        bool has_device = tell_verdict(call, recording);
-        tell_answer("Summary", (const char *const[]){ "summary", NULL }, traces, count);
-        tell_answer("Operators by time on the CPU",
-                    (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL },
-                    traces, count);
+        bool has_device = bottleneck_print_verdict(call, recording);
+        print_answer("Summary", (const char *const[]){ "summary", NULL }, traces, count);
+        print_answer("Operators by time on the CPU",
+                     (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL },
+                     traces, count);
         if (has_device)
-            tell_answer(
+            print_answer(
                 "Operators by time on the GPU",
                 (const char *const[]){ "top", "--sort", "self_cuda_time_total", "--limit", limit, NULL },
                 traces, count);
@@ -370,13 +370,13 @@ static void tell_all(const struct invocation *call, struct recording *recording)
         fputs("\ntorch was not used, or could not be recorded: there is a Python profile only\n", stderr);
     }
     if (recording->profiles.count)
-        tell_answer("Python functions, by their own time",
-                    (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
-                    recording->profiles.at, 1);
+        print_answer("Python functions, by their own time",
+                     (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
+                     recording->profiles.at, 1);
     if (args->report && recording->traces.count) {
         char *folder[] = { recording->folder }; /* two traces would be compared */
-        tell_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
-                    recording->traces.count == 1 ? recording->traces.at : folder, 1);
+        print_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
+                     recording->traces.count == 1 ? recording->traces.at : folder, 1);
     }
     if (args->report && !recording->traces.count)
         fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);
@@ -388,11 +388,11 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct bottleneck_args *args = call->args;
     struct recording recording = { 0 };
-    if (!make_folder(&recording, args->folder, err)) {
+    if (!bottleneck_make_folder(&recording, args->folder, err)) {
         clean_up(&recording);
         return EXIT_TROUBLE;
     }
-    set_environment(args, &recording);
+    bottleneck_set_environment(args, &recording);
     VEC_OF(char *) words = { 0 };
     for (size_t i = 0; i < call->operand_count; i++)
         *VEC_PUSH(&words) = call->operands[i];
@@ -405,7 +405,7 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
         find_files(&recording);
         if (end.signal || end.exit_code < 126 ||
             recording.texts.count) /* else a failure to run was reported already */
-            tell_all(call, &recording);
+            bottleneck_print_all(call, &recording);
     }
     clean_up(&recording);
     return ran ? program_exit(&end) : EXIT_TROUBLE;

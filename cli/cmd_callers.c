@@ -66,7 +66,7 @@ static bool check_selection(const struct selection_query *query, struct tpa_erro
                                  "profile holds sums and no events");
 }
 
-static int answer(enum pstats_report report, const struct invocation *call, struct tpa_error *err)
+static int callers_answer(enum pstats_report report, const struct invocation *call, struct tpa_error *err)
 {
     const struct calls_args *args = call->args;
     struct ingested ingested;
@@ -106,7 +106,7 @@ static int answer(enum pstats_report report, const struct invocation *call, stru
 
 static int callers_main(const struct invocation *call, struct tpa_error *err)
 {
-    return answer(PSTATS_CALLERS, call, err);
+    return callers_answer(PSTATS_CALLERS, call, err);
 }
 
 const struct command cmd_callers = {
@@ -129,7 +129,7 @@ const struct command cmd_callers = {
 
 static int callees_main(const struct invocation *call, struct tpa_error *err)
 {
-    return answer(PSTATS_CALLEES, call, err);
+    return callers_answer(PSTATS_CALLEES, call, err);
 }
 
 const struct command cmd_callees = {

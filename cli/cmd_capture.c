@@ -157,7 +157,7 @@ static bool check_pace(const struct capture_args *args, struct tpa_error *err)
 }
 
 /* Check the pattern in ARGS with the library's parser. False and ERR if it is invalid. */
-static bool check_args(const struct capture_args *args, int *signal_number, struct tpa_error *err)
+static bool capture_check_args(const struct capture_args *args, int *signal_number, struct tpa_error *err)
 {
     char path[PATH_MAX];
     uint32_t kinds;
@@ -372,8 +372,8 @@ static void set_output(const char *pattern)
     free(folder);
 }
 
-static void set_environment(const struct capture_args *args, int signal_number, const char *library,
-                            const char *fifo)
+static void capture_set_environment(const struct capture_args *args, int signal_number, const char *library,
+                                    const char *fifo)
 {
     set_output(args->output);
     set_text("TPA_CAPTURE_KINDS", args->kinds);
@@ -401,7 +401,7 @@ static void set_environment(const struct capture_args *args, int signal_number, 
         set_number("TPA_CAPTURE_SIGNAL", signal_number, "");
     if (args->steps.count == 1) {
         struct buffer text = { 0 };
-        quantity_show_ranges(&text, &args->steps);
+        quantity_append_ranges(&text, &args->steps);
         setenv("TPA_CAPTURE_STEPS", text.at, 1);
         buffer_release(&text);
     }
@@ -445,24 +445,24 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
 }
 
 /* Set up the environment, or print one line on why nothing will be recorded. */
-static void prepare(const struct capture_args *args, int signal_number, const char *fifo,
-                    struct capture_listener *listener)
+static void capture_prepare(const struct capture_args *args, int signal_number, const char *fifo,
+                            struct capture_listener *listener)
 {
     char *library = find_library(args);
     const char *other = getenv("CUDA_INJECTION64_PATH");
     char *other_path = other && *other ? realpath(other, NULL) : NULL;
     if (!library && args->library)
-        capture_tell_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
+        capture_print_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
     else if (!library)
-        capture_tell_trouble(listener, "nothing is recorded: " LIBRARY
-                                       " is not beside tpa; build tpa where CUPTI's headers are "
-                                       "(CUDA toolkit, libcupti-dev), or give it by --library");
+        capture_print_trouble(listener, "nothing is recorded: " LIBRARY
+                                        " is not beside tpa; build tpa where CUPTI's headers are "
+                                        "(CUDA toolkit, libcupti-dev), or give it by --library");
     else if (other && *other && (!other_path || strcmp(other_path, library) != 0))
-        capture_tell_trouble(
+        capture_print_trouble(
             listener,
             "nothing is recorded: CUDA_INJECTION64_PATH names another tool; run without it, or unset it");
     else
-        set_environment(args, signal_number, library, fifo);
+        capture_set_environment(args, signal_number, library, fifo);
     free(other_path);
     free(library);
 }
@@ -471,7 +471,7 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct capture_args *args = call->args;
     int signal_number = 0;
-    if (!check_args(args, &signal_number, err) || !make_way(args->output, err))
+    if (!capture_check_args(args, &signal_number, err) || !make_way(args->output, err))
         return EXIT_TROUBLE;
 
     struct capture_listener listener = {
@@ -484,21 +484,21 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
     output_file_remember(fifo);
     output_file_remember(folder);
     bool listens = make_fifo(folder, sizeof folder, fifo, sizeof fifo);
-    prepare(args, signal_number, listens ? fifo : NULL, &listener);
+    capture_prepare(args, signal_number, listens ? fifo : NULL, &listener);
 
     VEC_OF(char *) words = { 0 };
     for (size_t i = 0; i < call->operand_count; i++)
         *VEC_PUSH(&words) = call->operands[i];
     *VEC_PUSH(&words) = NULL;
     struct program_end end;
-    bool ran = run_program(words.at, listens ? fifo : NULL, capture_take_line, &listener, &end, err);
+    bool ran = run_program(words.at, listens ? fifo : NULL, capture_collect_line, &listener, &end, err);
     VEC_FREE(&words);
     if (listens) {
         output_file_remove_temporary(fifo);
         output_file_remove_temporary(folder);
     }
     if (ran && listens)
-        capture_tell(&listener, &end);
+        capture_print(&listener, &end);
     capture_listener_release(&listener);
     return ran ? program_exit(&end) : EXIT_TROUBLE;
 }

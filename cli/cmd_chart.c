@@ -6,7 +6,7 @@
  * so it appears completely or not at all.
  */
 #include "charts/charts.h"
-#include "compare/diff.h"
+#include "diff/diff.h"
 #include "cli/gnuplot.h"
 #include "cli/nightly/nightly.h"
 #include "cli/output_file.h"
@@ -14,10 +14,10 @@
 #include "cli/terminal.h"
 #include "report/chart_text.h"
 #include "report/gnuplot.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include "profile/overview.h"
-#include "snapshot/pictures.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_pictures.h"
+#include "memory/snapshot_tables.h"
 #include "report/svg.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,23 +115,23 @@ static const struct opt chart_opts[] = {
 
 /* ---- output ---- */
 
-static bool ends_in(const char *path, const char *ending)
+static bool chart_ends_in(const char *path, const char *ending)
 {
     size_t len = strlen(path), end = strlen(ending);
     return len > end && path[len - end - 1] == '.' && strcmp(path + len - end, ending) == 0;
 }
 
 /* How to draw, FORMAT_TEXT to FORMAT_PDF; FORMAT_AUTO and ERR if the name of the output does not determine it. */
-static enum chart_format find_format(const struct chart_args *args, struct tpa_error *err)
+static enum chart_format chart_find_format(const struct chart_args *args, struct tpa_error *err)
 {
     int format = args->format;
     bool to_file = args->path && strcmp(args->path, "-") != 0;
     for (int f = FORMAT_SVG; f < FORMATS && format == FORMAT_AUTO && to_file; f++)
-        if (ends_in(args->path, chart_formats[f].name))
+        if (chart_ends_in(args->path, chart_formats[f].name))
             format = f;
     if (format == FORMAT_AUTO && args->script)
         format = FORMAT_SVG;
-    if (format == FORMAT_AUTO && (!to_file || ends_in(args->path, "txt")))
+    if (format == FORMAT_AUTO && (!to_file || chart_ends_in(args->path, "txt")))
         format = FORMAT_TEXT;
     if (format == FORMAT_TEXT && args->script) {
         tpa_fail(err, TPA_NOWHERE, "a script draws SVG, PNG or PDF; text is drawn without one");
@@ -191,7 +191,7 @@ static bool add_by_gnuplot(struct buffer *out, const struct picture *picture, co
 
 static bool print_picture(const struct picture *picture, const struct chart_args *args, struct tpa_error *err)
 {
-    enum chart_format format = find_format(args, err);
+    enum chart_format format = chart_find_format(args, err);
     struct buffer image = { 0 };
     bool good = format != FORMAT_AUTO;
     if (format == FORMAT_TEXT) {
@@ -209,7 +209,7 @@ static bool print_picture(const struct picture *picture, const struct chart_args
 
 /* ---- the picture ---- */
 
-static const char *base_name(const char *path)
+static const char *chart_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -219,12 +219,12 @@ static const char *base_name(const char *path)
 static const char *name_files(struct picture *picture, const char *const *paths, size_t count)
 {
     if (count == 1)
-        return arena_printf(&picture->arena, "%s", base_name(paths[0]));
-    return arena_printf(&picture->arena, "%s and %zu more", base_name(paths[0]), count - 1);
+        return arena_printf(&picture->arena, "%s", chart_base_name(paths[0]));
+    return arena_printf(&picture->arena, "%s and %zu more", chart_base_name(paths[0]), count - 1);
 }
 
 /* False and ERR if the trace lacks what TYPE needs. */
-static bool check_needs(const struct trace *trace, const struct chart_type *type, struct tpa_error *err)
+static bool chart_check_needs(const struct trace *trace, const struct chart_type *type, struct tpa_error *err)
 {
     unsigned lacks = type->needs & ~trace_features(trace);
     enum trace_feature first = (enum trace_feature)(lacks & (~lacks + 1));
@@ -246,24 +246,24 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
         return NULL;
     }
     struct picture *picture = picture_open(type->name, type->title);
-    VEC_OF(struct memory_replay *) replays = { 0 };
+    VEC_OF(struct allocator_history *) replays = { 0 };
     for (size_t i = 0; i < snapshots->of.count; i++)
         for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
             const struct snapshot_device *device = &snapshots->of.at[i]->devices.at[d];
             if (device->device == SNAPSHOT_HOST || ranges_hold(&args->selection.devices, device->device))
-                *VEC_PUSH(&replays) = memory_replay_open(snapshots->of.at[i], device);
+                *VEC_PUSH(&replays) = allocator_history_open(snapshots->of.at[i], device);
         }
     picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
     size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);
     for (size_t i = 0; i < replays.count; i++)
-        memory_replay_free(replays.at[i]);
+        allocator_history_free(replays.at[i]);
     VEC_FREE(&replays);
     struct result *notices = result_open("");
     snapshot_add_file_notices(snapshots, notices);
     if (found > CHART_MOST_PANELS)
         result_add_notice(notices, "panels", (int64_t)found, NULL, TPA_NOWHERE,
                           "%zu devices have a history; the first %d are drawn", found, CHART_MOST_PANELS);
-    output_tell_notices(notices);
+    output_print_notices(notices);
     result_free(notices);
     if (found)
         return picture;
@@ -320,7 +320,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
         return NULL;
     struct picture *picture = picture_open(type->name, type->title);
     struct selection *selection = NULL;
-    bool good = check_needs(trace, type, err);
+    bool good = chart_check_needs(trace, type, err);
     if (good) {
         selection = selection_open(trace, &args->selection, err);
         struct chart_request request = { .trace = trace,
@@ -339,7 +339,7 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     if (good) {
         struct result *notices = result_open("");
         load_add_notices(trace, notices);
-        output_tell_notices(notices);
+        output_print_notices(notices);
         result_free(notices);
     }
     trace_free(trace);
@@ -373,8 +373,8 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
                                        name_files(picture, found.paths[1], found.counts[1]),
                                        name_files(picture, found.paths[0], found.counts[0]));
         chart_diff(picture, diff, args->limit);
-        diff_tell_differences(diff, notices);
-        output_tell_notices(notices);
+        diff_notice_differences(diff, notices);
+        output_print_notices(notices);
         if (picture->charts.count == 0) {
             tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no time changed");
             picture_free(picture);
@@ -429,7 +429,7 @@ static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
     size_t which = (size_t)args->type, types = count_types(); /* after the types: diff, trend */
-    if (find_format(args, err) == FORMAT_AUTO)                /* before the work, not after it */
+    if (chart_find_format(args, err) == FORMAT_AUTO)          /* before the work, not after it */
         return EXIT_TROUBLE;
     if (which < types && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", chart_types[which]->name);

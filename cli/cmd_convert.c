@@ -8,11 +8,11 @@
 #include "cli/convert/part.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
-#include "facts/attribution.h"
+#include "derive/attribution.h"
 #include "profile/tables.h"
 #include "profile/view.h"
-#include "snapshot/as_trace.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_as_trace.h"
+#include "memory/snapshot_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static const struct {
     enum source_packing packing;
 } packings[] = { { ".gz", SOURCE_GZIP }, { ".zst", SOURCE_ZSTD } };
 
-static bool ends_in(const char *path, size_t len, const char *ending, size_t end)
+static bool convert_ends_in(const char *path, size_t len, const char *ending, size_t end)
 {
     return len >= end && memcmp(path + len - end, ending, end) == 0;
 }
@@ -92,7 +92,7 @@ static size_t length_unpacked(const char *path, enum source_packing *packing)
     *packing = SOURCE_PLAIN;
     for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
         size_t end = strlen(packings[i].ending);
-        if (!ends_in(path, len, packings[i].ending, end))
+        if (!convert_ends_in(path, len, packings[i].ending, end))
             continue;
         *packing = packings[i].packing;
         return len - end;
@@ -115,7 +115,7 @@ static size_t match_ending(const char *path, const struct convert_form *form)
     size_t len = form->packs ? length_unpacked(path, &packing) : strlen(path);
     for (const char *at = form->ending; *at; at += strspn(at, "|")) {
         size_t end = strcspn(at, "|");
-        if (ends_in(path, len, at, end))
+        if (convert_ends_in(path, len, at, end))
             return end;
         at += end;
     }
@@ -204,7 +204,7 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
 }
 
 /* Convert snapshots to a trace, for a form that holds events. */
-static bool take_as_trace(const struct convert_form *form, struct ingested *ingested, struct tpa_error *err)
+static bool read_as_trace(const struct convert_form *form, struct ingested *ingested, struct tpa_error *err)
 {
     if (ingested->snapshots.of.count == 0 || form->write_snapshots)
         return true;
@@ -339,7 +339,7 @@ static bool check_file(const struct convert_form *form, const struct input *inpu
 }
 
 /* Notices about the input, as in every other command. */
-static void add_notices(const struct input *input, struct result *notices)
+static void convert_add_notices(const struct input *input, struct result *notices)
 {
     const struct ingested *ingested = input->ingested;
     snapshot_add_file_notices(&ingested->snapshots, notices);
@@ -362,7 +362,7 @@ static bool write_form(const struct convert_form *form, const struct input *inpu
     if (!output_file_open(&file, args->path, err))
         return false;
     bool written = write_input(form, input, args, file.stream, summary, err);
-    add_notices(input, notices);
+    convert_add_notices(input, notices);
     if (!written) {
         bool on_stdout = file.path == NULL;
         output_file_discard(&file);
@@ -378,8 +378,8 @@ static bool write_form(const struct convert_form *form, const struct input *inpu
     return output_file_commit(&file, err);
 }
 
-static void tell(const struct convert_form *form, const struct convert_args *args, bool of_snapshot,
-                 const struct buffer *summary)
+static void cmd_convert_print(const struct convert_form *form, const struct convert_args *args,
+                              bool of_snapshot, const struct buffer *summary)
 {
     const char *next = of_snapshot && form->next_of_snapshot ? form->next_of_snapshot : form->next;
     fwrite(summary->at, 1, summary->count, stderr);
@@ -404,17 +404,17 @@ static bool check_critical_path(const struct convert_form *form, const struct in
 }
 
 /* Reduce the trace to the requested part, on the clock of the output. */
-static bool prepare(const struct convert_form *form, struct ingested *ingested,
-                    const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
+static bool convert_prepare(const struct convert_form *form, struct ingested *ingested,
+                            const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
 {
-    if (!take_as_trace(form, ingested, err))
+    if (!read_as_trace(form, ingested, err))
         return false;
     if (!ingested->trace)
         return !convert_is_cut(&args->selection) ||
                tpa_fail(err, TPA_NOWHERE, "only traces can be converted in part; this holds no events");
     if (form->is_timeline && args->merge && ingested->trace->file_count > 1) {
         struct timeline_numbers numbers = { 0 };
-        timeline_note_numbers(&numbers, ingested->trace);
+        timeline_notice_numbers(&numbers, ingested->trace);
         free(convert_merge(ingested->trace, NULL, &numbers, summary));
     }
     return convert_cut(ingested->trace, &args->selection, summary, err);
@@ -457,7 +457,7 @@ static bool convert_input(const struct invocation *call, const struct convert_fo
     if (!input->files && !can_write(form, ingested))
         return refuse_form(form, ingested, call->operands[0], err);
     return (input->files || (check_critical_path(form, ingested, args, err) &&
-                             prepare(form, ingested, args, summary, err))) &&
+                             convert_prepare(form, ingested, args, summary, err))) &&
            write_form(form, input, args, summary, notices, err);
 }
 
@@ -475,8 +475,8 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
-        output_tell_notices(notices); /* on stderr, as standard output may be the file */
-        tell(form, args, of_snapshot, &summary);
+        output_print_notices(notices); /* on stderr, as standard output may be the file */
+        cmd_convert_print(form, args, of_snapshot, &summary);
     }
     buffer_release(&summary);
     result_free(notices);

@@ -1,9 +1,9 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it significant. */
-#include "compare/blocks.h"
-#include "compare/diff.h"
-#include "compare/diff_answer.h"
-#include "compare/slow.h"
-#include "compare/tree_diff.h"
+#include "diff/blocks.h"
+#include "diff/diff.h"
+#include "diff/diff_answer.h"
+#include "diff/slow.h"
+#include "treediff/tree_diff.h"
 #include "cli/analysis.h"
 #include "cli/diff_tree.h"
 #include "cli/gate.h"
@@ -128,7 +128,7 @@ static size_t hide_unchanged(struct table *table)
 }
 
 /* Keep COUNT rows, followed by the unexplained rest. */
-static void limit_rows_of(struct table *table, size_t count)
+static void diff_limit_rows_of(struct table *table, size_t count)
 {
     bool last = table->row_count > 0 && is_unexplained(table, table->row_count - 1);
     if (count + last >= table->row_count)
@@ -199,7 +199,7 @@ static bool shorten_rows(struct result *result, size_t i, const struct limit *li
         table_free(table);
         return false;
     }
-    limit_rows_of(table, limit_rows(limit, table->row_count));
+    diff_limit_rows_of(table, limit_rows(limit, table->row_count));
     return true;
 }
 
@@ -222,7 +222,7 @@ static void shorten(struct result *result, const struct output_args *output)
         table->folds =
             markdown && (rows || strcmp(table->key, "renamed") == 0 || strcmp(table->key, "outliers") == 0);
         if (rows && !people && (limit.is_share || limit.count))
-            limit_rows_of(table, limit_rows(&limit, table->row_count));
+            diff_limit_rows_of(table, limit_rows(&limit, table->row_count));
         if (!rows || !people || shorten_rows(result, i, &limit))
             result->tables.at[kept++] = table;
     }
@@ -258,7 +258,8 @@ static const char *only_table(enum measure_source source, enum measure_by by)
 }
 
 /* Gates need comparable sides: all ranks of the job, the same on both. */
-static bool check_ranks(struct measures *const sides[2], const struct diff_args *args, struct tpa_error *err)
+static bool diff_check_ranks(struct measures *const sides[2], const struct diff_args *args,
+                             struct tpa_error *err)
 {
     if (args->gates.count == 0 || args->missing_ranks)
         return true;
@@ -295,7 +296,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     move_table(result, "slow", 1);
     blocks_add_table(sides[0], sides[1], result);
     bool good =
-        check_ranks(sides, args, err) &&
+        diff_check_ranks(sides, args, err) &&
         gates_check(diff, &args->gates, gate_unsure_fails(args->unsure, &args->gates), result, outcome, err);
     size_t heads = 0;
     while (heads < result->tables.count && !is_rows(result->tables.at[heads]))

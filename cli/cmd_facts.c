@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/fleet_map.h"
 #include "cli/output_file.h"
-#include "fleet/facts_file.h"
+#include "figures/facts_file.h"
 #include "fleet/rounds.h"
 #include "fleet/slice_file.h"
 #include "base/source.h"
@@ -133,7 +133,7 @@ static bool write_slice(const struct slicing *slicing, size_t number, const char
 }
 
 /* Write the collectives of FACTS to separate files, and remove them. */
-static bool put_apart(const struct facts_args *args, struct facts *facts, struct tpa_error *err)
+static bool cmd_facts_separate(const struct facts_args *args, struct facts *facts, struct tpa_error *err)
 {
     if (mkdir(args->apart, 0777) != 0) {
         tpa_fail_errno(err, "cannot make the folder");
@@ -174,7 +174,7 @@ static int facts_main(const struct invocation *call, struct tpa_error *err)
             "facts",
             map.failures.count, map.files);
     }
-    good = good && (!args->apart || put_apart(args, map.facts, err));
+    good = good && (!args->apart || cmd_facts_separate(args, map.facts, err));
     good = good && write_facts(args, &map, err);
     fleet_map_release(&map);
     return good ? EXIT_FINE : EXIT_TROUBLE;

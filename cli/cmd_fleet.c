@@ -22,7 +22,7 @@ static const struct fleet_args fleet_defaults = {
     .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-static bool format_at(size_t index, struct opt_choice *choice)
+static bool fleet_format_at(size_t index, struct opt_choice *choice)
 {
     return output_format_of(own_printers, index, choice);
 }
@@ -31,7 +31,7 @@ static const struct opt fleet_opts[] = {
     OPT_GROUP("Job"),
     OPT_TEXT(0, "job", struct fleet_args, job, "NAME",
              "name of the job that traces are of; facts hold their own"),
-    OUTPUT_OPTIONS_WITH(struct fleet_args, output, format_at),
+    OUTPUT_OPTIONS_WITH(struct fleet_args, output, fleet_format_at),
     OPT_GROUP("Input"),
     OPT_TEXT(0, "step-range", struct fleet_args, step_range, "REGEX",
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),

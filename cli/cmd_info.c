@@ -5,8 +5,8 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "ingest/formats.h"
-#include "facts/features.h"
-#include "snapshot/tables.h"
+#include "derive/features.h"
+#include "memory/snapshot_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void add_commands(const struct ingested *input, struct result *result)
     result_add_table(result, table);
 }
 
-static void add_tables(const struct ingested *input, struct result *result)
+static void info_own_add_tables(const struct ingested *input, struct result *result)
 {
     if (input->trace)
         info_add_tables(input->trace, result);
@@ -148,7 +148,7 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
     if (good && args->formats) {
         add_formats(result);
     } else if (good) {
-        add_tables(&input, result);
+        info_own_add_tables(&input, result);
         struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         output_limit_rows(result, &limit);
         add_commands(&input, result); /* never cut */

@@ -1,9 +1,9 @@
 /* cmd_memory.c - `tpa memory`: peaks of memory, blocks in use at them, allocations by operator. */
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
-#include "snapshot/tables.h"
-#include "facts/features.h"
+#include "memory/snapshot_tables.h"
+#include "derive/features.h"
 
 struct memory_args {
     struct load_args load;
@@ -64,8 +64,8 @@ static const struct opt memory_opts[] = {
     OPT_END,
 };
 
-static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
-                       struct result *result, struct tpa_error *err)
+static bool memory_own_add_tables(const struct trace *trace, const struct selection *selection,
+                                  const void *args, struct result *result, struct tpa_error *err)
 {
     const struct memory_args *own = args;
     (void)err;
@@ -146,7 +146,7 @@ static int memory_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
-        .add_tables = add_tables,
+        .add_tables = memory_own_add_tables,
     };
     struct ingested ingested;
     if (!load_any(call, &args->load, analysis.wants, &ingested, err))

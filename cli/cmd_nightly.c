@@ -1,5 +1,5 @@
 /* cmd_nightly.c - `tpa nightly`: a history of runs, and changes in the last one. */
-#include "compare/nightly_answer.h"
+#include "history/nightly_answer.h"
 #include "charts/charts.h"
 #include "base/chart.h"
 #include "base/moment.h"
@@ -60,20 +60,20 @@ static bool parse_change(const struct opt *opt, const char *text, void *field)
     return true;
 }
 
-static void show_change(const struct opt *opt, const void *field, struct buffer *out)
+static void append_change(const struct opt *opt, const void *field, struct buffer *out)
 {
     (void)opt;
     const struct nightly_change *change = field;
     if (change->time_ns)
-        quantity_show_time(out, change->time_ns);
+        quantity_append_time(out, change->time_ns);
     else if (change->share > 0)
-        quantity_show_share(out, change->share);
+        quantity_append_share(out, change->share);
 }
 
 static const struct opt_type opt_change = { .kind = "change",
                                             .expects = "a share such as 1% or a time such as 50us",
                                             .parse = parse_change,
-                                            .show = show_change };
+                                            .show = append_change };
 
 static const struct opt_choice fail_on_words[] = {
     [NIGHTLY_FAIL_ON_NEW] = { "new", "what became worse with this commit" },
@@ -82,7 +82,7 @@ static const struct opt_choice fail_on_words[] = {
     { 0 },
 };
 
-static bool format_at(size_t index, struct opt_choice *choice)
+static bool nightly_format_at(size_t index, struct opt_choice *choice)
 {
     return output_format_of(own_printers, index, choice);
 }
@@ -126,7 +126,7 @@ static const struct opt nightly_opts[] = {
     OPT_COUNT(0, "keep", struct nightly_args, keep, 1, INT64_MAX, "N",
               "prune: all but the newest N of a label and GPU"),
     OPT_TEXT(0, "before", struct nightly_args, before, "WHEN", "prune: what ran earlier"),
-    OUTPUT_OPTIONS_WITH(struct nightly_args, output, format_at),
+    OUTPUT_OPTIONS_WITH(struct nightly_args, output, nightly_format_at),
     LOAD_OPTIONS(struct nightly_args, load),
     OPT_END,
 };
@@ -150,7 +150,7 @@ bool nightly_print(struct result *result, const struct nightly_args *args, struc
 }
 
 /* The head is shown whole; rows as far as --limit says. */
-static void limit_rows_of(struct result *result, const struct nightly_args *args)
+static void nightly_limit_rows_of(struct result *result, const struct nightly_args *args)
 {
     struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
     static const char *const whole[] = { "run", "head", "memory", "shares", "counts", "checks" };
@@ -182,12 +182,12 @@ static void add_trends(const struct nightly *nightly, const struct printer *prin
 }
 
 /* Print the verdict on the judged run. Returns the exit code. */
-static int print_verdict(const struct nightly *nightly, const struct nightly_args *args,
-                         struct result *result, struct tpa_error *err)
+static int nightly_print_verdict(const struct nightly *nightly, const struct nightly_args *args,
+                                 struct result *result, struct tpa_error *err)
 {
     const struct printer *printer = output_printer(&args->output);
     bool fails = false;
-    nightly_tell(nightly, result);
+    nightly_notice(nightly, result);
     nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
     nightly_add_answer(nightly, result);
     if (!nightly_check(nightly, args, result, &fails, err))
@@ -195,7 +195,7 @@ static int print_verdict(const struct nightly *nightly, const struct nightly_arg
     if (!shows_checks(args, printer))
         table_free(result->tables.at[--result->tables.count]);
     add_trends(nightly, printer, result);
-    limit_rows_of(result, args);
+    nightly_limit_rows_of(result, args);
     if (!nightly_print(result, args, err))
         return EXIT_TROUBLE;
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
@@ -220,7 +220,7 @@ static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
         struct result *result = result_open("tpa.nightly/1");
         nightly_look(&nightly, args->run ? index_of(&nightly, (int64_t)args->run) : nightly.runs.count - 1,
                      args);
-        code = print_verdict(&nightly, args, result, err);
+        code = nightly_print_verdict(&nightly, args, result, err);
         result_free(result);
     }
     nightly_release(&nightly);
@@ -231,7 +231,7 @@ static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
 /* ---- adding a run ---- */
 
 /* Check the arguments before any file is read. */
-static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct tpa_error *err)
+static bool nightly_check_args(const struct nightly_args *args, int64_t *time_ns, struct tpa_error *err)
 {
     if (!args->store) {
         tpa_fail(err, TPA_NOWHERE, "the store to add the run to is missing");
@@ -251,8 +251,8 @@ static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct
     return true;
 }
 
-static void describe(const struct nightly_measured *measured, const struct nightly_args *args,
-                     int64_t time_ns, struct store_about *about)
+static void nightly_describe(const struct nightly_measured *measured, const struct nightly_args *args,
+                             int64_t time_ns, struct store_about *about)
 {
     *about = (struct store_about){
         .label = args->label,
@@ -270,7 +270,7 @@ struct ranks_of_run {
     char *ranks;
 };
 
-static void take_ranks(void *context, const char *key, const char *title, const char *value)
+static void collect_ranks(void *context, const char *key, const char *title, const char *value)
 {
     (void)title;
     struct ranks_of_run *of_run = context;
@@ -279,16 +279,16 @@ static void take_ranks(void *context, const char *key, const char *title, const 
 }
 
 /* A run is compared with runs of the same ranks only. */
-static bool check_ranks(struct store *store, const struct nightly_measured *measured,
-                        const struct store_about *about, const struct nightly_args *args,
-                        struct tpa_error *err)
+static bool nightly_check_ranks(struct store *store, const struct nightly_measured *measured,
+                                const struct store_about *about, const struct nightly_args *args,
+                                struct tpa_error *err)
 {
     struct nightly runs = { 0 };
     struct ranks_of_run last = { 0 };
     bool good = store_list(store, about->label, &runs, err);
     for (size_t i = runs.runs.count; good && i-- > 0 && !last.ranks;)
         if (strcmp(runs.runs.at[i].gpu, about->gpu) == 0)
-            good = store_facts(store, runs.runs.at[i].id, take_ranks, &last, err);
+            good = store_facts(store, runs.runs.at[i].id, collect_ranks, &last, err);
     bool same = !good || args->missing_ranks || !last.ranks || !measured->ranks ||
                 strcmp(last.ranks, measured->ranks) == 0;
     if (!same) {
@@ -302,13 +302,14 @@ static bool check_ranks(struct store *store, const struct nightly_measured *meas
 }
 
 /* Store the measurements and load their history. */
-static bool keep(const struct nightly_measured *measured, const struct nightly_args *args, int64_t time_ns,
-                 struct store_added *added, struct nightly *nightly, struct tpa_error *err)
+static bool nightly_keep(const struct nightly_measured *measured, const struct nightly_args *args,
+                         int64_t time_ns, struct store_added *added, struct nightly *nightly,
+                         struct tpa_error *err)
 {
     struct store_about about;
-    describe(measured, args, time_ns, &about);
+    nightly_describe(measured, args, time_ns, &about);
     struct store *store = nightly_open(args, STORE_CREATE, err);
-    bool good = store && check_ranks(store, measured, &about, args, err) &&
+    bool good = store && nightly_check_ranks(store, measured, &about, args, err) &&
                 store_add(store, measured->night, &about, added, err);
     if (good) {
         struct arena arena = { 0 };
@@ -330,14 +331,14 @@ static int add_run(const struct invocation *call, struct tpa_error *err)
     int64_t time_ns = 0;
     int code = EXIT_TROUBLE;
     struct result *result = result_open("tpa.nightly/1");
-    if (check_args(args, &time_ns, err) && nightly_measure(call, &measured, result, err) &&
-        keep(&measured, args, time_ns, &added, &nightly, err)) {
+    if (nightly_check_args(args, &time_ns, err) && nightly_measure(call, &measured, result, err) &&
+        nightly_keep(&measured, args, time_ns, &added, &nightly, err)) {
         if (added.was_there)
             result_add_notice(result, "was_there", 1, NULL, TPA_NOWHERE,
                               "this recording is in the store already, as run %lld: nothing was added",
                               (long long)added.run);
         nightly_look(&nightly, index_of(&nightly, added.run), args);
-        code = print_verdict(&nightly, args, result, err);
+        code = nightly_print_verdict(&nightly, args, result, err);
     }
     result_free(result);
     nightly_release(&nightly);

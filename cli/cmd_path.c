@@ -1,8 +1,8 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of the whole recording. */
 #include "cli/analysis.h"
-#include "replay/path_places.h"
-#include "replay/make_graph.h"
-#include "replay/path_tables.h"
+#include "whatif/path_places.h"
+#include "whatif/make_graph.h"
+#include "whatif/path_tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,8 +139,8 @@ static struct path_windows *choose_windows(const struct replay_graph *graph, con
     return path_windows_whole(graph);
 }
 
-static bool add_tables(const struct trace *trace, const struct selection *selection, const void *context,
-                       struct result *result, struct tpa_error *err)
+static bool path_own_add_tables(const struct trace *trace, const struct selection *selection,
+                                const void *context, struct result *result, struct tpa_error *err)
 {
     const struct path_args *args = context;
     if (args->whole && (args->range || args->steps.count))
@@ -186,7 +186,7 @@ static int path_main(const struct invocation *call, struct tpa_error *err)
         .query = &query,
         .output = &args->output,
         .limited = "path",
-        .add_tables = add_tables,
+        .add_tables = path_own_add_tables,
     };
     return analysis_run(call, &analysis, err);
 }

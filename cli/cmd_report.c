@@ -6,9 +6,9 @@
  */
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "compare/diff.h"
-#include "compare/diff_answer.h"
-#include "compare/tree_twins.h"
+#include "diff/diff.h"
+#include "diff/diff_answer.h"
+#include "treediff/twins.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -20,7 +20,7 @@
 #include "cli/report/snapshot.h"
 #include "cli/sides.h"
 #include "report/page.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,13 +74,14 @@ static const struct opt report_opts[] = {
 
 /* ---- words of options ---- */
 
-static bool ends_in(const char *path, const char *ending)
+static bool report_ends_in(const char *path, const char *ending)
 {
     size_t len = strlen(path), end = strlen(ending);
     return len > end && strcmp(path + len - end, ending) == 0;
 }
 
-static bool find_format(const struct report_args *args, enum report_format *format, struct tpa_error *err)
+static bool report_find_format(const struct report_args *args, enum report_format *format,
+                               struct tpa_error *err)
 {
     static const struct {
         const char *ending;
@@ -98,7 +99,7 @@ static bool find_format(const struct report_args *args, enum report_format *form
     if (args->path == NULL || strcmp(args->path, "-") == 0)
         return true;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_in(args->path, endings[i].ending)) {
+        if (report_ends_in(args->path, endings[i].ending)) {
             *format = endings[i].format;
             return true;
         }
@@ -144,8 +145,8 @@ static bool write_page(const struct page *page, const char *path, struct tpa_err
     return gone;
 }
 
-static bool print_all(struct result *result, enum report_format format, const char *path,
-                      struct tpa_error *err)
+static bool report_print_all(struct result *result, enum report_format format, const char *path,
+                             struct tpa_error *err)
 {
     struct output_args output = { .path = path };
     return output_result_with(printer_find(format == FORMAT_MD ? "md" : "json"), result, &output, err);
@@ -205,7 +206,7 @@ static bool holds_anything(const struct report_content *content)
             content->picture->charts.count || content->timeline || (content->views && content->views->count));
 }
 
-static const char *base_name(const char *path)
+static const char *report_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -214,7 +215,7 @@ static const char *base_name(const char *path)
 /* "rank0.json and 3 more" of several files. */
 static const char *title_of(const struct invocation *call, struct arena *arena)
 {
-    const char *first = base_name(call->operands[0]);
+    const char *first = report_base_name(call->operands[0]);
     return call->operand_count == 1 ? first
                                     : arena_printf(arena, "%s and %zu more", first, call->operand_count - 1);
 }
@@ -245,7 +246,7 @@ static const char *slice_command(const struct invocation *call, struct arena *ar
     buffer_puts(&text, "tpa convert");
     for (size_t i = 0; i < call->operand_count; i++) {
         buffer_putc(&text, ' ');
-        add_word(&text, base_name(call->operands[i]));
+        add_word(&text, report_base_name(call->operands[i]));
     }
     buffer_puts(&text, " --range");
     const char *kept = arena_strndup(arena, text.at, text.count);
@@ -254,7 +255,7 @@ static const char *slice_command(const struct invocation *call, struct arena *ar
 }
 
 /* "2 files, 1.2 s, NVIDIA H100 80GB HBM3". */
-static char *describe(const struct trace *trace, struct arena *arena)
+static char *report_own_describe(const struct trace *trace, struct arena *arena)
 {
     struct buffer text = { 0 };
     const struct trace_file *first = &trace->files[0];
@@ -347,8 +348,8 @@ static void release_contents(struct report_content *contents)
     }
 }
 
-static bool show_trace(const struct invocation *call, const struct trace *trace, uint64_t chosen,
-                       enum report_format format, struct report_content *contents, struct tpa_error *err)
+static bool add_trace(const struct invocation *call, const struct trace *trace, uint64_t chosen,
+                      enum report_format format, struct report_content *contents, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     struct result *notes = result_open("tpa.report/1");
@@ -367,7 +368,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
         if (!page.answer)
-            page.subtitle = describe(trace, &notes->arena);
+            page.subtitle = report_own_describe(trace, &notes->arena);
         if (notes->notices.count) {
             struct page_section *section =
                 page_add_section(&page, "notes", "Notes", "What the trace lacks, and what was odd about it.");
@@ -382,7 +383,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
             if (contents[i].result)
                 move_tables(contents[i].result, report_sections()[i].key, format == FORMAT_MD, all);
         move_tables(notes, "notes", false, all);
-        good = print_all(all, format, args->path, err);
+        good = report_print_all(all, format, args->path, err);
         result_free(all);
     }
     result_free(notes);
@@ -415,7 +416,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     if (format == FORMAT_HTML) {
         struct page page = {
             .maker = "tpa report",
-            .title = base_name(call->operands[0]),
+            .title = report_base_name(call->operands[0]),
             .budget = (size_t)args->budget,
             .subtitle = arena_printf(&report.result->arena, "memory snapshot, %s, %zu entries",
                                      snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
@@ -424,7 +425,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
         good = write_page(&page, args->path, err);
         page_release(&page);
     } else {
-        good = print_all(report.result, format, args->path, err);
+        good = report_print_all(report.result, format, args->path, err);
     }
     report_snapshot_release(&report);
     return good;
@@ -439,12 +440,12 @@ static bool report_python(const struct invocation *call, const struct profile *p
     struct report_profile report = { 0 };
     bool good = report_profile_make(profile, &report, err);
     if (good && format == FORMAT_HTML) {
-        struct page page = { .maker = "tpa report", .title = base_name(call->operands[0]) };
+        struct page page = { .maker = "tpa report", .title = report_base_name(call->operands[0]) };
         report_profile_fill(&report, &page);
         good = write_page(&page, args->path, err);
         page_release(&page);
     } else if (good) {
-        good = print_all(report.result, format, args->path, err);
+        good = report_print_all(report.result, format, args->path, err);
     }
     report_profile_release(&report);
     return good;
@@ -477,7 +478,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     struct selection *selection = selection_open(trace, &args->selection, err);
     struct report_content contents[REPORT_MOST_SECTIONS] = { 0 };
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
-                show_trace(call, trace, chosen, format, contents, err);
+                add_trace(call, trace, chosen, format, contents, err);
     release_contents(contents);
     selection_free(selection);
     trace_free(trace);
@@ -488,7 +489,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
 
 static const char *name_side(const struct sides_found *found, int side, struct arena *arena)
 {
-    const char *first = base_name(found->paths[side][0]);
+    const char *first = report_base_name(found->paths[side][0]);
     return found->counts[side] == 1 ? first
                                     : arena_printf(arena, "%s and %zu more", first, found->counts[side] - 1);
 }
@@ -508,7 +509,7 @@ static void add_timelines(struct page *page, struct timeline *const timelines[2]
         if (!timeline)
             continue;
         char *path = (char *)(uintptr_t)found->paths[side][0];
-        timeline->title = arena_printf(arena, "%s: %s%s", side ? "After" : "Before", base_name(path),
+        timeline->title = arena_printf(arena, "%s: %s%s", side ? "After" : "Before", report_base_name(path),
                                        found->counts[side] > 1 ? ", the first of its side" : "");
         timeline->command =
             slice_command(&(struct invocation){ .operands = &path, .operand_count = 1 }, arena);
@@ -517,16 +518,16 @@ static void add_timelines(struct page *page, struct timeline *const timelines[2]
 }
 
 /* Print the page, or the tables, of a comparison. */
-static bool show_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
-                      struct timeline *const timelines[2], const struct report_args *args,
-                      enum report_format format, struct tpa_error *err)
+static bool add_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
+                     struct timeline *const timelines[2], const struct report_args *args,
+                     enum report_format format, struct tpa_error *err)
 {
     const char *path = args->path;
     if (format != FORMAT_HTML)
         diff_add_verdict(diff, result);
     diff_add_tables(diff, result);
     if (format != FORMAT_HTML)
-        return print_all(result, format, path, err);
+        return report_print_all(result, format, path, err);
     struct picture *picture = picture_open("diff", "Comparison");
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
@@ -584,7 +585,7 @@ static bool report_sides(const struct invocation *call, enum report_format forma
                          err);
     if (diff)
         add_trees(trees, args->min_change_ns, result);
-    bool good = diff && show_diff(diff, result, &found, timelines, args, format, err);
+    bool good = diff && add_diff(diff, result, &found, timelines, args, format, err);
     timeline_free(timelines[0]);
     timeline_free(timelines[1]);
     diff_free(diff);
@@ -598,7 +599,7 @@ static bool report_sides(const struct invocation *call, enum report_format forma
 }
 
 /* Reject options without effect: those for a comparison, or for one trace. */
-static bool check_options(const struct report_args *args, bool compare, struct tpa_error *err)
+static bool report_check_options(const struct report_args *args, bool compare, struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;
     const char *option = !compare                    ? args->min_change_ns ? "--min-change" : NULL
@@ -622,7 +623,7 @@ static int report_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     enum report_format format;
-    if (!find_format(args, &format, err)) /* before the work, not after it */
+    if (!report_find_format(args, &format, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
     bool compare = call->operand_count == 2 || args->base.count || args->other.count;
     if (!compare && call->operand_count == 0) {
@@ -630,7 +631,7 @@ static int report_main(const struct invocation *call, struct tpa_error *err)
         tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
         return EXIT_TROUBLE;
     }
-    if (!check_options(args, compare, err))
+    if (!report_check_options(args, compare, err))
         return EXIT_TROUBLE;
     bool good = compare ? report_sides(call, format, err) : report_trace(call, format, err);
     return good ? EXIT_FINE : EXIT_TROUBLE;

@@ -2,10 +2,10 @@
 #include "summary/summary.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include "profile/overview.h"
 #include "profile/tables.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_tables.h"
 
 struct summary_args {
     struct load_args load;
@@ -39,8 +39,8 @@ static const struct opt summary_opts[] = {
     OPT_END,
 };
 
-static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
-                       struct result *result, struct tpa_error *err)
+static bool summary_own_add_tables(const struct trace *trace, const struct selection *selection,
+                                   const void *args, struct result *result, struct tpa_error *err)
 {
     const struct summary_args *own = args;
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
@@ -88,7 +88,7 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
-        .add_tables = add_tables,
+        .add_tables = summary_own_add_tables,
     };
     struct ingested ingested;
     if (!load_any(call, &args->load, &summary_wants, &ingested, err))

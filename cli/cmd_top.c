@@ -260,7 +260,7 @@ static bool print_result(const struct top *top, struct result *result, const str
     if (wants_torch_text(args)) {
         if (!print_torch_text(top, table, args, err))
             return false;
-        output_tell_notices(result);
+        output_print_notices(result);
         return true;
     }
     if (args->top_level)
@@ -283,7 +283,7 @@ static int print_nsys_text(struct trace *trace, const struct top_args *args, str
         done = output_file_commit(&file, err);
         struct result *notices = result_open("tpa.top/1");
         load_add_notices(trace, notices);
-        output_tell_notices(notices);
+        output_print_notices(notices);
         result_free(notices);
     }
     trace_free(trace);

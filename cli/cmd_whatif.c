@@ -3,10 +3,10 @@
 #include "cli/analysis.h"
 #include "cli/convert/convert.h"
 #include "cli/output_file.h"
-#include "replay/make_graph.h"
-#include "replay/moved.h"
-#include "replay/path_tables.h"
-#include "replay/whatif_tables.h"
+#include "whatif/make_graph.h"
+#include "whatif/moved.h"
+#include "whatif/path_tables.h"
+#include "whatif/whatif_tables.h"
 #include "trace/packing.h"
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +171,7 @@ static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then
                           : then_ns <= gate->time_ns;
 }
 
-static void tell_gate(const struct request *request, const struct whatif *whatif, struct result *result)
+static void notice_gate(const struct request *request, const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     bool reached = reaches(&request->gate, now_ns, then_ns);
@@ -270,8 +270,8 @@ static bool write_timeline(const struct replay *replay, const struct whatif_args
 
 /* ---- the command ---- */
 
-static bool answer(const struct trace *trace, const struct request *request, int *status,
-                   struct tpa_error *err)
+static bool whatif_answer(const struct trace *trace, const struct request *request, int *status,
+                          struct tpa_error *err)
 {
     const struct whatif_args *args = request->args;
     const struct replay_graph *graph = replay_graph_of(trace);
@@ -291,7 +291,7 @@ static bool answer(const struct trace *trace, const struct request *request, int
             whatif_add_tables(whatif, request->edits.at, result);
         fine = !args->sweep || add_sweep(graph, args, &request->edits, result, err);
         if (args->gate)
-            tell_gate(request, whatif, result);
+            notice_gate(request, whatif, result);
         path_add_notices(graph, result);
         load_add_notices(trace, result);
         struct output_args output = args->output;
@@ -329,7 +329,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
-    fine = trace && !is_empty(trace, err) && answer(trace, &request, &status, err);
+    fine = trace && !is_empty(trace, err) && whatif_answer(trace, &request, &status, err);
     trace_free(trace);
     VEC_FREE(&request.edits);
     return fine ? status : EXIT_TROUBLE;

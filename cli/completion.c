@@ -37,7 +37,7 @@ static bool add_choices(struct buffer *out, const struct opt *row)
     return i > 0;
 }
 
-static bool is_listed(const struct command *command)
+static bool completion_is_listed(const struct command *command)
 {
     return command->section != SECTION_HIDDEN;
 }
@@ -117,14 +117,14 @@ void completion_bash(struct buffer *out)
                      "    if ((COMP_CWORD == 1)); then\n"
                      "        mapfile -t COMPREPLY < <(compgen -W '");
     for (size_t i = 0; command_at(i); i++)
-        if (is_listed(command_at(i)))
+        if (completion_is_listed(command_at(i)))
             buffer_printf(out, "%s ", command_at(i)->name);
     buffer_puts(out, "--help --version' -- \"$cur\")\n"
                      "        return\n"
                      "    fi\n"
                      "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; command_at(i); i++)
-        if (is_listed(command_at(i)))
+        if (completion_is_listed(command_at(i)))
             bash_command(command_at(i), out);
     buffer_puts(out, "    esac\n"
                      "    compopt +o default 2> /dev/null\n"
@@ -204,7 +204,7 @@ void completion_zsh(struct buffer *out)
                      "{\n"
                      "    local -a commands=(\n");
     for (size_t i = 0; command_at(i); i++) {
-        if (!is_listed(command_at(i)))
+        if (!completion_is_listed(command_at(i)))
             continue;
         struct buffer entry = { 0 };
         buffer_printf(&entry, "%s:", command_at(i)->name);
@@ -224,7 +224,7 @@ void completion_zsh(struct buffer *out)
                      "    ((CURRENT--))\n"
                      "    case $command in\n");
     for (size_t i = 0; command_at(i); i++)
-        if (is_listed(command_at(i)))
+        if (completion_is_listed(command_at(i)))
             zsh_command(command_at(i), out);
     buffer_puts(out, "    esac\n"
                      "}\n"
@@ -289,6 +289,6 @@ void completion_fish(struct buffer *out)
                      "complete -c tpa -n __fish_use_subcommand -f -l version -d 'print the version'\n"
                      "complete -c tpa -n __fish_use_subcommand -f -l help -d 'list the commands'\n");
     for (size_t i = 0; command_at(i); i++)
-        if (is_listed(command_at(i)))
+        if (completion_is_listed(command_at(i)))
             fish_command(command_at(i), out);
 }

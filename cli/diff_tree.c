@@ -1,7 +1,7 @@
 /* diff_tree.c - see diff_tree.h. */
 #include "cli/diff_tree.h"
 
-#include "compare/tree_diff.h"
+#include "treediff/tree_diff.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #define TPA_CLI_DIFF_TREE_H
 
 #include "cli/sides.h"
-#include "compare/work_tree.h"
+#include "treediff/work_tree.h"
 
 struct tree_sides {
     struct names *names;

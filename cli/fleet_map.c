@@ -6,7 +6,7 @@
 
 #include "base/progress.h"
 #include "cli/output_file.h"
-#include "fleet/facts_file.h"
+#include "figures/facts_file.h"
 #include "fleet/rounds.h"
 #include "fleet/slice_file.h"
 #include "ingest/formats.h"
@@ -108,7 +108,7 @@ static bool list_files(struct fleet_map *map, char *const *operands, size_t coun
 
 /* ---- one file ---- */
 
-static bool may_read(const struct source_id *file, struct tpa_error *err)
+static bool fleet_map_may_read(const struct source_id *file, struct tpa_error *err)
 {
     return output_file_spares(file->device, file->inode, err);
 }
@@ -121,7 +121,7 @@ static bool gather_trace(const struct fleet_map *map, const char *path, unsigned
         .workers = workers,
         .max_ratio = map->max_ratio == 0 ? UINT64_MAX : map->max_ratio,
         .step_range = map->step_range,
-        .may_read = may_read,
+        .may_read = fleet_map_may_read,
     };
     struct trace *trace = ingest_read(&path, 1, &options, err);
     if (!trace)
@@ -343,7 +343,7 @@ static bool read_bytes(struct facts *facts, const char *bytes, size_t len, struc
     return good;
 }
 
-static void tell_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
+static void fleet_map_print_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
 {
     struct buffer text = { 0 };
     buffer_puts(&text, err->message);
@@ -359,16 +359,16 @@ static void finish(struct mapping *mapping, size_t trace, const struct tpa_error
     if (err->failed && path->found && err->unread == TPA_PASSED_OVER)
         mapping->map->files--; /* a list of settings, say, which was never meant for us */
     else if (err->failed)
-        tell_error(mapping->map, path->name, err);
+        fleet_map_print_error(mapping->map, path->name, err);
     mapping->done[trace] = true;
     mapping->done_count++;
     if (mapping->progress.out)
-        progress_show(&mapping->progress, "traces", (int64_t)mapping->done_count,
-                      (int64_t)mapping->traces.count);
+        progress_print(&mapping->progress, "traces", (int64_t)mapping->done_count,
+                       (int64_t)mapping->traces.count);
 }
 
-static void take(struct mapping *mapping, struct worker *worker, const struct message *message,
-                 const char *bytes)
+static void fleet_map_collect(struct mapping *mapping, struct worker *worker, const struct message *message,
+                              const char *bytes)
 {
     struct tpa_error err = { .offset = TPA_NOWHERE };
     worker->reported = true;
@@ -385,7 +385,7 @@ static void take(struct mapping *mapping, struct worker *worker, const struct me
 }
 
 /* Process the complete messages. */
-static void take_whole(struct mapping *mapping, struct worker *worker)
+static void collect_whole(struct mapping *mapping, struct worker *worker)
 {
     struct buffer *received = &worker->received;
     size_t at = 0;
@@ -394,7 +394,7 @@ static void take_whole(struct mapping *mapping, struct worker *worker)
         memcpy(&message, received->at + at, sizeof message);
         if (received->count - at - sizeof message < message.size)
             break;
-        take(mapping, worker, &message, received->at + at + sizeof message);
+        fleet_map_collect(mapping, worker, &message, received->at + at + sizeof message);
         at += sizeof message + message.size;
     }
     memmove(received->at, received->at + at, received->count - at);
@@ -440,7 +440,7 @@ static void listen(struct mapping *mapping, struct pollfd *polled, struct tpa_er
         ssize_t got = polled[w].revents ? read(worker->pipe, piece, sizeof piece) : -1;
         if (got > 0) {
             buffer_add(&worker->received, piece, (size_t)got);
-            take_whole(mapping, worker);
+            collect_whole(mapping, worker);
         } else if (got == 0) {
             replace(mapping, worker, err);
         }
@@ -469,12 +469,12 @@ static void run_workers(struct mapping *mapping, size_t jobs, struct tpa_error *
 }
 
 /* Facts are read directly, without a process. True if PATH is finished. */
-static bool take_facts(struct fleet_map *map, const struct path *path)
+static bool collect_facts(struct fleet_map *map, const struct path *path)
 {
     struct tpa_error err = { 0 };
     bool good = read_facts(map, path->name, &err);
     if (err.failed)
-        tell_error(map, path->name, &err);
+        fleet_map_print_error(map, path->name, &err);
     return good || err.failed;
 }
 
@@ -483,7 +483,7 @@ static bool map_by_processes(struct fleet_map *map, const struct paths *files, s
 {
     struct mapping mapping = { .map = map };
     for (size_t i = 0; i < files->at.count; i++)
-        if (!take_facts(map, &files->at.at[i]))
+        if (!collect_facts(map, &files->at.at[i]))
             *VEC_PUSH(&mapping.traces) = &files->at.at[i];
     if (mapping.traces.count == 0)
         return true;

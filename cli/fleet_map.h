@@ -16,7 +16,7 @@
 #define TPA_CLI_FLEET_MAP_H
 
 #include "base/result.h"
-#include "fleet/gather.h"
+#include "figures/gather.h"
 #include "fleet/meetings.h"
 
 struct fleet_failure {

@@ -1,7 +1,7 @@
 /* fleet_side.c - see fleet_side.h. */
 #include "cli/fleet_side.h"
 
-#include "fleet/facts_file.h"
+#include "figures/facts_file.h"
 #include "fleet/job.h"
 #include <dirent.h>
 #include <string.h>
@@ -48,7 +48,7 @@ bool fleet_side_is(char *const *paths, size_t count)
     return found;
 }
 
-static bool check_options(const struct measure_options *options, struct tpa_error *err)
+static bool fleet_side_check_options(const struct measure_options *options, struct tpa_error *err)
 {
     const char *option = options->by != MEASURE_BY_OPERATOR && options->by != MEASURE_BY_KERNEL ? "--by"
                          : options->inclusive  ? "--inclusive"
@@ -61,7 +61,8 @@ static bool check_options(const struct measure_options *options, struct tpa_erro
                     option);
 }
 
-static void add_notices(const struct fleet_map *map, const struct fleet_job *job, struct result *result)
+static void fleet_side_add_notices(const struct fleet_map *map, const struct fleet_job *job,
+                                   struct result *result)
 {
     fleet_map_add_notices(map, result);
     if (job->others.count)
@@ -77,11 +78,11 @@ bool fleet_side_measure(struct measures *measures, char *const *paths, size_t co
                                .max_ratio = load->max_ratio,
                                .step_range = load->step_range,
                                .progress = load->progress };
-    if (!check_options(options, err) || !fleet_map(paths, count, map, err))
+    if (!fleet_side_check_options(options, err) || !fleet_map(paths, count, map, err))
         return false;
     struct fleet_job job;
     fleet_job_init(&job, map->facts);
-    add_notices(map, &job, result);
+    fleet_side_add_notices(map, &job, result);
     fleet_job_release(&job);
     return measure_fleet(measures, map->facts, map->failures.count,
                          map->failures.count ? map->failures.at[0].reason : NULL, err);

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "cli/fleet_map.h"
 #include "cli/load.h"
-#include "compare/measure.h"
+#include "diff/measure.h"
 
 /* Is a file of facts among the COUNT PATHS, or one that ends in ".facts" in a directory of them? */
 bool fleet_side_is(char *const *paths, size_t count);

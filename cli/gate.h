@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "compare/measure.h"
+#include "diff/measure.h"
 #include "report/printer.h"
 #include <stdbool.h>
 
@@ -24,7 +24,7 @@ struct gate {
     const char *text; /* as typed; borrowed, as are the others */
     enum gate_sort sort;
     double limit;        /* a share; of GATE_IDLE a difference of shares */
-    const char *metric;  /* key of its metric, as in compare/measure.h; NULL: rows */
+    const char *metric;  /* key of its metric, as in diff/measure.h; NULL: rows */
     const char *pattern; /* of rows: a regular expression */
     const char *needs;   /* what to record for the figure; NULL: nothing */
 };

@@ -201,7 +201,7 @@ static bool match_rows(const struct diff *diff, const struct gate *gate, struct 
     return good;
 }
 
-static bool check_rows(struct checker *checker, const struct gate *gate, struct tpa_error *err)
+static bool gates_check_rows(struct checker *checker, const struct gate *gate, struct tpa_error *err)
 {
     struct matches matches = { 0 };
     bool good = match_rows(checker->diff, gate, &matches, err);
@@ -236,9 +236,9 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     for (size_t i = 0; i < gates->count && good; i++) {
         struct gate gate;
         checker.number = (int64_t)i + 1;
-        good =
-            gate_parse(gates->at[i], &gate, err) &&
-            (gate.sort == GATE_ROWS ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
+        good = gate_parse(gates->at[i], &gate, err) &&
+               (gate.sort == GATE_ROWS ? gates_check_rows(&checker, &gate, err)
+                                       : check_figure(&checker, &gate, err));
     }
     result_add_table(result, checker.table);
     /* a table of "cannot tell" does not say why the exit code is 1 */

@@ -14,7 +14,7 @@
 #ifndef TPA_CLI_GATES_H
 #define TPA_CLI_GATES_H
 
-#include "compare/diff.h"
+#include "diff/diff.h"
 #include "base/options.h"
 #include "base/result.h"
 

@@ -22,8 +22,8 @@ static void join_lines(struct buffer *out, const struct buffer *text)
     }
 }
 
-static bool run(const char *program, const char *script, size_t len, struct process_result *result,
-                struct tpa_error *err)
+static bool gnuplot_run(const char *program, const char *script, size_t len, struct process_result *result,
+                        struct tpa_error *err)
 {
     const char *const argv[] = { program, "--default-settings", "-", NULL };
     if (process_run(argv, script, len, GNUPLOT_TIMEOUT_S, result, err))
@@ -48,7 +48,7 @@ bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct t
     const char *program = program_name();
     struct process_result result;
     struct buffer said = { 0 };
-    bool good = run(program, script, len, &result, err);
+    bool good = gnuplot_run(program, script, len, &result, err);
     if (good) {
         join_lines(&said, &result.errors);
         if (result.status > 128) {

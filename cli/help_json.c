@@ -22,68 +22,68 @@
 #include "report/json_writer.h"
 #include <stdint.h>
 
-static void put(struct json_writer *json, const char *key, const char *text)
+static void help_json_emit(struct json_writer *json, const char *key, const char *text)
 {
     json_key(json, key);
-    json_put_text(json, text);
+    json_emit_text(json, text);
 }
 
-static void put_added(struct json_writer *json, const char *key, const struct buffer *text)
+static void emit_added(struct json_writer *json, const char *key, const struct buffer *text)
 {
-    put(json, key, text->count > 0 ? text->at : NULL);
+    help_json_emit(json, key, text->count > 0 ? text->at : NULL);
 }
 
-static void put_choices(struct json_writer *json, const struct opt *row)
+static void emit_choices(struct json_writer *json, const struct opt *row)
 {
     struct opt_choice choice = { 0 };
     json_key(json, "choices");
     if (!row->choices && !row->choice_at) {
-        json_put_null(json);
+        json_emit_null(json);
         return;
     }
     json_begin_array(json);
     for (size_t i = 0; opt_choice_get(row, i, &choice); i++) {
         json_begin_object(json);
-        put(json, "name", choice.name);
-        put(json, "help", choice.help);
-        put(json, "aliases", choice.aliases);
+        help_json_emit(json, "name", choice.name);
+        help_json_emit(json, "help", choice.help);
+        help_json_emit(json, "aliases", choice.aliases);
         json_end_object(json);
     }
     json_end_array(json);
 }
 
-static void put_default(struct json_writer *json, const struct opt *row, const void *defaults)
+static void emit_default(struct json_writer *json, const struct opt *row, const void *defaults)
 {
     if (row->type == &opt_flag) {
         json_key(json, "default");
-        json_put_bool(json, *(const bool *)((const char *)defaults + row->offset));
+        json_emit_bool(json, *(const bool *)((const char *)defaults + row->offset));
         return;
     }
     struct buffer text = { 0 };
-    opt_show_default(row, defaults, &text);
-    put_added(json, "default", &text);
+    opt_append_default(row, defaults, &text);
+    emit_added(json, "default", &text);
     buffer_release(&text);
 }
 
-static void put_option(struct json_writer *json, const struct opt *row, const char *group,
-                       const void *defaults)
+static void emit_option(struct json_writer *json, const struct opt *row, const char *group,
+                        const void *defaults)
 {
     char letter[] = { row->letter, '\0' };
     json_newline(json);
     json_begin_object(json);
-    put(json, "name", row->name);
-    put(json, "letter", row->letter ? letter : NULL);
-    put(json, "group", group);
-    put(json, "kind", row->type->kind);
-    put(json, "value", row->value_name);
-    put(json, "expects", row->type->expects);
-    put_default(json, row, defaults);
-    put(json, "help", row->help);
-    put_choices(json, row);
+    help_json_emit(json, "name", row->name);
+    help_json_emit(json, "letter", row->letter ? letter : NULL);
+    help_json_emit(json, "group", group);
+    help_json_emit(json, "kind", row->type->kind);
+    help_json_emit(json, "value", row->value_name);
+    help_json_emit(json, "expects", row->type->expects);
+    emit_default(json, row, defaults);
+    help_json_emit(json, "help", row->help);
+    emit_choices(json, row);
     json_end_object(json);
 }
 
-static void put_options(struct json_writer *json, const struct command *command)
+static void emit_options(struct json_writer *json, const struct command *command)
 {
     const char *group = NULL;
     json_key(json, "options");
@@ -92,31 +92,31 @@ static void put_options(struct json_writer *json, const struct command *command)
         if (opt_is_heading(row))
             group = row->help;
         else if (opt_is_shown(row))
-            put_option(json, row, group, command->defaults);
+            emit_option(json, row, group, command->defaults);
     }
     json_end_array(json);
 }
 
-static void put_column(struct json_writer *json, const struct table_shape *shape,
-                       const struct table_column *column)
+static void emit_column(struct json_writer *json, const struct table_shape *shape,
+                        const struct table_column *column)
 {
     enum table_kind kind = column->kind == TABLE_NS && shape->figures ? shape->figures : column->kind;
     struct buffer key = { 0 };
     exact_add_key(&key, column->key, kind);
     json_newline(json);
     json_begin_object(json);
-    put(json, "key", key.at);
-    put(json, "kind", table_kind_name(kind));
-    put(json, "unit", table_kind_unit(kind));
-    put(json, "title", column->title);
-    put(json, "help", column->help);
+    help_json_emit(json, "key", key.at);
+    help_json_emit(json, "kind", table_kind_name(kind));
+    help_json_emit(json, "unit", table_kind_unit(kind));
+    help_json_emit(json, "title", column->title);
+    help_json_emit(json, "help", column->help);
     json_key(json, "optional"); /* some answers lack it */
-    json_put_bool(json, (column->flags & (TABLE_HIDDEN | TABLE_IF_ANY)) != 0);
+    json_emit_bool(json, (column->flags & (TABLE_HIDDEN | TABLE_IF_ANY)) != 0);
     json_end_object(json);
     buffer_release(&key);
 }
 
-static void put_tables(struct json_writer *json, const struct command *command)
+static void emit_tables(struct json_writer *json, const struct command *command)
 {
     json_key(json, "tables");
     json_begin_array(json);
@@ -124,12 +124,12 @@ static void put_tables(struct json_writer *json, const struct command *command)
         for (const struct table_shape *shape = command->tables[i]; shape->key; shape++) {
             json_newline(json);
             json_begin_object(json);
-            put(json, "key", shape->key);
-            put(json, "of", shape->of);
+            help_json_emit(json, "key", shape->key);
+            help_json_emit(json, "of", shape->of);
             json_key(json, "columns");
             json_begin_array(json);
             for (size_t c = 0; c < shape->column_count && shape->columns[c].key; c++)
-                put_column(json, shape, &shape->columns[c]);
+                emit_column(json, shape, &shape->columns[c]);
             json_end_array(json);
             json_end_object(json);
         }
@@ -137,48 +137,48 @@ static void put_tables(struct json_writer *json, const struct command *command)
     json_end_array(json);
 }
 
-static void put_operands(struct json_writer *json, const struct command *command)
+static void emit_operands(struct json_writer *json, const struct command *command)
 {
     size_t least, most;
     command_operand_bounds(command, &least, &most);
-    put(json, "operands", command->operands);
+    help_json_emit(json, "operands", command->operands);
     json_key(json, "least_operands");
-    json_put_integer(json, (int64_t)least);
+    json_emit_integer(json, (int64_t)least);
     json_key(json, "most_operands");
     if (most == SIZE_MAX)
-        json_put_null(json);
+        json_emit_null(json);
     else
-        json_put_integer(json, (int64_t)most);
+        json_emit_integer(json, (int64_t)most);
     json_key(json, "runs_program");
-    json_put_bool(json, command->runs_program);
+    json_emit_bool(json, command->runs_program);
     json_key(json, "reads");
     json_begin_array(json);
     if (command->reads_traces)
-        json_put_text(json, "traces");
+        json_emit_text(json, "traces");
     if (command->reads_profiles)
-        json_put_text(json, "profiles");
+        json_emit_text(json, "profiles");
     if (command->reads_actions)
-        json_put_text(json, "actions");
+        json_emit_text(json, "actions");
     if (command->reads_snapshots)
-        json_put_text(json, "snapshots");
+        json_emit_text(json, "snapshots");
     json_end_array(json);
 }
 
-static void put_command(struct json_writer *json, const struct command *command)
+static void emit_command(struct json_writer *json, const struct command *command)
 {
     json_newline(json);
     json_begin_object(json);
-    put(json, "name", command->name);
-    put(json, "summary", command->summary);
-    put(json, "description", command->description);
-    put(json, "section", help_section_title(command->section));
-    put_operands(json, command);
-    put_options(json, command);
-    put_tables(json, command);
+    help_json_emit(json, "name", command->name);
+    help_json_emit(json, "summary", command->summary);
+    help_json_emit(json, "description", command->description);
+    help_json_emit(json, "section", help_section_title(command->section));
+    emit_operands(json, command);
+    emit_options(json, command);
+    emit_tables(json, command);
     json_key(json, "examples");
     json_begin_array(json);
     for (size_t i = 0; i < sizeof command->examples / sizeof *command->examples && command->examples[i]; i++)
-        json_put_text(json, command->examples[i]);
+        json_emit_text(json, command->examples[i]);
     json_end_array(json);
     json_end_object(json);
 }
@@ -187,13 +187,13 @@ void help_json(const struct command *command, struct buffer *out)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
-    put(&json, "schema", "tpa.help/1");
-    put(&json, "version", TPA_VERSION);
+    help_json_emit(&json, "schema", "tpa.help/1");
+    help_json_emit(&json, "version", TPA_VERSION);
     json_key(&json, "commands");
     json_begin_array(&json);
     for (size_t i = 0; command_at(i); i++)
         if (command ? command == command_at(i) : command_at(i)->section != SECTION_HIDDEN)
-            put_command(&json, command_at(i));
+            emit_command(&json, command_at(i));
     json_end_array(&json);
     json_end_object(&json);
     buffer_putc(out, '\n');

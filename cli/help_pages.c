@@ -58,7 +58,7 @@ static void roff_title(struct buffer *out, const struct command *command)
 static void roff_option(struct buffer *out, const struct opt *row, const void *defaults)
 {
     struct buffer usage = { 0 }, value = { 0 };
-    opt_show_usage(row, defaults, &usage);
+    opt_append_usage(row, defaults, &usage);
     char *value_name = strchr(usage.at, ' ');
     buffer_puts(out, ".TP\n");
     if (row->letter) {
@@ -73,7 +73,7 @@ static void roff_option(struct buffer *out, const struct opt *row, const void *d
     }
     buffer_putc(out, '\n');
     roff_text(out, row->help);
-    opt_show_default(row, defaults, &value);
+    opt_append_default(row, defaults, &value);
     if (value.count > 0) {
         buffer_puts(out, " (default: ");
         roff_text(out, value.at);
@@ -195,14 +195,14 @@ static void markdown_option(struct buffer *out, const struct opt *row, const voi
     buffer_puts(out, "| `");
     if (row->letter)
         buffer_printf(out, "-%c, ", row->letter);
-    opt_show_usage(row, defaults, out);
+    opt_append_usage(row, defaults, out);
     buffer_puts(out, "` | ");
     markdown_text(out, row->help);
     struct opt_choice choice = { 0 };
     if (row->type == &opt_choice || row->type == &opt_choices)
         for (size_t i = 0; opt_choice_get(row, i, &choice); i++)
             buffer_printf(out, "%s`%s`", i == 0 ? ": " : ", ", choice.name);
-    opt_show_default(row, defaults, &value);
+    opt_append_default(row, defaults, &value);
     if (value.count > 0)
         buffer_printf(out, " | `%s` |\n", value.at);
     else

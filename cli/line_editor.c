@@ -20,7 +20,7 @@ enum { MOST_LINES = 1000, LONGEST_LINE = 1 << 20 };
 
 /* ---- history ---- */
 
-static void keep(struct line_editor *editor, const char *text, size_t len)
+static void line_editor_keep(struct line_editor *editor, const char *text, size_t len)
 {
     if (editor->lines.count == MOST_LINES) {
         free(editor->lines.at[0]);
@@ -40,7 +40,7 @@ void line_editor_load(struct line_editor *editor, const char *path)
     while (file && (len = getline(&line, &capacity, file)) > 0) {
         len -= line[len - 1] == '\n';
         if (len > 0 && len < LONGEST_LINE)
-            keep(editor, line, (size_t)len);
+            line_editor_keep(editor, line, (size_t)len);
     }
     free(line);
     if (file)
@@ -55,7 +55,7 @@ void line_editor_add(struct line_editor *editor, const char *text)
             *at = ' ';
     bool again = editor->lines.count && strcmp(editor->lines.at[editor->lines.count - 1], line) == 0;
     if (*line && !again) {
-        keep(editor, line, strlen(line));
+        line_editor_keep(editor, line, strlen(line));
         int fd = editor->path ? open(editor->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
         FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
         if (file) { /* failing to save it is not an error */
@@ -198,7 +198,7 @@ static void set_line(struct editing *editing, const char *text)
     editing->at = editing->line->count;
 }
 
-static void show_history(struct editing *editing, size_t index)
+static void print_history(struct editing *editing, size_t index)
 {
     if (index > editing->editor->lines.count)
         return;
@@ -245,9 +245,9 @@ static void press(struct editing *editing, int key)
     size_t count = editing->line->count;
     switch (key) {
     case KEY_UP:
-    case CONTROL('P'): show_history(editing, editing->history - (editing->history > 0)); break;
+    case CONTROL('P'): print_history(editing, editing->history - (editing->history > 0)); break;
     case KEY_DOWN:
-    case CONTROL('N'): show_history(editing, editing->history + 1); break;
+    case CONTROL('N'): print_history(editing, editing->history + 1); break;
     case KEY_LEFT:
     case CONTROL('B'): editing->at = before(editing, editing->at); break;
     case KEY_RIGHT:

@@ -3,8 +3,8 @@
 
 #include "base/buffer.h"
 #include "base/quantity.h"
-#include "facts/graph_links.h"
-#include "facts/step_list.h"
+#include "derive/graph_links.h"
+#include "derive/step_list.h"
 #include "trace/span.h"
 #include "base/memory.h"
 #include "base/names.h"
@@ -12,18 +12,18 @@
 #include "base/sum.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
-#include "facts/recordings.h"
+#include "derive/recordings.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void show_progress(void *context, const char *path, int64_t done, int64_t total)
+static void print_progress(void *context, const char *path, int64_t done, int64_t total)
 {
-    progress_show(context, path, done, total);
+    progress_print(context, path, done, total);
 }
 
-static bool may_read(const struct source_id *file, struct tpa_error *err)
+static bool load_may_read(const struct source_id *file, struct tpa_error *err)
 {
     return output_file_spares(file->device, file->inode, err);
 }
@@ -84,8 +84,8 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
         .step_range = args->step_range,
         .results = args->results,
-        .may_read = may_read,
-        .progress = progress.out ? show_progress : NULL,
+        .may_read = load_may_read,
+        .progress = progress.out ? print_progress : NULL,
         .progress_context = &progress,
         .visit = visit,
         .visit_context = context,
@@ -175,7 +175,7 @@ void load_gather_notices(struct result *result)
 }
 
 /* "4..6, 9 and more": the ranks below WORLD_SIZE that are not among the COUNT ascending RANKS. */
-static void show_missing(struct buffer *out, const int64_t *ranks, size_t count, int64_t world_size)
+static void append_missing(struct buffer *out, const int64_t *ranks, size_t count, int64_t world_size)
 {
     enum { MOST = 4 };
     int64_t next = 0;
@@ -208,7 +208,7 @@ static bool are_several_files(const struct trace *trace)
 }
 
 /* If several files record the number of ranks: report missing ranks. */
-static void note_missing_ranks(const struct trace *trace, struct result *result)
+static void notice_missing_ranks(const struct trace *trace, struct result *result)
 {
     bool are_several = are_several_files(trace);
     VEC_OF(int64_t) ranks = { 0 };
@@ -226,7 +226,7 @@ static void note_missing_ranks(const struct trace *trace, struct result *result)
             ranks.at[count++] = ranks.at[i];
     if (count && (int64_t)count < world_size) {
         struct buffer missing = { 0 };
-        show_missing(&missing, ranks.at, count, world_size);
+        append_missing(&missing, ranks.at, count, world_size);
         result_add_notice(result, "missing_ranks", world_size - (int64_t)count, NULL, TPA_NOWHERE,
                           "%zu of %lld ranks %s here; missing: %s", count, (long long)world_size,
                           count == 1 ? "is" : "are", missing.at);
@@ -236,7 +236,7 @@ static void note_missing_ranks(const struct trace *trace, struct result *result)
 }
 
 /* Notices about the files as a whole. */
-static void note_files(const struct trace *trace, struct result *result)
+static void notice_files(const struct trace *trace, struct result *result)
 {
     uint32_t repeats = recordings_of(trace)->repeats;
     if (repeats)
@@ -248,11 +248,11 @@ static void note_files(const struct trace *trace, struct result *result)
         if (trace->files[i].event_count == 0)
             result_add_notice(result, "no_events", 0, trace->files[i].path, TPA_NOWHERE,
                               "the file holds no events");
-    note_missing_ranks(trace, result);
+    notice_missing_ranks(trace, result);
 }
 
 /* Steps of which less than half was recorded: their durations are meaningless. */
-static void note_steps(const struct trace *trace, struct result *result)
+static void notice_steps(const struct trace *trace, struct result *result)
 {
     const struct step_list *steps = step_list_of(trace);
     for (uint32_t file = 0; file < trace->file_count; file++) {
@@ -275,9 +275,9 @@ static void note_steps(const struct trace *trace, struct result *result)
             continue;
         struct buffer text = { 0 };
         buffer_printf(&text, "step %" PRId64 " takes ", first->number);
-        quantity_show_rounded_time(&text, (double)(first->end_ns - first->start_ns));
+        quantity_append_rounded_time(&text, (double)(first->end_ns - first->start_ns));
         buffer_puts(&text, ", of which ");
-        quantity_show_rounded_time(&text, (double)first_recorded_ns);
+        quantity_append_rounded_time(&text, (double)first_recorded_ns);
         buffer_puts(&text, " was recorded: times and shares of it are mostly of what was not");
         result_add_notice(result, "steps_outside", count, trace->files[file].path, TPA_NOWHERE, "%s",
                           text.at);
@@ -287,9 +287,9 @@ static void note_steps(const struct trace *trace, struct result *result)
 
 void load_add_notices(const struct trace *trace, struct result *result)
 {
-    note_files(trace, result);
-    graph_links_tell(graph_links_of(trace), result);
-    note_steps(trace, result);
+    notice_files(trace, result);
+    graph_links_notice(graph_links_of(trace), result);
+    notice_steps(trace, result);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];

@@ -41,24 +41,24 @@ static void print_error_json(const struct tpa_error *err)
     struct json_writer json = { .text = &text };
     json_begin_object(&json);
     json_key(&json, "error");
-    json_put_text(&json, err->message);
+    json_emit_text(&json, err->message);
     json_key(&json, "file");
-    json_put_text(&json, err->file[0] ? err->file : NULL);
+    json_emit_text(&json, err->file[0] ? err->file : NULL);
     json_key(&json, "offset");
     if (err->offset == TPA_NOWHERE)
-        json_put_null(&json);
+        json_emit_null(&json);
     else
-        json_put_integer(&json, err->offset);
+        json_emit_integer(&json, err->offset);
     json_key(&json, "context");
-    json_put_text(&json, err->context[0] ? err->context : NULL);
+    json_emit_text(&json, err->context[0] ? err->context : NULL);
     json_key(&json, "hint");
-    json_put_text(&json, err->hint[0] ? err->hint : NULL);
+    json_emit_text(&json, err->hint[0] ? err->hint : NULL);
     json_end_object(&json);
     fprintf(stderr, "%s\n", text.at);
     buffer_release(&text);
 }
 
-static void print_error(const struct command *command, const struct tpa_error *err)
+static void main_print_error(const struct command *command, const struct tpa_error *err)
 {
     const char *form = getenv("TPA_ERRORS");
     char program[64] = "tpa";
@@ -114,7 +114,7 @@ static int run_command(const struct command *command, int count, char **argv)
         exit_code = command->main(&call, &err);
     }
     if (err.failed) {
-        print_error(command, &err);
+        main_print_error(command, &err);
         exit_code = EXIT_TROUBLE;
     }
     options_release(command->options, args);
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
         command = command_find(word, &err);
     }
     if (command == NULL) {
-        print_error(NULL, &err);
+        main_print_error(NULL, &err);
         return EXIT_TROUBLE;
     }
     return finish_stdout(run_command(command, argc - 2, argv + 2));

@@ -2,8 +2,8 @@
 #include "cli/memory_snapshot.h"
 
 #include "cli/analysis.h"
-#include "snapshot/sentences.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_sentences.h"
+#include "memory/snapshot_tables.h"
 
 #include <string.h>
 

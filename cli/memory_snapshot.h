@@ -4,7 +4,7 @@
 
 #include "cli/output.h"
 #include "ingest/formats.h"
-#include "snapshot/alive.h"
+#include "memory/alive.h"
 
 struct memory_snapshot_query {
     const char *at; /* NULL: the peak */

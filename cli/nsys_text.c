@@ -32,14 +32,14 @@ static const struct {
 };
 
 /* VALUE with 1 decimal, or 3; ties are rounded away from zero, as SQLite does. */
-static void put_rounded(double value, int decimals, FILE *out)
+static void emit_rounded(double value, int decimals, FILE *out)
 {
     double scale = decimals == 1 ? 10 : 1000;
     fprintf(out, "%.*f", decimals, fabs(value) < 1e15 ? round(value * scale) / scale : value);
 }
 
 /* LEN bytes of TEXT, in quotes where CSV needs them. */
-static void put_text(const char *text, size_t len, FILE *out)
+static void emit_text(const char *text, size_t len, FILE *out)
 {
     bool quoted = false;
     for (size_t i = 0; i < len; i++)
@@ -56,26 +56,26 @@ static void put_text(const char *text, size_t len, FILE *out)
 }
 
 /* Average, median, least, greatest, deviation; of nothing a deviation of 0, as nsys has it. */
-static void put_figures(const struct nsys_figures *figures, FILE *out)
+static void emit_figures(const struct nsys_figures *figures, FILE *out)
 {
     if (figures->count == 0)
         fputs(",,,,0.0", out);
     else {
-        put_rounded(figures->mean, 1, out);
+        emit_rounded(figures->mean, 1, out);
         fputc(',', out);
-        put_rounded(figures->median, 1, out);
+        emit_rounded(figures->median, 1, out);
         fprintf(out, ",%" PRId64 ",%" PRId64 ",", figures->least, figures->greatest);
-        put_rounded(figures->deviation, 1, out);
+        emit_rounded(figures->deviation, 1, out);
     }
 }
 
-static void put_megabytes(const struct nsys_row *row, FILE *out)
+static void emit_megabytes(const struct nsys_row *row, FILE *out)
 {
     const double bytes[] = { (double)row->of.total,    row->of.mean,
                              row->of.median,           (double)row->of.least,
                              (double)row->of.greatest, row->of.deviation };
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        put_rounded(bytes[i] / 1e6, 3, out);
+        emit_rounded(bytes[i] / 1e6, 3, out);
         fputc(',', out);
         if (i == 0)
             fprintf(out, "%zu,", row->of.count);
@@ -87,48 +87,48 @@ static const char *style_of(const struct nsys_row *row)
     return row->start_end ? "StartEnd" : "PushPop";
 }
 
-static void put_kern_exec(const struct nsys_row *row, FILE *out)
+static void emit_kern_exec(const struct nsys_row *row, FILE *out)
 {
     const struct nsys_figures *const parts[] = { &row->of, &row->call, &row->queue, &row->kernel };
     fprintf(out, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%zu,%zu,", row->pid, row->tid, row->device,
             row->of.count, row->queue.count);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        put_figures(parts[i], out);
+        emit_figures(parts[i], out);
         fputc(',', out);
     }
-    put_text(row->second, row->second_len, out);
+    emit_text(row->second, row->second_len, out);
     fputc(',', out);
-    put_text(row->name, row->name_len, out);
+    emit_text(row->name, row->name_len, out);
 }
 
-static void put_projected(const struct nsys_row *row, FILE *out)
+static void emit_projected(const struct nsys_row *row, FILE *out)
 {
-    put_text(row->name, row->name_len, out);
+    emit_text(row->name, row->name_len, out);
     fprintf(out, ",%s,%" PRId64 ",%" PRId64 ",%zu,", style_of(row), row->of.total, row->range_total,
             row->of.count);
-    put_figures(&row->of, out);
+    emit_figures(&row->of, out);
     const double means[] = { (double)row->operations / (double)row->of.count, row->mean_level,
                              row->mean_children };
     fprintf(out, ",%" PRId64, row->operations);
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         fputc(',', out);
-        put_rounded(means[i], 1, out);
+        emit_rounded(means[i], 1, out);
     }
 }
 
-static void put_row(enum nsys_report report, const struct nsys_row *row, int64_t total, FILE *out)
+static void emit_row(enum nsys_report report, const struct nsys_row *row, int64_t total, FILE *out)
 {
     if (report == NSYS_KERN_EXEC) {
-        put_kern_exec(row, out);
+        emit_kern_exec(row, out);
     } else if (report == NSYS_PROJECTED) {
-        put_projected(row, out);
+        emit_projected(row, out);
     } else {
         if (report == NSYS_MEM_SIZE) {
-            put_megabytes(row, out);
+            emit_megabytes(row, out);
         } else {
-            put_rounded(total ? 100.0 * (double)row->of.total / (double)total : 0.0, 1, out);
+            emit_rounded(total ? 100.0 * (double)row->of.total / (double)total : 0.0, 1, out);
             fprintf(out, ",%" PRId64 ",%zu,", row->of.total, row->of.count);
-            put_figures(&row->of, out);
+            emit_figures(&row->of, out);
             fputc(',', out);
         }
         if (report == NSYS_NVTX)
@@ -136,7 +136,7 @@ static void put_row(enum nsys_report report, const struct nsys_row *row, int64_t
         if (row->domain)
             fprintf(out, "%s%.*s]", row->domain, (int)row->name_len, row->name);
         else
-            put_text(row->name, row->shown_len, out);
+            emit_text(row->name, row->shown_len, out);
     }
     fputc('\n', out);
 }
@@ -150,7 +150,7 @@ void nsys_text_print(const struct trace *trace, FILE *out)
             fprintf(out, " ** %s (%s):\n\n%s\n", reports[report].title, reports[report].key,
                     reports[report].head);
         for (size_t i = 0; i < rows.count; i++)
-            put_row((enum nsys_report)report, &rows.at[i], rows.total, out);
+            emit_row((enum nsys_report)report, &rows.at[i], rows.total, out);
         if (rows.count)
             fputc('\n', out);
         nsys_rows_free(&rows);

@@ -122,7 +122,7 @@ static bool select_from(struct table *table, const char *list)
     return any;
 }
 
-static void show_optional_columns(struct table *table)
+static void print_optional_columns(struct table *table)
 {
     for (size_t c = 0; c < table->column_count; c++)
         table->columns[c].flags &= ~(unsigned)TABLE_OPTIONAL;
@@ -137,7 +137,7 @@ bool output_select_columns(struct result *result, const char *columns, struct tp
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
         if (all)
-            show_optional_columns(table);
+            print_optional_columns(table);
         if (all || select_from(table, columns)) {
             result->tables.at[kept++] = table;
         } else {
@@ -176,7 +176,7 @@ void output_limit_rows(struct result *result, const struct limit *limit)
 
 /* --- printing ------------------------------------------------------------------------------------------------ */
 
-void output_tell_notices(const struct result *result)
+void output_print_notices(const struct result *result)
 {
     struct buffer line = { 0 }, safe = { 0 };
     for (size_t i = 0; i < result->notices.count; i++) {
@@ -236,9 +236,9 @@ bool output_result_with(const struct printer *printer, struct result *result, co
                : !print_to_file(printer, result, &options, args, err))
         return false;
     if (printer->joins_tables && !folder)
-        output_tell_joined(result);
+        output_print_joined(result);
     if (printer->rows_only)
-        output_tell_notices(result);
+        output_print_notices(result);
     return true;
 }
 

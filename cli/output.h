@@ -92,7 +92,7 @@ bool output_result_with(const struct printer *printer, struct result *result, co
                         struct tpa_error *err);
 
 /* Print the notices of RESULT on stderr, for formats without a place for them, such as CSV. */
-void output_tell_notices(const struct result *result);
+void output_print_notices(const struct result *result);
 
 /* The steps of it, for commands that need them separately: columns, limit; both change RESULT. */
 bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err);

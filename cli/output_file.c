@@ -20,13 +20,13 @@ static char *volatile half_files[8];
 static volatile sig_atomic_t is_dying; /* the handler ran, on any thread */
 static volatile sig_atomic_t reader_is_gone;
 
-static void note_closed_pipe(int signal_number)
+static void record_closed_pipe(int signal_number)
 {
     (void)signal_number;
     reader_is_gone = 1;
 }
 
-static void note_size_limit(int signal_number)
+static void record_size_limit(int signal_number)
 {
     (void)signal_number;
 }
@@ -48,12 +48,12 @@ static void die_clean(int signal_number)
 void output_set_up(void)
 {
     /* A handler, not SIG_IGN, which the programs that we start would inherit. */
-    struct sigaction pipe_action = { .sa_handler = note_closed_pipe, .sa_flags = SA_RESTART };
+    struct sigaction pipe_action = { .sa_handler = record_closed_pipe, .sa_flags = SA_RESTART };
     sigemptyset(&pipe_action.sa_mask);
     sigaction(SIGPIPE, &pipe_action, NULL);
 
     /* Exceeding the file size limit becomes a failed write as well. */
-    struct sigaction size_action = { .sa_handler = note_size_limit, .sa_flags = SA_RESTART };
+    struct sigaction size_action = { .sa_handler = record_size_limit, .sa_flags = SA_RESTART };
     sigemptyset(&size_action.sa_mask);
     sigaction(SIGXFSZ, &size_action, NULL);
 
@@ -341,7 +341,7 @@ bool output_file_open_raw(struct output_file *file, const char *path, struct tpa
 }
 
 /* Put the collected text on its terminal, line by line. */
-static bool show_raw(struct output_file *file, struct tpa_error *err)
+static bool print_raw(struct output_file *file, struct tpa_error *err)
 {
     struct buffer line = { 0 };
     bool good = fclose(file->stream) == 0;
@@ -375,7 +375,7 @@ static bool commit_stdout(struct output_file *file, struct tpa_error *err)
 
 bool output_file_commit(struct output_file *file, struct tpa_error *err)
 {
-    if (file->collects && !show_raw(file, err)) {
+    if (file->collects && !print_raw(file, err)) {
         output_file_discard(file);
         return false;
     }

@@ -75,7 +75,7 @@ static bool check_keys(const struct result *result, const char *list, struct tpa
     return true;
 }
 
-static bool is_listed(const struct table *table, const char *list)
+static bool output_tables_is_listed(const struct table *table, const char *list)
 {
     const char *word;
     size_t len;
@@ -94,7 +94,7 @@ bool output_select_tables(struct result *result, const char *keys, struct tpa_er
     size_t kept = 0;
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
-        if (is_listed(table, keys))
+        if (output_tables_is_listed(table, keys))
             result->tables.at[kept++] = table;
         else
             table_free(table);
@@ -112,7 +112,7 @@ bool output_is_folder(const char *path)
     return len > 0 && (path[len - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)));
 }
 
-static bool make_folder(const char *path, struct tpa_error *err)
+static bool output_tables_make_folder(const char *path, struct tpa_error *err)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
@@ -140,7 +140,7 @@ bool output_to_folder(const struct printer *printer, const struct result *result
         tpa_hint(err, "name a file, or say --format arrow, csv or json, which write a file for each table");
         return tpa_in_file(err, path);
     }
-    bool good = make_folder(path, err);
+    bool good = output_tables_make_folder(path, err);
     struct buffer name = { 0 };
     for (size_t t = 0; t < result->tables.count && good; t++) {
         struct result one = *result;
@@ -159,7 +159,7 @@ bool output_to_folder(const struct printer *printer, const struct result *result
     return good;
 }
 
-void output_tell_joined(const struct result *result)
+void output_print_joined(const struct result *result)
 {
     if (result->tables.count < 2)
         return;

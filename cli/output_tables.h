@@ -29,6 +29,6 @@ bool output_to_folder(const struct printer *printer, const struct result *result
 
 /* Warn on stderr that several tables of RESULT were written in sequence, if readers of the format expect a single
  * one. */
-void output_tell_joined(const struct result *result);
+void output_print_joined(const struct result *result);
 
 #endif

@@ -66,7 +66,7 @@ static bool open_ends(struct ends *ours, struct ends *theirs)
 }
 
 /* In the child: execute the program, or report the error. */
-static void become(const char *const argv[], const struct ends *ends)
+static void process_become(const char *const argv[], const struct ends *ends)
 {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* ends the program if we are killed */
@@ -79,7 +79,7 @@ static void become(const char *const argv[], const struct ends *ends)
 }
 
 /* Read available data, and close *END at its end. False and errno if reading fails, so that the data is incomplete. */
-static bool take(int *end, struct buffer *into, size_t most)
+static bool process_collect(int *end, struct buffer *into, size_t most)
 {
     char bytes[16384];
     ssize_t count = read(*end, bytes, sizeof bytes);
@@ -123,8 +123,8 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
             if (sent == len || (count < 0 && errno != EAGAIN && errno != EINTR))
                 close_end(&ends->input); /* the program need not read all input */
         }
-        if ((polled[1].revents && !take(&ends->output, &result->output, SIZE_MAX)) ||
-            (polled[2].revents && !take(&ends->errors, &result->errors, MOST_ERRORS)))
+        if ((polled[1].revents && !process_collect(&ends->output, &result->output, SIZE_MAX)) ||
+            (polled[2].revents && !process_collect(&ends->errors, &result->errors, MOST_ERRORS)))
             return false;
     }
     return true;
@@ -159,7 +159,7 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
         return false;
     }
     if (child == 0)
-        become(argv, &theirs);
+        process_become(argv, &theirs);
     close_ends(&theirs);
     int code = 0, status = 0;
     if (read(ours.failure, &code, sizeof code) == (ssize_t)sizeof code) {

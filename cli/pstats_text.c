@@ -96,7 +96,7 @@ static size_t function_width(struct printer_state *state, function_id id)
 }
 
 /* Write VALUE before END. Returns its start. */
-static char *put_integer(char *end, int64_t value)
+static char *add_integer(char *end, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do
@@ -112,10 +112,10 @@ static void add_calls(struct buffer *out, int64_t calls, int64_t primitive_calls
 {
     char text[64], *end = text + sizeof text, *start = end;
     if (calls != primitive_calls) {
-        start = put_integer(start, primitive_calls);
+        start = add_integer(start, primitive_calls);
         *--start = '/';
     }
-    start = put_integer(start, calls);
+    start = add_integer(start, calls);
     size_t len = (size_t)(end - start);
     if (len < width)
         buffer_pad(out, ' ', width - len);

@@ -42,7 +42,7 @@ struct former_actions {
     sigset_t mask;
 };
 
-static void take_signals(struct former_actions *former)
+static void collect_signals(struct former_actions *former)
 {
     sigset_t handled;
     sigemptyset(&handled);
@@ -58,7 +58,7 @@ static void take_signals(struct former_actions *former)
         sigaction(left_to_it[i], &(struct sigaction){ .sa_handler = SIG_IGN }, &former->left_to_it[i]);
 }
 
-static void give_signals_back(const struct former_actions *former)
+static void restore_signals(const struct former_actions *former)
 {
     for (int i = 0; i < PASSED_ON; i++)
         sigaction(passed_on[i], &former->passed_on[i], NULL);
@@ -69,9 +69,9 @@ static void give_signals_back(const struct former_actions *former)
 }
 
 /* In the child. The program inherits our original signal settings. */
-static void become(char *const *argv, const struct former_actions *former)
+static void run_program_become(char *const *argv, const struct former_actions *former)
 {
-    give_signals_back(former);
+    restore_signals(former);
     execvp(argv[0], argv);
     int error = errno;
     fprintf(stderr, "tpa: %s: %s\n", argv[0], strerror(error));
@@ -110,10 +110,10 @@ bool run_program(char *const *argv, const char *fifo, take_line_function *take_l
     struct line_reader reader = { .fd = fifo ? open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1 };
     struct former_actions former;
     fflush(stdout);
-    take_signals(&former);
+    collect_signals(&former);
     pid_t pid = fork();
     if (pid == 0)
-        become(argv, &former);
+        run_program_become(argv, &former);
     bool forked = pid > 0;
     int status = 0;
     if (forked) {
@@ -130,7 +130,7 @@ bool run_program(char *const *argv, const char *fifo, take_line_function *take_l
     } else {
         tpa_fail_errno(err, "cannot make a process for %s", argv[0]);
     }
-    give_signals_back(&former);
+    restore_signals(&former);
     if (reader.fd >= 0)
         close(reader.fd);
     *end = (struct program_end){ .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,

@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "charts/timeline.h"
 #include "cli/fleet_side.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_tables.h"
 #include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,7 +147,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
 }
 
 /* Rows of saved results cannot be changed. */
-static bool check_rows(const struct sides *sides, const struct measures *side, struct tpa_error *err)
+static bool sides_check_rows(const struct sides *sides, const struct measures *side, struct tpa_error *err)
 {
     enum measure_by by = sides->options->measure.by;
     if (side->source != MEASURE_RESULTS || by == MEASURE_BY_OPERATOR || by == MEASURE_BY_KERNEL)
@@ -190,7 +190,7 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
     bool good = !fleets || measure_fleets(&sides, found, measured, result, err);
     for (int i = 0; i < 2 && good && !fleets; i++)
         good = (measured[i] = measure_side(&sides, found, i, result, err)) &&
-               check_rows(&sides, measured[i], err);
+               sides_check_rows(&sides, measured[i], err);
     for (int i = 0; i < 2 && good; i++) {
         if (measured[i]->source == MEASURE_RESULTS || measured[1 - i]->source != MEASURE_RESULTS)
             continue;

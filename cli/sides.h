@@ -12,8 +12,8 @@
 #ifndef TPA_CLI_SIDES_H
 #define TPA_CLI_SIDES_H
 
-#include "compare/measure.h"
-#include "compare/work_tree.h"
+#include "diff/measure.h"
+#include "treediff/work_tree.h"
 #include "base/options.h"
 #include "base/timeline.h"
 #include "base/result.h"

@@ -9,20 +9,20 @@
 
 static volatile sig_atomic_t interrupted;
 
-static void note_interrupt(int signal_number)
+static void record_interrupt(int signal_number)
 {
     (void)signal_number;
     interrupted = 1;
 }
 
-static void tell(const struct tpa_error *err)
+static void sql_prompt_print(const struct tpa_error *err)
 {
     fflush(stdout);
     tpa_error_print(err, "tpa sql", stderr);
 }
 
 /* Run the statements of TEXT, and print each. */
-static void run(struct trace_sql *sql, const char *text, const struct output_args *output)
+static void sql_prompt_run(struct trace_sql *sql, const char *text, const struct output_args *output)
 {
     struct tpa_error err = { 0 };
     struct table *table = NULL;
@@ -36,11 +36,11 @@ static void run(struct trace_sql *sql, const char *text, const struct output_arg
         result_free(result);
     }
     if (!good)
-        tell(&err);
+        sql_prompt_print(&err);
 }
 
 /* The columns of the tables whose names begin with BEGIN, one per line. */
-static void show_schema(const char *begin)
+static void print_schema(const char *begin)
 {
     bool any = false;
     for (size_t t = 0; sql_tables[t].name; t++) {
@@ -69,9 +69,9 @@ static bool command(const char *line)
     if (strncmp(line, ".quit", len) == 0 || strncmp(line, ".exit", len) == 0)
         return false;
     if (len == strlen(".schema") && strncmp(line, ".schema", len) == 0)
-        show_schema(rest);
+        print_schema(rest);
     else if (len == strlen(".tables") && strncmp(line, ".tables", len) == 0)
-        show_schema("");
+        print_schema("");
     else if (len == strlen(".help") && strncmp(line, ".help", len) == 0)
         puts(
             ".schema [TABLE]  the tables, or the columns of one\n"
@@ -102,7 +102,7 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
     line_editor_load(&editor, path);
     trace_sql_limit(sql, timeout_ns, &interrupted);
     puts("SQL over the trace; .schema shows the tables, .help the rest");
-    struct sigaction old, action = { .sa_handler = note_interrupt };
+    struct sigaction old, action = { .sa_handler = record_interrupt };
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old); /* while a line is read, the terminal sends none */
     enum line_end end;
@@ -121,7 +121,7 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
             buffer_printf(&text, "%s%s", text.count ? "\n" : "", line.at);
         if (text.count && trace_sql_is_complete(text.at)) {
             line_editor_add(&editor, text.at);
-            run(sql, text.at, output);
+            sql_prompt_run(sql, text.at, output);
             buffer_clear(&text);
             interrupted = 0;
         }

@@ -30,7 +30,7 @@ int64_t *timeline_shifts(const struct trace *trace)
     return shift_ns;
 }
 
-void timeline_tell_apart(struct buffer *summary, const struct trace *trace)
+void timeline_distinguish(struct buffer *summary, const struct trace *trace)
 {
     int64_t first_ns = INT64_MAX;
     size_t apart = 0;
@@ -184,7 +184,7 @@ static void find_digits(struct digits *digits, const struct timeline_numbers *nu
 }
 
 /* DIGITS: the number of digits of the previous number, as most are equally long. */
-static void note_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
+static void record_number(struct timeline_numbers *numbers, struct digits *digits, int64_t value)
 {
     if (value <= 0)
         return;
@@ -194,17 +194,17 @@ static void note_number(struct timeline_numbers *numbers, struct digits *digits,
         digits->least = numbers->least[digits->count] = value;
 }
 
-void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace *trace)
+void timeline_notice_numbers(struct timeline_numbers *numbers, const struct trace *trace)
 {
     struct digits digits = { .low = INT64_MAX };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         const struct trace_arg_column *column = &trace->args[arg];
         for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++)
-            note_number(numbers, &digits, trace_arg_value(column, k));
+            record_number(numbers, &digits, trace_arg_value(column, k));
     }
     for (size_t i = 0; i < trace->flow_count; i++)
         if (trace_flow(trace, i).id < INT32_MAX)
-            note_number(numbers, &digits, trace_flow(trace, i).id);
+            record_number(numbers, &digits, trace_flow(trace, i).id);
 }
 
 int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files)

@@ -15,7 +15,7 @@
 int64_t *timeline_shifts(const struct trace *trace);
 
 /* Report in SUMMARY the files that were not moved for that reason, if any. */
-void timeline_tell_apart(struct buffer *summary, const struct trace *trace);
+void timeline_distinguish(struct buffer *summary, const struct trace *trace);
 
 /* Append the name of FILE among the others: "rank 3", or "file 2" if ranks do not distinguish them. */
 void timeline_add_file(struct buffer *out, const struct trace *trace, uint32_t file);
@@ -44,7 +44,7 @@ struct timeline_numbers {
 };
 
 /* Record the numbers of TRACE that are local to a file. */
-void timeline_note_numbers(struct timeline_numbers *numbers, const struct trace *trace);
+void timeline_notice_numbers(struct timeline_numbers *numbers, const struct trace *trace);
 
 /* The stride between the numbers of consecutive files of FILES: a power of ten above all of them. 0 for one file. */
 int64_t timeline_stride(const struct timeline_numbers *numbers, size_t files);

@@ -40,7 +40,7 @@ void ends_add(struct ends *ends, const struct slice *slice)
 }
 
 /* New, by member: a number for its host. */
-static uint32_t *hosts_of(const struct fleet_job *job)
+static uint32_t *ends_hosts_of(const struct fleet_job *job)
 {
     uint32_t *hosts = mem_alloc(mem_times(job->members.count + 1, sizeof *hosts));
     for (size_t m = 0; m < job->members.count; m++) {
@@ -54,7 +54,7 @@ static uint32_t *hosts_of(const struct fleet_job *job)
 static struct rank_clock *find_clocks(const struct ends *ends)
 {
     size_t members = ends->job->members.count;
-    uint32_t *hosts = hosts_of(ends->job);
+    uint32_t *hosts = ends_hosts_of(ends->job);
     bool *meets = mem_alloc(members + 1);
     struct clock_meeting *joining = mem_alloc(mem_times(ends->joining.count + 1, sizeof *joining));
     struct clock_problem problem = {

@@ -14,7 +14,7 @@
 #ifndef TPA_FLEET_ENDS_H
 #define TPA_FLEET_ENDS_H
 
-#include "facts/rank_clocks.h"
+#include "derive/rank_clocks.h"
 #include "fleet/slice.h"
 
 /* A meeting that needs all ranks, and the ends of its ranks. */

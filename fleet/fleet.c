@@ -157,7 +157,7 @@ static void find_left_out(struct fleet *fleet)
     }
 }
 
-static bool find_meetings(struct fleet *fleet, const struct fleet_files *files, struct tpa_error *err)
+static bool fleet_find_meetings(struct fleet *fleet, const struct fleet_files *files, struct tpa_error *err)
 {
     bool judged = files && files->of[FILE_JUDGED].count;
     return (judged ? rounds_load_judged(&fleet->meetings, &fleet->job, files, err)
@@ -175,7 +175,7 @@ struct fleet *fleet_open_apart(const struct facts *facts, const struct fleet_fil
 {
     struct fleet *fleet = mem_zalloc(1, sizeof *fleet);
     fleet_job_init(&fleet->job, facts);
-    if (!find_meetings(fleet, files, err)) {
+    if (!fleet_find_meetings(fleet, files, err)) {
         fleet_free(fleet);
         return NULL;
     }

@@ -32,7 +32,7 @@ static int64_t rank_of(const struct fleet *fleet, size_t arrival)
     return fleet->job.members.at[fleet->meetings.arrivals.at[arrival].member].rank;
 }
 
-static int64_t difference(int64_t a, int64_t b)
+static int64_t fleet_blame_difference(int64_t a, int64_t b)
 {
     int64_t apart;
     return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
@@ -48,7 +48,7 @@ static void add_row(struct fleet *fleet, const struct fleet_meeting *meeting)
         .step = meeting->step,
         .bytes = meeting->bytes,
         .ranks = (int64_t)meeting->count,
-        .start_ns = difference(meeting->start_ns, fleet->meetings.first_ns),
+        .start_ns = fleet_blame_difference(meeting->start_ns, fleet->meetings.first_ns),
         .last = rank_of(fleet, meeting->last),
         .first = rank_of(fleet, meeting->earliest),
         .blamed = meeting->sure ? rank_of(fleet, meeting->blamed) : FACTS_MISSING,
@@ -112,24 +112,24 @@ static name_id purpose_of(const struct fleet *fleet, const struct fleet_group_su
     return *description && strcmp(description, "undefined") != 0 ? sum->description : sum->name;
 }
 
-static int compare_numbers(int64_t a, int64_t b)
+static int fleet_blame_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
 /* By purpose, and then by rank or by group. */
-static bool comes_behind(const void *context, const void *left, const void *right)
+static bool fleet_blame_comes_behind(const void *context, const void *left, const void *right)
 {
     const struct fleet *fleet = context;
     const struct fleet_group_sum *a = left, *b = right;
-    int order = compare_numbers(purpose_of(fleet, a), purpose_of(fleet, b));
-    order = order ? order : compare_numbers(a->name, b->name);
-    return (order ? order : compare_numbers(a->ranks, b->ranks)) > 0;
+    int order = fleet_blame_compare_numbers(purpose_of(fleet, a), purpose_of(fleet, b));
+    order = order ? order : fleet_blame_compare_numbers(a->name, b->name);
+    return (order ? order : fleet_blame_compare_numbers(a->ranks, b->ranks)) > 0;
 }
 
-static int compare_integers(const void *left, const void *right)
+static int fleet_blame_compare_integers(const void *left, const void *right)
 {
-    return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
+    return fleet_blame_compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
 }
 
 /* The number of different ranks in the COUNT SUMS. */
@@ -138,7 +138,7 @@ static int64_t count_ranks(const struct fleet_group_sum *sums, size_t count)
     int64_t *ranks = mem_alloc(mem_times(count, sizeof *ranks)), different = 0;
     for (size_t i = 0; i < count; i++)
         ranks[i] = sums[i].rank;
-    qsort(ranks, count, sizeof *ranks, compare_integers);
+    qsort(ranks, count, sizeof *ranks, fleet_blame_compare_integers);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || ranks[i] != ranks[i - 1];
     free(ranks);
@@ -151,7 +151,7 @@ static void add_group(struct fleet *fleet, const struct fleet_group_sum *sums, s
     struct fleet_group_row row = { .group = fleet_text(fleet->job.facts, purpose_of(fleet, sums)) };
     int64_t met = 0;
     for (size_t i = 0; i < count; i++) {
-        row.groups += i == 0 || comes_behind(fleet, &sums[i], &sums[i - 1]);
+        row.groups += i == 0 || fleet_blame_comes_behind(fleet, &sums[i], &sums[i - 1]);
         row.count += sums[i].count;
         met += sums[i].met;
         sum_add(&row.bytes, sums[i].bytes);
@@ -172,7 +172,7 @@ static void find_groups(struct fleet *fleet)
     size_t count = fleet->meetings.groups.count;
     for (size_t i = 0; i < count; i++)
         fleet_rank(fleet, sums[i].rank)->collectives += sums[i].count;
-    runs_sort(sums, count, sizeof *sums, comes_behind, fleet);
+    runs_sort(sums, count, sizeof *sums, fleet_blame_comes_behind, fleet);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && purpose_of(fleet, &sums[end]) == purpose_of(fleet, &sums[first]);
              end++)

@@ -7,7 +7,7 @@
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
-#include "facts/collective_names.h"
+#include "derive/collective_names.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct transfer {
     size_t meeting;
 };
 
-static int compare_numbers(int64_t a, int64_t b)
+static int fleet_links_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -32,25 +32,25 @@ static int compare_numbers(int64_t a, int64_t b)
 static int compare_classes(const struct transfer *a, const struct transfer *b)
 {
     int order = strcmp(a->kind.at ? a->kind.at : "", b->kind.at ? b->kind.at : "");
-    order = order ? order : compare_numbers(a->bytes, b->bytes);
-    return order ? order : compare_numbers(a->members, b->members);
+    order = order ? order : fleet_links_compare_numbers(a->bytes, b->bytes);
+    return order ? order : fleet_links_compare_numbers(a->members, b->members);
 }
 
 static int compare_links(const struct transfer *a, const struct transfer *b)
 {
     int order = compare_classes(a, b);
-    order = order ? order : compare_numbers(a->name, b->name);
-    order = order ? order : compare_numbers(a->ranks, b->ranks);
-    order = order ? order : compare_numbers(a->source, b->source);
-    return order ? order : compare_numbers(a->target, b->target);
+    order = order ? order : fleet_links_compare_numbers(a->name, b->name);
+    order = order ? order : fleet_links_compare_numbers(a->ranks, b->ranks);
+    order = order ? order : fleet_links_compare_numbers(a->source, b->source);
+    return order ? order : fleet_links_compare_numbers(a->target, b->target);
 }
 
-static bool comes_behind(const void *context, const void *left, const void *right)
+static bool fleet_links_comes_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct transfer *a = left, *b = right;
     int order = compare_links(a, b);
-    return (order ? order : compare_numbers(a->transfer_ns, b->transfer_ns)) > 0;
+    return (order ? order : fleet_links_compare_numbers(a->transfer_ns, b->transfer_ns)) > 0;
 }
 
 static struct transfer transfer_of(const struct fleet *fleet, size_t m)
@@ -76,7 +76,7 @@ static bool is_later_name(const void *context, const void *a, const void *b)
 }
 
 /* "node1, node2 and 3 more"; missing if no host is recorded. */
-static struct text hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
+static struct text fleet_links_hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
     enum { MOST_SHOWN = 4 };
     struct text *hosts = mem_alloc(mem_times(meeting->count, sizeof *hosts));
@@ -131,7 +131,7 @@ static void add_link(struct fleet *fleet, const struct transfer *transfers, size
 {
     int64_t median_ns = transfers[(count - 1) / 2].transfer_ns; /* sorted ascending */
     *VEC_PUSH(&fleet->links) = (struct fleet_link_row){
-        .hosts = hosts_of(fleet, &fleet->meetings.at[transfers->meeting]),
+        .hosts = fleet_links_hosts_of(fleet, &fleet->meetings.at[transfers->meeting]),
         .group = link_text(fleet, transfers),
         .kind = transfers->kind,
         .ranks = transfers->members,
@@ -182,7 +182,7 @@ void fleet_find_links(struct fleet *fleet)
     size_t count = fleet->meetings.count;
     for (size_t m = 0; m < count; m++)
         transfers[m] = transfer_of(fleet, m);
-    runs_sort(transfers, count, sizeof *transfers, comes_behind, NULL);
+    runs_sort(transfers, count, sizeof *transfers, fleet_links_comes_behind, NULL);
     for (size_t first = 0, of_class = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && compare_links(&transfers[end], &transfers[first]) == 0; end++)
             ;

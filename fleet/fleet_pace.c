@@ -9,8 +9,8 @@
 #include "fleet/fleet.h"
 
 #include "base/runs.h"
-#include "facts/communication.h"
-#include "fleet/sketch.h"
+#include "derive/communication.h"
+#include "figures/sketch.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +193,8 @@ static int64_t usual_count(int64_t *counts, size_t count)
     return 2 * most > count ? usual : FACTS_MISSING;
 }
 
-static void tell_differing(struct fleet *fleet, struct fleet_rank_row *row, const struct run *runs,
-                           int64_t sum_ns, int64_t *most_ns)
+static void describe_differing(struct fleet *fleet, struct fleet_rank_row *row, const struct run *runs,
+                               int64_t sum_ns, int64_t *most_ns)
 {
     row->differing++;
     if (sum_ns <= *most_ns)
@@ -225,12 +225,12 @@ static void compare_counts(struct fleet *fleet, const struct run *runs, size_t c
             struct fleet_rank_row *row = &fleet->ranks.at[i];
             bool has = next < here && rows[next] == row;
             if ((has ? counts[next] : 0) != usual)
-                tell_differing(fleet, row, runs, sum_ns, &most_ns[i]);
+                describe_differing(fleet, row, runs, sum_ns, &most_ns[i]);
             next += has;
         }
     } else {
         for (size_t i = 0; i < here && 2 * here < ranks; i++)
-            tell_differing(fleet, rows[i], runs, sum_ns, &most_ns[rows[i] - fleet->ranks.at]);
+            describe_differing(fleet, rows[i], runs, sum_ns, &most_ns[rows[i] - fleet->ranks.at]);
     }
     free(rows);
     free(counts);

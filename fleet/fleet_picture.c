@@ -31,7 +31,7 @@ static const enum chart_color bar_colors[BAR_COLUMNS] = {
     CHART_COLOR_OF_IDLE,
 };
 
-static void draw_bars(const struct fleet *fleet, struct picture *picture)
+static void fleet_picture_draw_bars(const struct fleet *fleet, struct picture *picture)
 {
     struct bar_row rows[RANKS_DRAWN];
     struct chart *chart =
@@ -111,7 +111,7 @@ static struct table *table_of_fields(const struct fleet *fleet, int64_t from, in
     return table;
 }
 
-static void draw_heat(const struct fleet *fleet, struct picture *picture)
+static void fleet_picture_draw_heat(const struct fleet *fleet, struct picture *picture)
 {
     struct chart *chart = picture_add_chart(picture, "heat", "Which ranks took longer in which steps");
     chart->note =
@@ -139,7 +139,7 @@ struct picture *fleet_picture(const struct fleet *fleet)
         return NULL;
     struct picture *picture = picture_open("fleet", "Ranks and steps");
     if (fleet->total_ns > 0)
-        draw_bars(fleet, picture);
-    draw_heat(fleet, picture);
+        fleet_picture_draw_bars(fleet, picture);
+    fleet_picture_draw_heat(fleet, picture);
     return picture;
 }

@@ -49,7 +49,7 @@ static void add_stay(struct stays *stays, const struct facts_step *step, int64_t
         (struct stay){ step->number, rank, step->duration_ns, step->duration_ns - exposed_ns };
 }
 
-static bool comes_behind(const void *context, const void *left, const void *right)
+static bool fleet_steps_comes_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct stay *a = left, *b = right;
@@ -64,7 +64,7 @@ static bool comes_behind(const void *context, const void *left, const void *righ
 static void join_devices(struct stays *stays)
 {
     size_t kept = 0;
-    runs_sort(stays->list.at, stays->list.count, sizeof *stays->list.at, comes_behind, NULL);
+    runs_sort(stays->list.at, stays->list.count, sizeof *stays->list.at, fleet_steps_comes_behind, NULL);
     for (size_t i = 0; i < stays->list.count; i++)
         if (!kept || stays->list.at[kept - 1].step != stays->list.at[i].step ||
             stays->list.at[kept - 1].rank != stays->list.at[i].rank)
@@ -231,7 +231,7 @@ static void set_blamed(struct fleet_step_row *row, const struct share *shares, s
 
 static const char *const habit_words[] = { NULL, "in some steps", "in most steps", "always" };
 
-static int compare_integers(const void *left, const void *right)
+static int fleet_steps_compare_integers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return (a > b) - (a < b);
@@ -246,7 +246,7 @@ static int64_t count_steps_met(const struct fleet *fleet)
         if (fleet->meetings.at[m].step != FACTS_MISSING)
             steps[count++] = fleet->meetings.at[m].step;
     if (count)
-        qsort(steps, count, sizeof *steps, compare_integers);
+        qsort(steps, count, sizeof *steps, fleet_steps_compare_integers);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || steps[i] != steps[i - 1];
     free(steps);
@@ -357,7 +357,7 @@ static void add_signs(struct buffer *out, const char *sign, int64_t part, int64_
         buffer_puts(out, sign);
 }
 
-static void draw_bars(struct fleet *fleet)
+static void fleet_steps_draw_bars(struct fleet *fleet)
 {
     struct buffer out = { 0 };
     for (size_t i = 0; i < fleet->ranks.count; i++) {
@@ -423,7 +423,7 @@ static void fill_heat(struct fleet *fleet, const struct stays *stays, struct hea
     free(own);
 }
 
-static void draw_heat(struct fleet *fleet, const struct stays *stays)
+static void fleet_steps_draw_heat(struct fleet *fleet, const struct stays *stays)
 {
     size_t ranks = fleet->ranks.count, steps = fleet->steps.count;
     struct heat heat = { .rows = ranks < HEAT_ROWS ? ranks : HEAT_ROWS,
@@ -468,7 +468,7 @@ void fleet_find_steps(struct fleet *fleet)
     find_common_steps(fleet, &stays);
     set_step_figures(fleet);
     set_habits(fleet);
-    draw_bars(fleet);
-    draw_heat(fleet, &stays);
+    fleet_steps_draw_bars(fleet);
+    fleet_steps_draw_heat(fleet, &stays);
     VEC_FREE(&stays.list);
 }

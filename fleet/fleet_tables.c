@@ -160,12 +160,12 @@ static const struct table_column left_out_columns[] = {
 
 /* ---- the first sentence ---- */
 
-static void show_share(struct buffer *out, double share)
+static void append_share(struct buffer *out, double share)
 {
     buffer_printf(out, "%.3g %%", 100 * share);
 }
 
-static void say_who(const struct fleet *fleet, struct buffer *out)
+static void append_who(const struct fleet *fleet, struct buffer *out)
 {
     const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
     if (fleet->meetings.count == 0) {
@@ -180,7 +180,7 @@ static void say_who(const struct fleet *fleet, struct buffer *out)
     if (row->host.at)
         buffer_printf(out, " (%s)", row->host.at);
     buffer_puts(out, ": ");
-    show_share(out, row->caused_share);
+    append_share(out, row->caused_share);
     buffer_puts(out, " of the waiting");
     if (row->pattern.at)
         buffer_printf(out, ", %s", row->pattern.at);
@@ -199,22 +199,22 @@ static bool has_marked_steps(const struct fleet *fleet)
     return false;
 }
 
-static void say_first(const struct fleet *fleet, struct result *result)
+static void notice_first(const struct fleet *fleet, struct result *result)
 {
     struct buffer out = { 0 };
     buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
     if (fleet->step_ns != FACTS_MISSING) {
         buffer_puts(&out, has_marked_steps(fleet) ? ", a step takes "
                                                   : ", no steps are marked, a recording takes ");
-        quantity_show_rounded_time(&out, (double)fleet->step_ns);
+        quantity_append_rounded_time(&out, (double)fleet->step_ns);
     }
     if (fleet->total_ns > 0) {
         buffer_puts(&out, ", the devices compute ");
-        show_share(&out, (double)fleet->computation_ns / (double)fleet->total_ns);
+        append_share(&out, (double)fleet->computation_ns / (double)fleet->total_ns);
         buffer_puts(&out, " of it");
     }
     buffer_puts(&out, "; ");
-    say_who(fleet, &out);
+    append_who(fleet, &out);
     result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
     result->notices.at[result->notices.count - 1].on_top = true;
     buffer_release(&out);
@@ -240,7 +240,7 @@ TPA_PRINTF(2, 3) static void add_few(struct few *few, const char *fmt, ...)
         buffer_printf(&few->text, "%s%s", few->count > 1 ? ", " : "", text);
 }
 
-static void tell_few(struct few *few, struct result *result, const char *kind, const char *what)
+static void notice_few(struct few *few, struct result *result, const char *kind, const char *what)
 {
     enum { MOST_SHOWN = 4 };
     if (few->count > MOST_SHOWN)
@@ -250,7 +250,7 @@ static void tell_few(struct few *few, struct result *result, const char *kind, c
     buffer_release(&few->text);
 }
 
-static void note_missing(const struct fleet *fleet, struct result *result)
+static void notice_missing(const struct fleet *fleet, struct result *result)
 {
     enum { MOST_SHOWN = 4 };
     const struct fleet_job *job = &fleet->job;
@@ -272,7 +272,7 @@ static void note_missing(const struct fleet *fleet, struct result *result)
     buffer_release(&out);
 }
 
-static void note_cut(const struct fleet *fleet, struct result *result)
+static void notice_cut(const struct fleet *fleet, struct result *result)
 {
     for (size_t m = 0; m < fleet->job.members.count; m++) {
         const struct facts_recording *recording = fleet->job.members.at[m].recording;
@@ -285,7 +285,7 @@ static void note_cut(const struct fleet *fleet, struct result *result)
 }
 
 /* Ranks with unsure clocks, each once. */
-static void note_unsure_clocks(const struct fleet *fleet, struct result *result)
+static void notice_unsure_clocks(const struct fleet *fleet, struct result *result)
 {
     struct few ranks = { 0 };
     for (size_t m = 0; m < fleet->job.members.count; m++) {
@@ -293,19 +293,19 @@ static void note_unsure_clocks(const struct fleet *fleet, struct result *result)
         if (!fleet->meetings.clocks[m].sure && (m == 0 || member[-1].rank != member->rank))
             add_few(&ranks, "rank %" PRId64, member->rank);
     }
-    tell_few(
+    notice_few(
         &ranks, result, "clocks",
         "clocks of ranks cannot be corrected, because there are fewer than 3 ends of collectives, or their error is "
         "above 1 ms; there the rank with the shortest duration counts as the last");
 }
 
-static void note_clocks(const struct fleet *fleet, struct result *result)
+static void notice_clocks(const struct fleet *fleet, struct result *result)
 {
     if (fleet->meetings.count)
-        note_unsure_clocks(fleet, result);
+        notice_unsure_clocks(fleet, result);
     if (fleet->unsure_ns > 0) {
         struct buffer out = { 0 };
-        quantity_show_rounded_time(&out, (double)fleet->unsure_ns);
+        quantity_append_rounded_time(&out, (double)fleet->unsure_ns);
         result_add_notice(
             result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
             "%s of waiting is attributed to no rank: the error of the clocks leaves it open which was last",
@@ -335,7 +335,7 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
 }
 
 /* Report ranks whose numbers, or those of their steps, differ from the others. */
-static void note_odd_ranks(const struct fleet *fleet, struct result *result)
+static void notice_odd_ranks(const struct fleet *fleet, struct result *result)
 {
     struct few beyond = { 0 }, steps = { 0 };
     for (size_t i = 0; i < fleet->ranks.count; i++) {
@@ -346,16 +346,16 @@ static void note_odd_ranks(const struct fleet *fleet, struct result *result)
         if (row->other_steps)
             add_few(&steps, "rank %" PRId64, row->rank);
     }
-    tell_few(&beyond, result, "beyond",
-             "ranks have numbers that the job, by its number of ranks, does not have");
-    tell_few(
+    notice_few(&beyond, result, "beyond",
+               "ranks have numbers that the job, by its number of ranks, does not have");
+    notice_few(
         &steps, result, "other_steps",
         "ranks have none of the steps that most ranks have; theirs are rows of their own and no part of the "
         "median step");
 }
 
 /* For facts made by another program, or damaged ones. */
-static void note_odd_numbers(const struct facts *facts, struct result *result)
+static void notice_odd_numbers(const struct facts *facts, struct result *result)
 {
     const struct facts_notice *notices = facts_rows(facts, FACTS_NOTICES);
     int64_t odd = 0;
@@ -367,9 +367,9 @@ static void note_odd_numbers(const struct facts *facts, struct result *result)
                           "numbers of facts are out of range and are treated as unknown");
 }
 
-static void note_others(const struct fleet *fleet, struct result *result)
+static void notice_others(const struct fleet *fleet, struct result *result)
 {
-    note_odd_numbers(fleet->job.facts, result);
+    notice_odd_numbers(fleet->job.facts, result);
     if (fleet->left_out.count)
         result_add_notice(result, "left_out", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
                           "recordings are left out: see the table of these");
@@ -386,7 +386,7 @@ static double percent_more(double against)
     return 100 * (against - 1);
 }
 
-static void say_slow(const struct fleet *fleet, struct result *result)
+static void notice_slow(const struct fleet *fleet, struct result *result)
 {
     struct few gpus = { 0 }, hosts = { 0 }, links = { 0 }, differing = { 0 };
     for (size_t i = 0; i < fleet->ranks.count; i++) {
@@ -405,11 +405,12 @@ static void say_slow(const struct fleet *fleet, struct result *result)
             add_few(&links, "%s by %.0f %%",
                     fleet->links.at[i].group.at ? fleet->links.at[i].group.at : "(no name)",
                     percent_more(fleet->links.at[i].against));
-    tell_few(&gpus, result, "slow_gpus", "slow GPUs, for the same kernels on the same model");
-    tell_few(&hosts, result, "slow_hosts", "slow hosts, for the same operators");
-    tell_few(&links, result, "slow_links", "groups with a slow link, for equal collectives of as many ranks");
-    tell_few(&differing, result, "differing",
-             "ranks that run some kernels more or less often than most ranks do");
+    notice_few(&gpus, result, "slow_gpus", "slow GPUs, for the same kernels on the same model");
+    notice_few(&hosts, result, "slow_hosts", "slow hosts, for the same operators");
+    notice_few(&links, result, "slow_links",
+               "groups with a slow link, for equal collectives of as many ranks");
+    notice_few(&differing, result, "differing",
+               "ranks that run some kernels more or less often than most ranks do");
 }
 
 /* ---- all ---- */
@@ -428,7 +429,7 @@ static void add_footers(const struct fleet *fleet, struct table *table)
 
 void fleet_add_result(const struct fleet *fleet, struct result *result)
 {
-    say_first(fleet, result);
+    notice_first(fleet, result);
     struct table *ranks = TABLE_OF_ROWS("ranks", "Ranks, those that others wait for first", rank_columns,
                                         fleet->ranks.at, fleet->ranks.count);
     add_footers(fleet, ranks);
@@ -454,12 +455,12 @@ void fleet_add_result(const struct fleet *fleet, struct result *result)
     ADD("collectives", "Collectives", collective_columns, fleet->collectives);
     if (fleet->left_out.count)
         ADD("left_out", "Left out", left_out_columns, fleet->left_out);
-    say_slow(fleet, result);
-    note_missing(fleet, result);
-    note_cut(fleet, result);
-    note_odd_ranks(fleet, result);
-    note_clocks(fleet, result);
-    note_others(fleet, result);
+    notice_slow(fleet, result);
+    notice_missing(fleet, result);
+    notice_cut(fleet, result);
+    notice_odd_ranks(fleet, result);
+    notice_clocks(fleet, result);
+    notice_others(fleet, result);
 }
 
 const struct table_shape fleet_tables[] = {

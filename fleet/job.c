@@ -20,7 +20,7 @@ struct identity {
     size_t count;
 };
 
-static int compare_numbers(int64_t a, int64_t b)
+static int job_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -87,11 +87,11 @@ static bool comes_later(const void *context, const void *left, const void *right
 {
     const struct facts *facts = context;
     const struct fleet_member *a = left, *b = right;
-    int order = compare_numbers(a->rank, b->rank);
-    order = order ? order : compare_numbers(a->recording->start_ns, b->recording->start_ns);
-    order = order ? order : compare_numbers(b->recording->events, a->recording->events);
+    int order = job_compare_numbers(a->rank, b->rank);
+    order = order ? order : job_compare_numbers(a->recording->start_ns, b->recording->start_ns);
+    order = order ? order : job_compare_numbers(b->recording->events, a->recording->events);
     order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 static bool has_later_file(const void *context, const void *left, const void *right)
@@ -99,7 +99,7 @@ static bool has_later_file(const void *context, const void *left, const void *ri
     const struct facts *facts = context;
     const struct fleet_member *a = left, *b = right;
     int order = compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 /* Smallest and largest number of a marked step; false if there are none. */
@@ -187,13 +187,13 @@ static void find_missing(struct fleet_job *job)
     }
 }
 
-static bool comes_behind(const void *context, const void *left, const void *right)
+static bool job_comes_behind(const void *context, const void *left, const void *right)
 {
     const struct facts *facts = context;
     const struct fleet_stranger *a = left, *b = right;
-    int order = compare_numbers(a->recording->rank, b->recording->rank);
+    int order = job_compare_numbers(a->recording->rank, b->recording->rank);
     order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
-    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+    return (order ? order : job_compare_numbers(a->recording->recording, b->recording->recording)) > 0;
 }
 
 /* ---- members by recording ---- */
@@ -240,7 +240,7 @@ void fleet_job_init(struct fleet_job *job, const struct facts *facts)
     runs_sort(job->members.at, job->members.count, sizeof *job->members.at, comes_later, facts);
     drop_duplicates(job);
     find_missing(job);
-    runs_sort(job->others.at, job->others.count, sizeof *job->others.at, comes_behind, facts);
+    runs_sort(job->others.at, job->others.count, sizeof *job->others.at, job_comes_behind, facts);
     list_by_recording(job);
 }
 

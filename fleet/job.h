@@ -15,7 +15,7 @@
 #ifndef TPA_FLEET_JOB_H
 #define TPA_FLEET_JOB_H
 
-#include "fleet/facts.h"
+#include "figures/facts.h"
 
 struct fleet_member {
     const struct facts_recording *recording; /* borrowed from the facts */

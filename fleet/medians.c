@@ -1,11 +1,11 @@
 /* medians.c - see medians.h. */
 #include "fleet/medians.h"
 
-#include "fleet/facts.h"
+#include "figures/facts.h"
 #include <math.h>
 #include <stdlib.h>
 
-static int compare_integers(const void *left, const void *right)
+static int medians_compare_integers(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return (a > b) - (a < b);
@@ -21,7 +21,7 @@ int64_t fleet_median(int64_t *values, size_t count)
 {
     if (count == 0)
         return FACTS_MISSING;
-    qsort(values, count, sizeof *values, compare_integers);
+    qsort(values, count, sizeof *values, medians_compare_integers);
     return values[(count - 1) / 2];
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(int64_t a, int64_t b)
+static int meetings_compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -64,7 +64,7 @@ static bool has_sure_clocks(const struct hearing *hearing)
     return true;
 }
 
-static int64_t difference(int64_t a, int64_t b)
+static int64_t meetings_difference(int64_t a, int64_t b)
 {
     int64_t apart;
     return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
@@ -84,7 +84,7 @@ static bool is_sure(const struct hearing *hearing)
     int64_t doubt_ns = larger(meetings->clocks[last->row->member].error_ns,
                               meetings->clocks[earliest->row->member].error_ns);
     if (slice_joins_all(meetings->job, last->row->collective)) {
-        int64_t apart_ns = difference(last->end_ns, earliest->end_ns);
+        int64_t apart_ns = meetings_difference(last->end_ns, earliest->end_ns);
         doubt_ns = larger(doubt_ns, apart_ns < 0 ? -apart_ns : apart_ns);
     }
     return hearing->meeting->late_ns > doubt_ns;
@@ -107,10 +107,10 @@ static void judge_by_clock(const struct hearing *hearing)
             meeting->earliest = i;
     }
     const struct slice_arrival *last = &arrivals[meeting->last];
-    meeting->late_ns = difference(last->start_ns, arrivals[meeting->earliest].start_ns);
-    meeting->cost_ns = difference(last->start_ns, before_ns);
+    meeting->late_ns = meetings_difference(last->start_ns, arrivals[meeting->earliest].start_ns);
+    meeting->cost_ns = meetings_difference(last->start_ns, before_ns);
     for (size_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        int64_t waited_ns = difference(last->start_ns, arrivals[i].start_ns),
+        int64_t waited_ns = meetings_difference(last->start_ns, arrivals[i].start_ns),
                 most_ns = arrivals[i].row->collective->duration_ns;
         arrivals[i].waited_ns = waited_ns < most_ns ? waited_ns : most_ns;
     }
@@ -290,10 +290,10 @@ static void keep(struct fleet_meetings *meetings, const struct slice *slice, str
 
 static int compare_sums(const struct fleet_group_sum *a, const struct fleet_group_sum *b)
 {
-    int order = compare_numbers(a->name, b->name);
-    order = order ? order : compare_numbers(a->description, b->description);
-    order = order ? order : compare_numbers(a->ranks, b->ranks);
-    return order ? order : compare_numbers(a->rank, b->rank);
+    int order = meetings_compare_numbers(a->name, b->name);
+    order = order ? order : meetings_compare_numbers(a->description, b->description);
+    order = order ? order : meetings_compare_numbers(a->ranks, b->ranks);
+    return order ? order : meetings_compare_numbers(a->rank, b->rank);
 }
 
 static bool is_later_sum(const void *context, const void *a, const void *b)
@@ -402,9 +402,9 @@ static bool is_later_visit(const void *context, const void *left, const void *ri
     const struct fleet_meetings *meetings = context;
     const struct fleet_arrival *a = &meetings->arrivals.at[((const struct visit *)left)->arrival],
                                *b = &meetings->arrivals.at[((const struct visit *)right)->arrival];
-    int order = compare_numbers(a->member, b->member);
-    order = order ? order : compare_numbers(a->device, b->device);
-    return (order ? order : compare_numbers(a->began_ns, b->began_ns)) > 0;
+    int order = meetings_compare_numbers(a->member, b->member);
+    order = order ? order : meetings_compare_numbers(a->device, b->device);
+    return (order ? order : meetings_compare_numbers(a->began_ns, b->began_ns)) > 0;
 }
 
 /* New, by device and time; INDEX: the position of each arrival. */
@@ -470,20 +470,22 @@ static int compare_meetings(const struct fleet_meetings *meetings, const struct 
 {
     const struct fleet_arrival *last = &meetings->arrivals.at[a->last],
                                *other = &meetings->arrivals.at[b->last];
-    int order = compare_numbers(a->start_ns, b->start_ns);
-    order = order ? order : compare_numbers(last->member, other->member);
-    order = order ? order : compare_numbers(last->device, other->device);
-    order = order ? order : compare_numbers(a->group ? a->group->group : -1, b->group ? b->group->group : -1);
-    order = order ? order : compare_numbers(a->number, b->number);
-    order = order ? order : compare_numbers(a->source, b->source);
-    order = order ? order : compare_numbers(a->target, b->target);
-    order = order ? order : compare_numbers(a->transfer_ns, b->transfer_ns);
-    order = order ? order : compare_numbers(a->bytes, b->bytes);
+    int order = meetings_compare_numbers(a->start_ns, b->start_ns);
+    order = order ? order : meetings_compare_numbers(last->member, other->member);
+    order = order ? order : meetings_compare_numbers(last->device, other->device);
+    order = order
+                ? order
+                : meetings_compare_numbers(a->group ? a->group->group : -1, b->group ? b->group->group : -1);
+    order = order ? order : meetings_compare_numbers(a->number, b->number);
+    order = order ? order : meetings_compare_numbers(a->source, b->source);
+    order = order ? order : meetings_compare_numbers(a->target, b->target);
+    order = order ? order : meetings_compare_numbers(a->transfer_ns, b->transfer_ns);
+    order = order ? order : meetings_compare_numbers(a->bytes, b->bytes);
     order = order ? order
                   : strcmp(names_text(meetings->job->facts->texts, a->kind),
                            names_text(meetings->job->facts->texts, b->kind));
-    order = order ? order : compare_numbers((int64_t)a->count, (int64_t)b->count);
-    return order ? order : compare_numbers(a->late_ns, b->late_ns);
+    order = order ? order : meetings_compare_numbers((int64_t)a->count, (int64_t)b->count);
+    return order ? order : meetings_compare_numbers(a->late_ns, b->late_ns);
 }
 
 static bool is_later(const void *context, const void *a, const void *b)
@@ -531,7 +533,7 @@ static size_t slice_count(const struct pass *pass)
 
 /* Load slice INDEX; after those of the files, the one of groups that are not complete in any. Release it in any
  * case. */
-static bool take_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
+static bool collect_slice(struct pass *pass, struct slice *slice, size_t index, struct tpa_error *err)
 {
     if (!pass->files) {
         *slice = pass->kept;
@@ -557,7 +559,7 @@ static bool find_ends(struct pass *pass, struct ends *ends, struct tpa_error *er
     bool good = true;
     for (size_t i = 0; i < slice_count(pass) && good; i++) {
         struct slice slice;
-        good = take_slice(pass, &slice, i, err);
+        good = collect_slice(pass, &slice, i, err);
         if (good)
             ends_add(ends, &slice);
         if (!pass->files)
@@ -575,7 +577,7 @@ static bool judge_slices(struct pass *pass, struct fleet_meetings *meetings, con
     bool good = true;
     for (size_t i = 0; i < slice_count(pass) && good; i++) {
         struct slice slice;
-        good = take_slice(pass, &slice, i, err);
+        good = collect_slice(pass, &slice, i, err);
         if (good)
             judge_slice(meetings, &slice, ends, &joining);
         meetings->rows += slice.rows.count;

@@ -10,7 +10,7 @@
  *
  * slice.h defines which collectives match. They are processed slice by slice; little is kept of each arrival.
  *
- * Clocks are corrected by the ends of collectives that need all ranks (facts/rank_clocks.h).
+ * Clocks are corrected by the ends of collectives that need all ranks (derive/rank_clocks.h).
  *
  * With sure clocks the last rank is the one that began last, and each other waited from its own beginning to that;
  * LATE is the waiting time of the first. It is uncertain if it is below the error of the clocks or the distance between

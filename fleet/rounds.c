@@ -5,7 +5,7 @@
 #include "fleet/rounds.h"
 
 #include "base/sum.h"
-#include "fleet/facts_file.h"
+#include "figures/facts_file.h"
 #include "fleet/slice_file.h"
 #include <stdlib.h>
 #include <string.h>

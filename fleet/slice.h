@@ -7,7 +7,7 @@
  *         ... slice.arrivals + slice.meetings.at[m].first ...
  *     slice_release(&slice);
  *
- * Collectives of several ranks match by the rules of facts/collective_matches.h: same process group and number in it,
+ * Collectives of several ranks match by the rules of derive/collective_matches.h: same process group and number in it,
  * else the n-th of their kind in the group and step; sends and receives by source and target.
  */
 #ifndef TPA_FLEET_SLICE_H

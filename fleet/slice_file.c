@@ -4,8 +4,8 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "fleet/facts_file.h"
-#include "facts/collective_names.h"
+#include "figures/facts_file.h"
+#include "derive/collective_names.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +176,7 @@ struct group_at {
     size_t index;
 };
 
-static int compare_groups(const void *left, const void *right)
+static int slice_file_compare_groups(const void *left, const void *right)
 {
     const struct group_at *a = left, *b = right;
     if (a->name != b->name)
@@ -196,11 +196,11 @@ bool *slice_find_mixed(const struct fleet_job *job, bool *any)
             all[listed++] = (struct group_at){ groups[index].name, groups[index].ranks, index };
         }
     if (listed)
-        qsort(all, listed, sizeof *all, compare_groups);
+        qsort(all, listed, sizeof *all, slice_file_compare_groups);
     *any = false;
     for (size_t first = 0, end; first < listed; first = end) {
         int64_t collectives = 0, unnumbered = 0;
-        for (end = first; end < listed && compare_groups(&all[first], &all[end]) == 0; end++) {
+        for (end = first; end < listed && slice_file_compare_groups(&all[first], &all[end]) == 0; end++) {
             sum_add(&collectives, groups[all[end].index].collectives);
             sum_add(&unnumbered, groups[all[end].index].unnumbered);
         }
@@ -249,7 +249,7 @@ bool slice_add_file(struct slice *slice, struct facts *facts, const bool *mixed,
     return facts_read_rows(facts, &schema, source, add_record, &filling, err);
 }
 
-static int compare_integers(int64_t a, int64_t b)
+static int slice_file_compare_integers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -259,14 +259,14 @@ static bool belongs_behind(const void *context, const void *left, const void *ri
 {
     const struct names *texts = context;
     const struct slice_record *a = left, *b = right;
-    int order = compare_integers(a->member, b->member);
+    int order = slice_file_compare_integers(a->member, b->member);
     for (size_t c = 1; c < facts_tables[FACTS_COLLECTIVES].column_count && order == 0; c++) {
         const struct facts_column *column = &facts_tables[FACTS_COLLECTIVES].columns[c];
         if (column->type == FACTS_INT64) {
             int64_t one, other;
             memcpy(&one, (const char *)&a->one + column->offset, sizeof one);
             memcpy(&other, (const char *)&b->one + column->offset, sizeof other);
-            order = compare_integers(one, other);
+            order = slice_file_compare_integers(one, other);
         } else {
             name_id one, other;
             memcpy(&one, (const char *)&a->one + column->offset, sizeof one);

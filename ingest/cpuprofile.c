@@ -41,13 +41,13 @@ struct v8 {
     int64_t start_us, end_us;
 };
 
-static int64_t take_integer(struct json_pull *in, int64_t missing)
+static int64_t cpuprofile_read_integer(struct json_pull *in, int64_t missing)
 {
     struct json_text value;
-    return json_take(in, &value) && !value.is_string ? json_text_integer(&value, missing) : missing;
+    return json_read(in, &value) && !value.is_string ? json_text_integer(&value, missing) : missing;
 }
 
-static bool enter(struct json_pull *in, char bracket)
+static bool cpuprofile_enter(struct json_pull *in, char bracket)
 {
     return json_enter(in, bracket) || (json_skip(in) && false);
 }
@@ -57,8 +57,8 @@ static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
     struct json_text key, value;
     struct buffer name = { 0 }, url = { 0 };
     int64_t line = -1;
-    if (enter(in, '{'))
-        while (json_next_key(in, &key) && json_take(in, &value)) {
+    if (cpuprofile_enter(in, '{'))
+        while (json_next_key(in, &key) && json_read(in, &value)) {
             if (json_text_is(&key, "functionName"))
                 json_text_decode(&value, &name);
             else if (json_text_is(&key, "url"))
@@ -78,25 +78,25 @@ static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
     return function;
 }
 
-static void read_node(struct v8 *reader, struct json_pull *in)
+static void cpuprofile_read_node(struct v8 *reader, struct json_pull *in)
 {
     struct v8_node node = { .id = -1, .parent = NO_PARENT, .function = FUNCTION_NONE };
     struct json_text key;
     int64_t offset = in->at - reader->text;
     size_t first = reader->edges.count;
-    if (enter(in, '{'))
+    if (cpuprofile_enter(in, '{'))
         while (json_next_key(in, &key)) {
             if (json_text_is(&key, "id"))
-                node.id = take_integer(in, -1);
+                node.id = cpuprofile_read_integer(in, -1);
             else if (json_text_is(&key, "parent"))
-                node.parent = take_integer(in, NO_PARENT);
+                node.parent = cpuprofile_read_integer(in, NO_PARENT);
             else if (json_text_is(&key, "hitCount"))
-                node.hits = take_integer(in, 0);
+                node.hits = cpuprofile_read_integer(in, 0);
             else if (json_text_is(&key, "callFrame"))
                 node.function = read_call_frame(reader, in);
             else if (json_text_is(&key, "children") && json_enter(in, '['))
                 while (json_next_element(in))
-                    *VEC_PUSH(&reader->edges) = (struct v8_edge){ take_integer(in, -1), 0 };
+                    *VEC_PUSH(&reader->edges) = (struct v8_edge){ cpuprofile_read_integer(in, -1), 0 };
             else if (!json_skip(in))
                 break;
         }
@@ -108,7 +108,7 @@ static void read_node(struct v8 *reader, struct json_pull *in)
         *VEC_PUSH(&reader->nodes) = node;
 }
 
-static int by_id(const void *a, const void *b)
+static int cpuprofile_by_id(const void *a, const void *b)
 {
     const struct v8_node *left = a, *right = b;
     return (left->id > right->id) - (left->id < right->id);
@@ -117,8 +117,9 @@ static int by_id(const void *a, const void *b)
 static struct v8_node *find_node(const struct v8 *reader, int64_t id)
 {
     struct v8_node key = { .id = id };
-    return reader->nodes.count ? bsearch(&key, reader->nodes.at, reader->nodes.count, sizeof key, by_id)
-                               : NULL;
+    return reader->nodes.count
+               ? bsearch(&key, reader->nodes.at, reader->nodes.count, sizeof key, cpuprofile_by_id)
+               : NULL;
 }
 
 /* The stack of NODE: first up to a caller with a known stack, then down again. */
@@ -147,7 +148,7 @@ static void find_stack(struct v8 *reader, struct v8_node *node)
 static void join_nodes(struct v8 *reader)
 {
     if (reader->nodes.count > 1)
-        qsort(reader->nodes.at, reader->nodes.count, sizeof *reader->nodes.at, by_id);
+        qsort(reader->nodes.at, reader->nodes.count, sizeof *reader->nodes.at, cpuprofile_by_id);
     for (size_t i = 0; i < reader->edges.count; i++) {
         struct v8_node *child = find_node(reader, reader->edges.at[i].child);
         if (child && child->parent == NO_PARENT)
@@ -160,7 +161,7 @@ static void join_nodes(struct v8 *reader)
 }
 
 /* Each sample until the next; V8's clock may step back a little. */
-static void add_samples(struct v8 *reader)
+static void cpuprofile_add_samples(struct v8 *reader)
 {
     double at = (double)reader->start_us;
     for (size_t i = 0; i < reader->samples.count; i++) {
@@ -178,27 +179,27 @@ static void add_samples(struct v8 *reader)
 
 static void read_integers(struct json_pull *in, v8_numbers *numbers)
 {
-    if (enter(in, '['))
+    if (cpuprofile_enter(in, '['))
         while (json_next_element(in))
-            *VEC_PUSH(numbers) = take_integer(in, 0);
+            *VEC_PUSH(numbers) = cpuprofile_read_integer(in, 0);
 }
 
-static void read_document(struct v8 *reader, struct json_pull *in)
+static void cpuprofile_read_document(struct v8 *reader, struct json_pull *in)
 {
     struct json_text key;
     if (json_enter(in, '{'))
         while (json_next_key(in, &key)) {
             if (json_text_is(&key, "nodes") && json_enter(in, '['))
                 while (json_next_element(in))
-                    read_node(reader, in);
+                    cpuprofile_read_node(reader, in);
             else if (json_text_is(&key, "samples"))
                 read_integers(in, &reader->samples);
             else if (json_text_is(&key, "timeDeltas"))
                 read_integers(in, &reader->deltas);
             else if (json_text_is(&key, "startTime"))
-                reader->start_us = take_integer(in, 0);
+                reader->start_us = cpuprofile_read_integer(in, 0);
             else if (json_text_is(&key, "endTime"))
-                reader->end_us = take_integer(in, 0);
+                reader->end_us = cpuprofile_read_integer(in, 0);
             else if (!json_skip(in))
                 break;
         }
@@ -213,11 +214,11 @@ static struct profile *read_cpuprofile(struct source *source, struct tpa_error *
     if (stack_sums_read_json(source, &text, err)) {
         struct json_pull in = { text.at, text.at + text.count };
         reader.text = text.at;
-        read_document(&reader, &in);
+        cpuprofile_read_document(&reader, &in);
         join_nodes(&reader);
         bool timed = reader.samples.count > 0 && reader.deltas.count > 0;
         if (timed)
-            add_samples(&reader);
+            cpuprofile_add_samples(&reader);
         for (size_t i = 0; i < reader.nodes.count && !timed; i++)
             if (reader.nodes.at[i].state == NODE_KNOWN && reader.nodes.at[i].stack != STACK_ROOT)
                 stack_sums_add(&reader.sums, reader.nodes.at[i].stack, (double)reader.nodes.at[i].hits * 1e-9,

@@ -15,7 +15,7 @@ static name_id read_ranks(struct trace_builder *builder, const struct json_text 
     *count = 0;
     if (!json_enter(&in, '['))
         return NAME_NONE;
-    while (json_next_element(&in) && json_take(&in, &rank))
+    while (json_next_element(&in) && json_read(&in, &rank))
         buffer_printf(&list, "%s%" PRId64, (*count)++ ? ", " : "[", json_text_integer(&rank, -1));
     buffer_putc(&list, ']');
     name_id id = *count ? trace_builder_text(builder, list.at, list.count) : NAME_NONE;
@@ -30,7 +30,7 @@ static void read_group(struct trace_builder *builder, struct json_pull *in)
     };
     struct json_text key, value;
     int64_t listed = 0;
-    while (json_next_key(in, &key) && json_take(in, &value)) {
+    while (json_next_key(in, &key) && json_read(in, &value)) {
         if (json_text_is(&key, "pg_name"))
             group.name = json_text_name(builder, &value);
         else if (json_text_is(&key, "pg_desc"))
@@ -69,7 +69,7 @@ void distributed_info_apply(struct trace_builder *builder, const char *text, siz
     if (!json_enter(&in, '{'))
         return;
     file->groups.count = 0; /* the last value wins, as with the others */
-    while (json_next_key(&in, &key) && json_take(&in, &value)) {
+    while (json_next_key(&in, &key) && json_read(&in, &value)) {
         if (json_text_is(&key, "rank"))
             file->rank = json_text_integer(&value, -1);
         else if (json_text_is(&key, "world_size"))

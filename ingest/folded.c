@@ -27,7 +27,7 @@ static const char *weight_of(const char *at, const char *end, int64_t *weight)
 }
 
 /* FRAME, which may be py-spy's "NAME (FILE:LINE)". */
-static function_id function_of(struct stack_sums *sums, const char *frame, const char *end)
+static function_id folded_function_of(struct stack_sums *sums, const char *frame, const char *end)
 {
     const char *colon = end, *open = NULL;
     int64_t line = 0;
@@ -56,7 +56,7 @@ static void add_line(struct stack_sums *sums, const char *at, const char *end, i
         const char *semicolon = memchr(at, ';', (size_t)(stop - at)),
                    *frame_end = semicolon ? semicolon : stop;
         if (frame_end > at)
-            stack = stack_sums_below(sums, stack, function_of(sums, at, frame_end));
+            stack = stack_sums_below(sums, stack, folded_function_of(sums, at, frame_end));
         at = frame_end + 1;
     }
     if (stack == STACK_ROOT) /* how py-spy writes samples without frames */

@@ -98,7 +98,7 @@ static bool fail_at_path(const char *path, const char *what, struct tpa_error *e
 }
 
 /* Get *ABOUT of PATH, following links. st_mode is 0 if it has been deleted, or is a dangling link. */
-static bool look_at(const char *path, bool follow, struct stat *about, struct tpa_error *err)
+static bool formats_inspect(const char *path, bool follow, struct stat *about, struct tpa_error *err)
 {
     if ((follow ? stat : lstat)(path, about) == 0)
         return true;
@@ -156,13 +156,13 @@ static bool list_directory(const char *path, int depth, const char *const *endin
     for (size_t i = 0; i < here.count && ok; i++) {
         struct stat about;
         /* Links are followed to files but not to directories, so that a loop of links ends. */
-        ok = look_at(here.at[i], false, &about, err);
+        ok = formats_inspect(here.at[i], false, &about, err);
         if (ok && S_ISDIR(about.st_mode)) {
             if (depth < DEEPEST_DIRECTORY)
                 ok = list_directory(here.at[i], depth + 1, endings, found, left_out, err) ||
                      leave_out(left_out, here.at[i], err);
         } else if (ok && has_one_of(strrchr(here.at[i], '/') + 1, endings)) {
-            ok = look_at(here.at[i], true, &about, err) || leave_out(left_out, here.at[i], err);
+            ok = formats_inspect(here.at[i], true, &about, err) || leave_out(left_out, here.at[i], err);
             if (S_ISREG(about.st_mode))
                 *VEC_PUSH(found) = mem_strdup(here.at[i]);
         }
@@ -408,7 +408,7 @@ static struct trace *finish_trace(struct reading *reading)
 }
 
 /* Pass on what was read so far as a trace; the next file begins another. */
-static bool hand_over(struct reading *reading, struct tpa_error *err)
+static bool formats_hand_over(struct reading *reading, struct tpa_error *err)
 {
     const struct ingest_options *options = reading->options;
     if (options->step_range)
@@ -467,7 +467,7 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
-    return ok && (!options->visit || reading->traces == traces || hand_over(reading, err));
+    return ok && (!options->visit || reading->traces == traces || formats_hand_over(reading, err));
 }
 
 /*
@@ -568,8 +568,8 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
 
 static const char left_out_word[] = "left_out";
 
-static void tell_of_sums(struct sums_origin *origin, struct arena *arena, const struct buffer *text,
-                         size_t count)
+static void describe_of_sums(struct sums_origin *origin, struct arena *arena, const struct buffer *text,
+                             size_t count)
 {
     *VEC_PUSH(&origin->notices) = (struct sums_notice){
         .kind = left_out_word,
@@ -580,7 +580,7 @@ static void tell_of_sums(struct sums_origin *origin, struct arena *arena, const 
 }
 
 /* Report files that were left out in a notice of what was read. */
-static void tell_left_out(struct reading *reading, const struct ingested *sums)
+static void describe_left_out(struct reading *reading, const struct ingested *sums)
 {
     const struct left_out *left_out = &reading->left_out;
     size_t count = left_out->reasons.count;
@@ -599,16 +599,16 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
         snapshot_notice(first, left_out_word, arena_strndup(&first->arena, text.at, text.count), count,
                         TPA_NOWHERE);
     } else if (profile)
-        tell_of_sums(&profile->origin, &profile->arena, &text, count);
+        describe_of_sums(&profile->origin, &profile->arena, &text, count);
     else if (actions)
-        tell_of_sums(&actions->origin, &actions->arena, &text, count);
+        describe_of_sums(&actions->origin, &actions->arena, &text, count);
     else
         trace_builder_tell(reading->builder, left_out_word, text.at, count);
     buffer_release(&text);
 }
 
 /* Report which files among the traces are not traces: an empty one may be the remains of a rank. */
-static void tell_no_traces(struct reading *reading)
+static void describe_no_traces(struct reading *reading)
 {
     size_t count = names_count(reading->no_traces);
     if (count == 0)
@@ -674,9 +674,9 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         reading.snapshots = (struct snapshots){ 0 };
         reading.actions = NULL;
         reading.result = NULL;
-        tell_left_out(&reading, ingested);
+        describe_left_out(&reading, ingested);
         if (reading.traces)
-            tell_no_traces(&reading);
+            describe_no_traces(&reading);
         if (options->step_range)
             trace_builder_add_property(reading.builder, TRACE_STEP_RANGE, options->step_range);
     }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static size_t slot_of(const struct id_table *table, uint64_t key)
+static size_t id_table_slot_of(const struct id_table *table, uint64_t key)
 {
     size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & table->mask;
     while (table->places[slot] && table->keys[slot] != key)
@@ -15,7 +15,7 @@ static size_t slot_of(const struct id_table *table, uint64_t key)
 
 uint32_t id_table_find_far(const struct id_table *table, uint64_t key)
 {
-    return table->places ? table->places[slot_of(table, key)] - 1 : ID_TABLE_NONE;
+    return table->places ? table->places[id_table_slot_of(table, key)] - 1 : ID_TABLE_NONE;
 }
 
 /* Is KEY so small that the array may reach to it? */
@@ -46,7 +46,7 @@ static void grow(struct id_table *table)
     for (size_t i = 0; old.places && i <= old.mask; i++) {
         if (!old.places[i])
             continue;
-        size_t slot = slot_of(table, old.keys[i]);
+        size_t slot = id_table_slot_of(table, old.keys[i]);
         table->keys[slot] = old.keys[i];
         table->places[slot] = old.places[i];
     }
@@ -64,7 +64,7 @@ void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
     }
     if (2 * table->far_count >= table->mask)
         grow(table);
-    size_t slot = slot_of(table, key);
+    size_t slot = id_table_slot_of(table, key);
     table->count += table->places[slot] == 0;
     table->far_count += table->places[slot] == 0;
     table->keys[slot] = key;

@@ -13,14 +13,14 @@ struct check {
 };
 
 /* The next byte, 0 at the end. */
-static char peek(const struct check *check)
+static char json_check_peek(const struct check *check)
 {
     return check->at < check->end ? *check->at : '\0';
 }
 
 static bool pass(struct check *check, char c)
 {
-    if (c == '\0' || peek(check) != c)
+    if (c == '\0' || json_check_peek(check) != c)
         return false;
     check->at++;
     return true;
@@ -28,14 +28,14 @@ static bool pass(struct check *check, char c)
 
 static void pass_blanks(struct check *check)
 {
-    while (json_is_blank(peek(check)))
+    while (json_is_blank(json_check_peek(check)))
         check->at++;
 }
 
 static bool pass_digits(struct check *check)
 {
     const char *first = check->at;
-    while (peek(check) >= '0' && peek(check) <= '9')
+    while (json_check_peek(check) >= '0' && json_check_peek(check) <= '9')
         check->at++;
     return check->at > first;
 }
@@ -62,12 +62,12 @@ static bool is_hex(char c)
 /* Check the text after a backslash. */
 static bool pass_escape(struct check *check)
 {
-    char c = peek(check);
+    char c = json_check_peek(check);
     if (c == '\0' || !strchr("\"\\/bfnrtu", c))
         return false;
     check->at++;
     for (int i = 0; c == 'u' && i < 4; i++, check->at++)
-        if (!is_hex(peek(check)))
+        if (!is_hex(json_check_peek(check)))
             return false;
     return true;
 }
@@ -77,7 +77,7 @@ static bool pass_string(struct check *check)
     if (!pass(check, '"'))
         return false;
     while (!pass(check, '"')) {
-        if ((unsigned char)peek(check) < 0x20) /* includes the end */
+        if ((unsigned char)json_check_peek(check) < 0x20) /* includes the end */
             return false;
         if (*check->at++ == '\\' && !pass_escape(check))
             return false;
@@ -96,7 +96,7 @@ static bool pass_word(struct check *check, const char *word)
 
 static bool pass_scalar(struct check *check)
 {
-    switch (peek(check)) {
+    switch (json_check_peek(check)) {
     case '"': return pass_string(check);
     case 't': return pass_word(check, "true");
     case 'f': return pass_word(check, "false");
@@ -130,7 +130,7 @@ static bool pass_begin(struct check *check)
             return false;
         check->closers[check->depth++] = list ? ']' : '}';
         pass_blanks(check);
-        if (peek(check) == check->closers[check->depth - 1])
+        if (json_check_peek(check) == check->closers[check->depth - 1])
             return true;
         if (!pass_key(check))
             return false;

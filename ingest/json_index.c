@@ -196,7 +196,7 @@ static void index_stretch(struct json_index *index, size_t end)
 #endif
 }
 
-static void put_sentinels(struct json_index *index)
+static void add_sentinels(struct json_index *index)
 {
     for (size_t i = 0; i < JSON_SENTINELS; i++)
         index->at[index->count + i] = (uint32_t)index->indexed;
@@ -222,7 +222,7 @@ void json_index_start(struct json_index *index, const char *text, size_t len, si
     index->escaped = 0;
     index->has_backslash = false;
     reserve(index, 0);
-    put_sentinels(index);
+    add_sentinels(index);
 }
 
 bool json_index_more(struct json_index *index)
@@ -237,7 +237,7 @@ bool json_index_more(struct json_index *index)
     size_t end = index->indexed + size;
     index_stretch(index, end);
     index->indexed = end;
-    put_sentinels(index);
+    add_sentinels(index);
     return true;
 }
 

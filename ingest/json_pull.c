@@ -62,7 +62,7 @@ bool json_next_element(struct json_pull *in)
     return more_before(in, ']');
 }
 
-bool json_take(struct json_pull *in, struct json_text *value)
+bool json_read(struct json_pull *in, struct json_text *value)
 {
     skip_blanks(in);
     const char *start = in->at, *at = start;
@@ -105,7 +105,7 @@ bool json_take(struct json_pull *in, struct json_text *value)
 bool json_skip(struct json_pull *in)
 {
     struct json_text ignored;
-    return json_take(in, &ignored);
+    return json_read(in, &ignored);
 }
 
 void json_text_decode(const struct json_text *text, struct buffer *out)

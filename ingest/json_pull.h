@@ -5,7 +5,7 @@
  *     struct json_text key, value;
  *     if (json_enter(&in, '{'))
  *         while (json_next_key(&in, &key))
- *             if (json_text_is(&key, "rank")) json_take(&in, &value);   // the value's text
+ *             if (json_text_is(&key, "rank")) json_read(&in, &value);   // the value's text
  *             else json_skip(&in);
  *
  * For metadata and the like; events have a faster parser (chrome/event.c). Nothing is allocated, and damage ends the
@@ -39,7 +39,7 @@ bool json_next_key(struct json_pull *in, struct json_text *key);
 bool json_next_element(struct json_pull *in);
 
 /* Read the next value as text; objects and arrays as a whole. False if there is none. */
-bool json_take(struct json_pull *in, struct json_text *value);
+bool json_read(struct json_pull *in, struct json_text *value);
 
 /* Skip the next value. False if there is none. */
 bool json_skip(struct json_pull *in);

@@ -41,7 +41,7 @@ struct decimal {
 /* Saturation limit: larger exponents give zero or overflow anyway. */
 enum { EXPONENT_LIMIT = 100000 };
 
-static bool take_apart(const char *at, const char *end, struct decimal *number)
+static bool json_text_split(const char *at, const char *end, struct decimal *number)
 {
     *number = (struct decimal){ .exact = true };
     if (at < end && (*at == '-' || *at == '+'))
@@ -174,7 +174,7 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
     }
     struct decimal number;
     uint64_t result;
-    if (!take_apart(start, end, &number) || !scale(&number, 3, true, TIME_LIMIT, &result))
+    if (!json_text_split(start, end, &number) || !scale(&number, 3, true, TIME_LIMIT, &result))
         return false;
     *ns = number.negative ? -(int64_t)result : (int64_t)result;
     return true;
@@ -210,7 +210,7 @@ bool json_integer(const char *start, const char *end, int64_t *value)
     }
     struct decimal number;
     uint64_t result;
-    if (!take_apart(start, end, &number) ||
+    if (!json_text_split(start, end, &number) ||
         !scale(&number, 0, false, number.negative ? UINT64_C(1) << 63 : UINT64_MAX, &result))
         return false;
     uint64_t bits = number.negative ? 0 - result : result;
@@ -221,7 +221,7 @@ bool json_integer(const char *start, const char *end, int64_t *value)
 bool json_decimal(const char *start, const char *end, double *value)
 {
     struct decimal number;
-    if (!take_apart(start, end, &number))
+    if (!json_text_split(start, end, &number))
         return false;
     static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
@@ -270,7 +270,7 @@ static int32_t four_hex(const char *at, const char *end)
     return value;
 }
 
-static void add_utf8(struct buffer *out, uint32_t c)
+static void json_text_add_utf8(struct buffer *out, uint32_t c)
 {
     char bytes[4];
     size_t len = 0;
@@ -303,12 +303,12 @@ static size_t add_unicode(const char *at, const char *end, struct buffer *out)
     if (high >= 0xD800 && high <= 0xDBFF && end - at >= 10 && at[4] == '\\' && at[5] == 'u') {
         int32_t low = four_hex(at + 6, end);
         if (low >= 0xDC00 && low <= 0xDFFF) {
-            add_utf8(out, 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
+            json_text_add_utf8(out, 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
             return 10;
         }
     }
     bool lone = high >= 0xD800 && high <= 0xDFFF;
-    add_utf8(out, lone || high == 0 ? replacement : (uint32_t)high);
+    json_text_add_utf8(out, lone || high == 0 ? replacement : (uint32_t)high);
     return 4;
 }
 

@@ -41,8 +41,8 @@ uint64_t known_lists_hash(const uint8_t *bytes, size_t len)
 }
 
 /* The slot of these bytes, or a slot for them. */
-static struct known_list *slot_of(const struct known_lists *lists, const uint8_t *bytes, size_t len,
-                                  uint64_t hash)
+static struct known_list *known_lists_slot_of(const struct known_lists *lists, const uint8_t *bytes,
+                                              size_t len, uint64_t hash)
 {
     struct known_list *slot = NULL;
     for (size_t i = 0; i < LOOKED_AT; i++) {
@@ -82,7 +82,7 @@ bool known_lists_find(struct known_lists *lists, const uint8_t *bytes, size_t le
 {
     if (!lists->slots)
         return false;
-    const struct known_list *slot = slot_of(lists, bytes, len, hash);
+    const struct known_list *slot = known_lists_slot_of(lists, bytes, len, hash);
     if (slot->hash != hash || slot->length != len || memcmp(lists->bytes.at + slot->first, bytes, len) != 0)
         return false;
     follow(lists, slot);
@@ -103,7 +103,7 @@ void known_lists_add(struct known_lists *lists, const uint8_t *bytes, size_t len
     VEC_RESERVE(&lists->bytes, len);
     memcpy(lists->bytes.at + first, bytes, len);
     lists->bytes.count += len;
-    struct known_list *slot = slot_of(lists, bytes, len, hash);
+    struct known_list *slot = known_lists_slot_of(lists, bytes, len, hash);
     *slot = (struct known_list){
         .hash = hash, .first = (uint32_t)first, .length = (uint32_t)len, .value = value
     };

@@ -100,7 +100,7 @@ static bool read_titles(const struct cells *cells, enum column columns[MOST_CELL
     return known[COLUMN_ACTION] && known[COLUMN_TOTAL];
 }
 
-static bool read_number(const struct cell *cell, double *number)
+static bool lightning_read_number(const struct cell *cell, double *number)
 {
     char text[64];
     if (cell->len == 0 || cell->len >= sizeof text)
@@ -119,8 +119,8 @@ static int64_t to_ns(double seconds)
 }
 
 /* A row below the titles. False if it is none. */
-static bool read_row(struct action_report *report, const struct cells *cells, size_t count,
-                     const enum column columns[MOST_CELLS])
+static bool lightning_read_row(struct action_report *report, const struct cells *cells, size_t count,
+                               const enum column columns[MOST_CELLS])
 {
     if (cells->count != count)
         return false;
@@ -135,23 +135,23 @@ static bool read_row(struct action_report *report, const struct cells *cells, si
         case COLUMN_MEAN:
             if (cell_is(cell, "-"))
                 is_total = true;
-            else if (read_number(cell, &number))
+            else if (lightning_read_number(cell, &number))
                 action.mean_ns = to_ns(number);
             else
                 return false;
             break;
         case COLUMN_CALLS:
-            if (!read_number(cell, &number) || fabs(number) > 0x1p53)
+            if (!lightning_read_number(cell, &number) || fabs(number) > 0x1p53)
                 return false;
             action.calls = (int64_t)number;
             break;
         case COLUMN_TOTAL:
-            if (!read_number(cell, &number))
+            if (!lightning_read_number(cell, &number))
                 return false;
             action.total_ns = to_ns(number);
             break;
         case COLUMN_SHARE:
-            if (read_number(cell, &number))
+            if (lightning_read_number(cell, &number))
                 action.share = number / 100;
             break;
         default: break;
@@ -175,7 +175,7 @@ static bool is_rule(const char *line, size_t len)
 }
 
 /* All of SOURCE as text. */
-static bool read_all(struct source *source, struct buffer *text, struct tpa_error *err)
+static bool lightning_read_all(struct source *source, struct buffer *text, struct tpa_error *err)
 {
     char block[16384];
     int64_t got;
@@ -200,7 +200,7 @@ static void read_lines(struct action_report *report, const struct buffer *text)
         } else if (column_count == 0) {
             column_count = read_titles(&cells, columns) ? cells.count : 0;
         } else if (!is_rule(line, len) && memchr(line, '|', len) &&
-                   !read_row(report, &cells, column_count, columns)) {
+                   !lightning_read_row(report, &cells, column_count, columns)) {
             if (report->odd_lines++ == 0)
                 report->odd_offset = (int64_t)at;
         }
@@ -215,7 +215,7 @@ struct action_report *lightning_read(struct source *source, struct tpa_error *er
     report->stage = "";
     report->total_calls = report->total_ns = -1;
     report->odd_offset = TPA_NOWHERE;
-    bool fine = read_all(source, &text, err);
+    bool fine = lightning_read_all(source, &text, err);
     if (fine) {
         read_lines(report, &text);
         fine = report->actions.count > 0 || report->total_ns >= 0;

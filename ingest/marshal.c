@@ -109,7 +109,7 @@ static size_t count_left(const struct marshal *in)
 }
 
 /* The next COUNT bytes, valid until the next call. NULL and ERR if the file ends before. */
-static const uint8_t *take(struct marshal *in, size_t count, const char *what, struct tpa_error *err)
+static const uint8_t *marshal_read(struct marshal *in, size_t count, const char *what, struct tpa_error *err)
 {
     if (in->size - in->at < count) {
         struct tpa_error failed = { 0 };
@@ -130,11 +130,11 @@ static const uint8_t *take(struct marshal *in, size_t count, const char *what, s
 }
 
 /* Read a count of objects that take at least UNIT bytes each. */
-static bool take_count(struct marshal *in, size_t unit, const char *what, uint32_t *count,
-                       struct tpa_error *err)
+static bool marshal_read_count(struct marshal *in, size_t unit, const char *what, uint32_t *count,
+                               struct tpa_error *err)
 {
     int64_t start = marshal_offset(in);
-    const uint8_t *p = take(in, 4, what, err);
+    const uint8_t *p = marshal_read(in, 4, what, err);
     if (!p)
         return false;
     uint32_t n = marshal_load_u32(p);
@@ -170,19 +170,19 @@ static const struct marshal_box *box_text(struct marshal *in, enum marshal_type 
     return box;
 }
 
-static bool read_text(struct marshal *in, bool is_short, const char *what, struct marshal_item *item,
-                      struct tpa_error *err)
+static bool marshal_read_text(struct marshal *in, bool is_short, const char *what, struct marshal_item *item,
+                              struct tpa_error *err)
 {
     uint32_t length = 0;
     if (is_short) {
-        const uint8_t *p = take(in, 1, what, err);
+        const uint8_t *p = marshal_read(in, 1, what, err);
         if (!p)
             return false;
         length = *p;
-    } else if (!take_count(in, 1, what, &length, err)) {
+    } else if (!marshal_read_count(in, 1, what, &length, err)) {
         return false;
     }
-    const uint8_t *p = take(in, length, what, err);
+    const uint8_t *p = marshal_read(in, length, what, err);
     if (!p)
         return false;
     item->text = box_text(in, item->type, p, length)->of.text;
@@ -195,9 +195,9 @@ static bool read_decimal(struct marshal *in, double *value, struct tpa_error *er
 {
     static const char what[] = "a number written as text";
     int64_t start = marshal_offset(in);
-    const uint8_t *p = take(in, 1, what, err);
+    const uint8_t *p = marshal_read(in, 1, what, err);
     size_t length = p ? *p : 0;
-    if (!p || !(p = take(in, length, what, err)))
+    if (!p || !(p = marshal_read(in, length, what, err)))
         return false;
     char text[256];
     memcpy(text, p, length);
@@ -213,7 +213,7 @@ static bool read_decimal(struct marshal *in, double *value, struct tpa_error *er
 static bool read_long(struct marshal *in, struct marshal_item *item, struct tpa_error *err)
 {
     int64_t start = marshal_offset(in);
-    const uint8_t *p = take(in, 4, "a whole number", err);
+    const uint8_t *p = marshal_read(in, 4, "a whole number", err);
     if (!p)
         return false;
     int64_t n = (int32_t)marshal_load_u32(p);
@@ -222,7 +222,7 @@ static bool read_long(struct marshal *in, struct marshal_item *item, struct tpa_
     if (count > count_left(in) / 2)
         return tpa_fail(err, start, "a whole number of %zu digits but only %zu bytes follow", count,
                         count_left(in));
-    const uint8_t *digits = take(in, 2 * count, "a whole number", err);
+    const uint8_t *digits = marshal_read(in, 2 * count, "a whole number", err);
     if (!digits)
         return false;
     uint64_t value = 0;
@@ -254,7 +254,8 @@ static void begin_item(struct marshal_item *item, int64_t offset)
  * Decode the item whose first byte, FIRST, was read; for a container only the head. Sets the fields not set by
  * begin_item. References are handled by the caller.
  */
-static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item, struct tpa_error *err)
+static bool marshal_decode(struct marshal *in, uint8_t first, struct marshal_item *item,
+                           struct tpa_error *err)
 {
     const uint8_t *p;
     char type = (char)(first & ~FLAG);
@@ -270,13 +271,13 @@ static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item,
         return true;
     case 'i':
         item->type = MARSHAL_INT;
-        if (!(p = take(in, 4, "a whole number", err)))
+        if (!(p = marshal_read(in, 4, "a whole number", err)))
             return false;
         item->integer = (int32_t)marshal_load_u32(p);
         return true;
     case 'I':
         item->type = MARSHAL_INT;
-        if (!(p = take(in, 8, "a whole number", err)))
+        if (!(p = marshal_read(in, 8, "a whole number", err)))
             return false;
         item->integer = (int64_t)((uint64_t)marshal_load_u32(p + 4) << 32 | marshal_load_u32(p));
         return true;
@@ -285,7 +286,7 @@ static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item,
     case 'g':
     case 'y':
         item->type = type == 'g' ? MARSHAL_FLOAT : MARSHAL_COMPLEX;
-        if (!(p = take(in, type == 'g' ? 8 : 16, "a number", err)))
+        if (!(p = marshal_read(in, type == 'g' ? 8 : 16, "a number", err)))
             return false;
         item->number = marshal_load_double(p);
         return true;
@@ -294,26 +295,28 @@ static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item,
         item->type = MARSHAL_COMPLEX;
         return read_decimal(in, &item->number, err) && read_decimal(in, &imaginary, err);
     }
-    case 's': item->type = MARSHAL_BYTES; return read_text(in, false, "a string", item, err);
+    case 's': item->type = MARSHAL_BYTES; return marshal_read_text(in, false, "a string", item, err);
     case 't':
     case 'u':
     case 'a':
-    case 'A': item->type = MARSHAL_TEXT; return read_text(in, false, "a text", item, err);
+    case 'A': item->type = MARSHAL_TEXT; return marshal_read_text(in, false, "a text", item, err);
     case 'z':
-    case 'Z': item->type = MARSHAL_TEXT; return read_text(in, true, "a text", item, err);
+    case 'Z': item->type = MARSHAL_TEXT; return marshal_read_text(in, true, "a text", item, err);
     case ')':
         item->type = MARSHAL_TUPLE;
-        if (!(p = take(in, 1, "a tuple", err)))
+        if (!(p = marshal_read(in, 1, "a tuple", err)))
             return false;
         item->count = *p;
         if (item->count > count_left(in))
             return tpa_fail(err, item->offset, "a tuple of %u items but only %zu bytes follow", item->count,
                             count_left(in));
         return true;
-    case '(': item->type = MARSHAL_TUPLE; return take_count(in, 1, "a tuple", &item->count, err);
-    case '[': item->type = MARSHAL_LIST; return take_count(in, 1, "a list", &item->count, err);
-    case '<': item->type = MARSHAL_SET; return take_count(in, 1, "a set", &item->count, err);
-    case '>': item->type = MARSHAL_FROZENSET; return take_count(in, 1, "a frozenset", &item->count, err);
+    case '(': item->type = MARSHAL_TUPLE; return marshal_read_count(in, 1, "a tuple", &item->count, err);
+    case '[': item->type = MARSHAL_LIST; return marshal_read_count(in, 1, "a list", &item->count, err);
+    case '<': item->type = MARSHAL_SET; return marshal_read_count(in, 1, "a set", &item->count, err);
+    case '>':
+        item->type = MARSHAL_FROZENSET;
+        return marshal_read_count(in, 1, "a frozenset", &item->count, err);
     case '{': item->type = MARSHAL_DICT; return true;
     case ':':
         item->type = MARSHAL_SLICE;
@@ -377,7 +380,7 @@ static void open_box(const struct marshal_box *box, struct marshal_item *item)
 /* The item for a reference of KIND ("r" or "R"), whose first byte was read. */
 static bool resolve(struct marshal *in, char kind, struct marshal_item *item, struct tpa_error *err)
 {
-    const uint8_t *p = take(in, 4, "a reference", err);
+    const uint8_t *p = marshal_read(in, 4, "a reference", err);
     if (!p)
         return false;
     uint32_t number = marshal_load_u32(p);
@@ -409,13 +412,13 @@ static bool is_container(enum marshal_type type)
 bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_error *err)
 {
     begin_item(item, marshal_offset(in));
-    const uint8_t *p = take(in, 1, "an object", err);
+    const uint8_t *p = marshal_read(in, 1, "an object", err);
     if (!p)
         return false;
     uint8_t first = *p, type = first & (uint8_t)~FLAG;
     if (type == 'r' || type == 'R')
         return resolve(in, (char)type, item, err);
-    if (!decode(in, first, item, err))
+    if (!marshal_decode(in, first, item, err))
         return false;
     bool single =
         item->type <= MARSHAL_BOOL || item->type == MARSHAL_ELLIPSIS || item->type == MARSHAL_STOP_ITERATION;

@@ -44,7 +44,7 @@ struct reader {
 enum { END = -1 };
 
 /* The next byte that is not blank, without consuming it; END at the end. */
-static int peek(struct reader *in)
+static int memory_timeline_peek(struct reader *in)
 {
     for (;;) {
         while (in->at < in->count && strchr(" \t\r\n", in->bytes[in->at]) && in->bytes[in->at])
@@ -65,18 +65,18 @@ static int peek(struct reader *in)
 }
 
 /* Consume the byte C if it is next. */
-static bool take(struct reader *in, int c)
+static bool memory_timeline_read(struct reader *in, int c)
 {
-    if (peek(in) != c)
+    if (memory_timeline_peek(in) != c)
         return false;
     in->at++;
     return true;
 }
 
 /* Read an integer; a fraction is truncated. Too large values saturate. */
-static bool take_integer(struct reader *in, int64_t *value)
+static bool memory_timeline_read_integer(struct reader *in, int64_t *value)
 {
-    bool negative = take(in, '-'), any = false, fraction = false;
+    bool negative = memory_timeline_read(in, '-'), any = false, fraction = false;
     int64_t sum = 0;
     for (;;) {
         /* digits may continue in the next bytes; blanks would end the number */
@@ -88,7 +88,7 @@ static bool take_integer(struct reader *in, int64_t *value)
             if (in->count <= 0)
                 in->count = 0;
         }
-        int c = any ? in->at < in->count ? (unsigned char)in->bytes[in->at] : END : peek(in);
+        int c = any ? in->at < in->count ? (unsigned char)in->bytes[in->at] : END : memory_timeline_peek(in);
         if (c == '.' && any && !fraction) {
             fraction = true;
         } else if (c < '0' || c > '9') {
@@ -146,7 +146,7 @@ static void begin_at(struct timeline *timeline, int64_t at_ns)
     timeline->begun = true;
 }
 
-static bool hand_over(struct timeline *timeline)
+static bool memory_timeline_hand_over(struct timeline *timeline)
 {
     enum { ENOUGH = 32768 };
     return trace_chunk_count_events(timeline->chunk) < ENOUGH ||
@@ -157,7 +157,7 @@ static bool hand_over(struct timeline *timeline)
 static void cut_off(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
-    bool ended = peek(in) == END;
+    bool ended = memory_timeline_peek(in) == END;
     if (!in->failed)
         trace_builder_notice(timeline->builder, ended ? "cut_short" : "bad_record",
                              ended ? "the memory timeline ends in the middle; what comes before is shown"
@@ -189,12 +189,12 @@ static void add_raw(struct timeline *timeline, const int64_t fields[RAW_FIELDS])
 }
 
 /* Read a record after its '['. */
-static bool take_record(struct reader *in, int64_t fields[RAW_FIELDS])
+static bool memory_timeline_read_record(struct reader *in, int64_t fields[RAW_FIELDS])
 {
     for (int i = 0; i < RAW_FIELDS; i++)
-        if ((i > 0 && !take(in, ',')) || !take_integer(in, &fields[i]))
+        if ((i > 0 && !memory_timeline_read(in, ',')) || !memory_timeline_read_integer(in, &fields[i]))
             return false;
-    return take(in, ']');
+    return memory_timeline_read(in, ']');
 }
 
 /* Read the records after the first, and the end; the '[' of the second was consumed. */
@@ -203,15 +203,15 @@ static bool read_raw(struct timeline *timeline)
     struct reader *in = &timeline->in;
     do {
         int64_t fields[RAW_FIELDS];
-        if (!take_record(in, fields)) {
+        if (!memory_timeline_read_record(in, fields)) {
             cut_off(timeline);
             return !in->failed;
         }
         add_raw(timeline, fields);
-        if (!hand_over(timeline))
+        if (!memory_timeline_hand_over(timeline))
             return false;
-    } while (take(in, ',') && take(in, '['));
-    if (!take(in, ']'))
+    } while (memory_timeline_read(in, ',') && memory_timeline_read(in, '['));
+    if (!memory_timeline_read(in, ']'))
         cut_off(timeline);
     return !in->failed;
 }
@@ -246,9 +246,10 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
     bool good = true;
     for (size_t row = 0; good && row < count; row++) {
         int64_t after[CATEGORIES] = { 0 }, value;
-        good = (row == 0 || take(in, ',')) && take(in, '[');
-        for (int i = -1; good && !take(in, ']'); i++) { /* the first is 0, for stacked plots */
-            good = (i < 0 || take(in, ',')) && take_integer(in, &value);
+        good = (row == 0 || memory_timeline_read(in, ',')) && memory_timeline_read(in, '[');
+        for (int i = -1; good && !memory_timeline_read(in, ']');
+             i++) { /* the first is 0, for stacked plots */
+            good = (i < 0 || memory_timeline_read(in, ',')) && memory_timeline_read_integer(in, &value);
             if (good && i >= 0 && i < CATEGORIES)
                 after[i] = value;
         }
@@ -258,10 +259,10 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
         int64_t at_us = times[row] < 0 && count > 1 ? times[1] : times[row];
         add_changes(timeline, nanoseconds(at_us), existing, before, after);
         memcpy(before, after, sizeof before);
-        if (!hand_over(timeline))
+        if (!memory_timeline_hand_over(timeline))
             return false;
     }
-    if (!good || !take(in, ']') || !take(in, ']'))
+    if (!good || !memory_timeline_read(in, ']') || !memory_timeline_read(in, ']'))
         cut_off(timeline);
     return !in->failed;
 }
@@ -269,27 +270,28 @@ static bool read_sums(struct timeline *timeline, const int64_t *times, size_t co
 /* ---- both forms ---- */
 
 /* The first inner list is a record or all times, depending on what follows. */
-static bool read_document(struct timeline *timeline)
+static bool memory_timeline_read_document(struct timeline *timeline)
 {
     struct reader *in = &timeline->in;
     VEC_OF(int64_t) first = { 0 };
-    bool good = take(in, '[') && take(in, '['), ok = true;
-    while (good && peek(in) != ']') {
+    bool good = memory_timeline_read(in, '[') && memory_timeline_read(in, '['), ok = true;
+    while (good && memory_timeline_peek(in) != ']') {
         int64_t value;
-        good = (first.count == 0 || take(in, ',')) && take_integer(in, &value);
+        good =
+            (first.count == 0 || memory_timeline_read(in, ',')) && memory_timeline_read_integer(in, &value);
         if (good)
             *VEC_PUSH(&first) = value;
     }
-    good = good && take(in, ']');
-    bool more = good && take(in, ',') && take(in, '[');
-    bool sums = good && (first.count == 0 || (more && peek(in) == '['));
+    good = good && memory_timeline_read(in, ']');
+    bool more = good && memory_timeline_read(in, ',') && memory_timeline_read(in, '[');
+    bool sums = good && (first.count == 0 || (more && memory_timeline_peek(in) == '['));
     if (good && !sums && first.count == RAW_FIELDS)
         add_raw(timeline, first.at);
     if (sums && more)
         ok = read_sums(timeline, first.at, first.count);
     else if (more && first.count == RAW_FIELDS)
         ok = read_raw(timeline);
-    else if (more || !take(in, ']'))
+    else if (more || !memory_timeline_read(in, ']'))
         cut_off(timeline);
     VEC_FREE(&first);
     return ok && !in->failed;
@@ -316,7 +318,7 @@ static bool read_timeline(struct source *source, struct trace_builder *builder,
     timeline->track = trace_chunk_track(chunk, &(struct track_key){ 0 });
     timeline->instant = trace_chunk_category(chunk, "cpu_instant_event", strlen("cpu_instant_event"));
 
-    bool ok = read_document(timeline);
+    bool ok = memory_timeline_read_document(timeline);
     if (ok && !timeline->begun)
         begin_at(timeline, 0);
     if (timeline->strange)

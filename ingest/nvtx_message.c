@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *find(const char *text, size_t len, const char *word)
+static const char *nvtx_message_find(const char *text, size_t len, const char *word)
 {
     return memmem(text, len, word, strlen(word));
 }
@@ -14,7 +14,7 @@ size_t nvtx_message_name(const char *text, size_t len)
     static const char *const parts[] = { ", seq = ", ", op_id = ", ", sizes = [" };
     size_t first = len;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *found = find(text, first, parts[i]);
+        const char *found = nvtx_message_find(text, first, parts[i]);
         if (found)
             first = (size_t)(found - text);
     }
@@ -29,7 +29,7 @@ bool nvtx_message_is_operator(const char *text, size_t len)
 bool nvtx_message_sequence(const char *text, size_t len, int64_t *sequence)
 {
     static const char word[] = ", seq = ";
-    const char *at = find(text, len, word), *end = text + len;
+    const char *at = nvtx_message_find(text, len, word), *end = text + len;
     if (!at)
         return false;
     int64_t number = 0;
@@ -43,7 +43,7 @@ bool nvtx_message_sequence(const char *text, size_t len, int64_t *sequence)
 bool nvtx_message_dims(const char *text, size_t len, struct buffer *out)
 {
     static const char word[] = ", sizes = [";
-    const char *at = find(text, len, word), *end = text + len;
+    const char *at = nvtx_message_find(text, len, word), *end = text + len;
     buffer_clear(out);
     if (!at)
         return false;

@@ -61,7 +61,7 @@ static uint32_t add_object(struct objects *o, enum object_kind kind)
     return id;
 }
 
-static void set_memo(struct objects *o, size_t number, value v);
+static void objects_set_memo(struct objects *o, size_t number, value v);
 
 /* Object ID is complete, and replaced by V. */
 static void close_object(struct objects *o, uint32_t id, value v)
@@ -70,7 +70,7 @@ static void close_object(struct objects *o, uint32_t id, value v)
     object->closed = true;
     object->became = v;
     if (object->memo)
-        set_memo(o, object->memo - 1, v);
+        objects_set_memo(o, object->memo - 1, v);
     if (value_tag(v) == VALUE_LIST || value_tag(v) == VALUE_DICT)
         return; /* its items are needed */
     object->count = 0;
@@ -239,7 +239,7 @@ void objects_mark(struct objects *o)
 }
 
 /* The height of the stack at the last mark, which is removed. */
-static bool take_mark(struct objects *o, size_t *height, struct tpa_error *err)
+static bool read_mark(struct objects *o, size_t *height, struct tpa_error *err)
 {
     if (o->too_many)
         return tpa_fail(err, TPA_NOWHERE, "more than %u objects", MEMO_PAYLOAD);
@@ -310,7 +310,7 @@ bool objects_append(struct objects *o, struct tpa_error *err)
 bool objects_append_marked(struct objects *o, struct tpa_error *err)
 {
     size_t height = 0;
-    if (!take_mark(o, &height, err))
+    if (!read_mark(o, &height, err))
         return false;
     if (height == 0)
         return tpa_fail(err, TPA_NOWHERE, "items are appended, but no list is on the stack");
@@ -350,7 +350,7 @@ bool objects_set_item(struct objects *o, struct tpa_error *err)
 bool objects_set_items(struct objects *o, struct tpa_error *err)
 {
     size_t height = 0;
-    if (!take_mark(o, &height, err))
+    if (!read_mark(o, &height, err))
         return false;
     if (height == 0)
         return tpa_fail(err, TPA_NOWHERE, "keys are set, but no dict is on the stack");
@@ -385,7 +385,7 @@ bool objects_make_tuple(struct objects *o, size_t count, struct tpa_error *err)
 bool objects_make_marked(struct objects *o, bool dict, struct tpa_error *err)
 {
     size_t height = 0;
-    return take_mark(o, &height, err) && make_from(o, height, dict, err);
+    return read_mark(o, &height, err) && make_from(o, height, dict, err);
 }
 
 bool objects_pop(struct objects *o, struct tpa_error *err)
@@ -403,7 +403,7 @@ bool objects_pop(struct objects *o, struct tpa_error *err)
 bool objects_pop_marked(struct objects *o, struct tpa_error *err)
 {
     size_t height = 0;
-    if (!take_mark(o, &height, err))
+    if (!read_mark(o, &height, err))
         return false;
     o->stack.count = height;
     return true;
@@ -445,7 +445,7 @@ bool objects_duplicate(struct objects *o, struct tpa_error *err)
 
 /* ---- the memo ---- */
 
-static void set_memo(struct objects *o, size_t number, value v)
+static void objects_set_memo(struct objects *o, size_t number, value v)
 {
     v &= ~(value_tag(v) == VALUE_OPEN ? OPEN_REFERENCE : 0);
     uint64_t payload = value_payload(v);
@@ -467,7 +467,7 @@ void objects_shorten_memo(struct objects *o, size_t count)
     memset(o->shape, 0, sizeof o->shape);
 }
 
-bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_error *err)
+bool objects_add(struct objects *o, uint64_t number, int64_t offset, struct tpa_error *err)
 {
     if (!has_values(o, 1, err))
         return false;
@@ -490,13 +490,13 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
         else
             object->memo = (uint32_t)number + 1;
     }
-    set_memo(o, number, v);
+    objects_set_memo(o, number, v);
     return !o->too_many || tpa_fail(err, TPA_NOWHERE, "more than %u objects", MEMO_PAYLOAD);
 }
 
-bool objects_put_next(struct objects *o, struct tpa_error *err)
+bool objects_add_next(struct objects *o, struct tpa_error *err)
 {
-    return objects_put(o, o->memo.count, INT64_MAX, err);
+    return objects_add(o, o->memo.count, INT64_MAX, err);
 }
 
 bool objects_get(struct objects *o, uint64_t number, struct tpa_error *err)

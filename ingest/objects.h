@@ -58,8 +58,8 @@ bool objects_pop_marked(struct objects *o, struct tpa_error *err);
 bool objects_duplicate(struct objects *o, struct tpa_error *err);
 
 /* The memo. NUMBER is at most OFFSET, its position in the file: a writer needs at least one byte per number. */
-bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_error *err);
-bool objects_put_next(struct objects *o, struct tpa_error *err);
+bool objects_add(struct objects *o, uint64_t number, int64_t offset, struct tpa_error *err);
+bool objects_add_next(struct objects *o, struct tpa_error *err);
 bool objects_get(struct objects *o, uint64_t number, struct tpa_error *err);
 
 /* The number of values on the stack. */

@@ -65,7 +65,7 @@ static bool have(struct pickle *in, uint64_t wanted)
 }
 
 /* Read COUNT bytes, at most SLACK; beyond the end of the file they are zeros, and `cut` is set. */
-static const uint8_t *take(struct pickle *in, size_t count)
+static const uint8_t *pickle_take(struct pickle *in, size_t count)
 {
     if (in->end - in->at < count && !have(in, count))
         in->cut = true;
@@ -89,13 +89,13 @@ static uint64_t little_endian(const uint8_t *bytes, size_t count)
     return number;
 }
 
-static uint64_t take_number(struct pickle *in, size_t count)
+static uint64_t pickle_read_number(struct pickle *in, size_t count)
 {
-    return little_endian(take(in, count), count);
+    return little_endian(pickle_take(in, count), count);
 }
 
 /* Read any number COUNT of bytes; NULL, with the whole file consumed, if it has fewer. */
-static const char *take_text(struct pickle *in, uint64_t count)
+static const char *pickle_read_text(struct pickle *in, uint64_t count)
 {
     if (!have(in, count)) {
         in->cut = true;
@@ -108,7 +108,7 @@ static const char *take_text(struct pickle *in, uint64_t count)
 }
 
 /* Read a line; *LEN excludes its end. NULL as above. */
-static const char *take_line(struct pickle *in, size_t *len)
+static const char *read_line(struct pickle *in, size_t *len)
 {
     size_t seen = 0;
     for (;;) {
@@ -131,7 +131,7 @@ static const char *take_line(struct pickle *in, size_t *len)
 
 static void read_text(struct pickle *in, uint64_t len, struct pickle_step *step)
 {
-    const char *text = take_text(in, len);
+    const char *text = pickle_read_text(in, len);
     if (text)
         *step = (struct pickle_step){ PICKLE_TEXT, .text = text, .len = len };
 }
@@ -141,7 +141,7 @@ static void read_bytes(struct pickle *in, uint64_t len, struct pickle_step *step
     /* Skip bytes in pieces: they are not needed, so the window need not hold them. */
     while (len > 0 && !in->cut) {
         size_t piece = len < WINDOW / 2 ? (size_t)len : WINDOW / 2;
-        take_text(in, piece);
+        pickle_read_text(in, piece);
         len -= piece;
     }
     step->kind = PICKLE_OTHER;
@@ -154,7 +154,7 @@ static void read_long(struct pickle *in, uint64_t count, struct pickle_step *ste
         read_bytes(in, count, step);
         return;
     }
-    const uint8_t *bytes = take(in, count);
+    const uint8_t *bytes = pickle_take(in, count);
     uint64_t low = little_endian(bytes, count < 8 ? count : 8);
     bool negative = count > 0 && bytes[count - 1] & 0x80;
     if (count < 8 && negative)
@@ -170,7 +170,7 @@ static void read_long(struct pickle *in, uint64_t count, struct pickle_step *ste
 /* Big endian, of 64 bits. */
 static void read_double(struct pickle *in, struct pickle_step *step)
 {
-    const uint8_t *bytes = take(in, 8);
+    const uint8_t *bytes = pickle_take(in, 8);
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | bytes[i];
@@ -184,7 +184,7 @@ static void read_double(struct pickle *in, struct pickle_step *step)
 static void read_integer_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     len -= len > 0 && line[len - 1] == 'L';
@@ -209,7 +209,7 @@ static void read_integer_line(struct pickle *in, struct pickle_step *step)
 static void read_double_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     char copy[64];
     if (!line)
         return;
@@ -219,7 +219,7 @@ static void read_double_line(struct pickle *in, struct pickle_step *step)
     *step = (struct pickle_step){ PICKLE_NUMBER, .number = strtod(copy, NULL) };
 }
 
-static void add_utf8(struct buffer *out, uint32_t c)
+static void pickle_add_utf8(struct buffer *out, uint32_t c)
 {
     if (c < 0x80) {
         buffer_putc(out, (char)c);
@@ -251,7 +251,7 @@ static bool hex_digits(const char *at, const char *end, int count, uint32_t *num
 static void read_unicode_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     struct buffer *text = &in->text;
@@ -264,7 +264,7 @@ static void read_unicode_line(struct pickle *in, struct pickle_step *step)
             c = escaped;
             at += 1 + digits;
         }
-        add_utf8(text, c);
+        pickle_add_utf8(text, c);
     }
     *step = (struct pickle_step){ PICKLE_TEXT, .text = text->at ? text->at : "", .len = text->count };
 }
@@ -279,7 +279,7 @@ static char escaped(char c)
 static void read_quoted_line(struct pickle *in, struct pickle_step *step)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     if (!line)
         return;
     struct buffer *text = &in->text;
@@ -300,10 +300,10 @@ static void read_quoted_line(struct pickle *in, struct pickle_step *step)
 }
 
 /* Parse the number of an object in the memo. */
-static bool take_memo_line(struct pickle *in, uint64_t *number, struct tpa_error *err)
+static bool read_memo_line(struct pickle *in, uint64_t *number, struct tpa_error *err)
 {
     size_t len;
-    const char *line = take_line(in, &len);
+    const char *line = read_line(in, &len);
     *number = 0;
     if (!line)
         return true;
@@ -345,10 +345,10 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
     if (op == 'c' || op == 'i') {
         size_t len, len2;
         char module[48] = "", name[48] = "";
-        const char *line = take_line(in, &len);
+        const char *line = read_line(in, &len);
         if (line)
             snprintf(module, sizeof module, "%.*s", (int)(len < 47 ? len : 47), line);
-        line = take_line(in, &len2);
+        line = read_line(in, &len2);
         if (line)
             snprintf(name, sizeof name, "%.*s", (int)(len2 < 47 ? len2 : 47), line);
         tpa_fail(in->err, offset, "this pickle asks to run code (%s %s.%s), which %s never does: refused",
@@ -369,10 +369,10 @@ static bool read_operation(struct pickle *in, uint8_t op, struct pickle_step *st
     step->kind = PICKLE_NOTHING;
     switch (op) {
     case 0x80: /* PROTO */
-        in->protocol = (int)take_number(in, 1);
+        in->protocol = (int)pickle_read_number(in, 1);
         return in->protocol <= 5 ||
                tpa_fail(err, TPA_NOWHERE, "pickle protocol %d is not known; 0 to 5 are", in->protocol);
-    case 0x95: take(in, 8); return true;                    /* FRAME */
+    case 0x95: pickle_take(in, 8); return true;             /* FRAME */
     case '.': in->stopped = true; return true;              /* STOP */
     case '(': step->kind = PICKLE_MARK; return true;        /* MARK */
     case '0': step->kind = PICKLE_POP; return true;         /* POP */
@@ -397,49 +397,49 @@ static bool read_operation(struct pickle *in, uint8_t op, struct pickle_step *st
     case 'e':                                                  /* APPENDS */
     case 0x90: step->kind = PICKLE_APPEND_MARKED; return true; /* ADDITEMS */
     case 'h':                                                  /* BINGET */
-        *step = (struct pickle_step){ PICKLE_GET, .magnitude = take_number(in, 1) };
+        *step = (struct pickle_step){ PICKLE_GET, .magnitude = pickle_read_number(in, 1) };
         return true;
     case 'j': /* LONG_BINGET */
-        *step = (struct pickle_step){ PICKLE_GET, .magnitude = take_number(in, 4) };
+        *step = (struct pickle_step){ PICKLE_GET, .magnitude = pickle_read_number(in, 4) };
         return true;
-    case 'g': /* GET */ step->kind = PICKLE_GET; return take_memo_line(in, &step->magnitude, err);
-    case 'p': /* PUT */ step->kind = PICKLE_PUT; return take_memo_line(in, &step->magnitude, err);
+    case 'g': /* GET */ step->kind = PICKLE_GET; return read_memo_line(in, &step->magnitude, err);
+    case 'p': /* PUT */ step->kind = PICKLE_PUT; return read_memo_line(in, &step->magnitude, err);
     case 'q': /* BINPUT */
-        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = take_number(in, 1) };
+        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = pickle_read_number(in, 1) };
         return true;
     case 'r': /* LONG_BINPUT */
-        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = take_number(in, 4) };
+        *step = (struct pickle_step){ PICKLE_PUT, .magnitude = pickle_read_number(in, 4) };
         return true;
     case 0x94: step->kind = PICKLE_PUT_NEXT; return true; /* MEMOIZE */
     case 'N': step->kind = PICKLE_NONE; return true;      /* NONE */
     case 0x88:                                            /* NEWTRUE */
     case 0x89: /* NEWFALSE */ *step = (struct pickle_step){ PICKLE_BOOL, .flag = op == 0x88 }; return true;
     case 'K': /* BININT1 */
-        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)take_number(in, 1) };
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)pickle_read_number(in, 1) };
         return true;
     case 'M': /* BININT2 */
-        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)take_number(in, 2) };
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int64_t)pickle_read_number(in, 2) };
         return true;
     case 'J': /* BININT */
-        *step = (struct pickle_step){ PICKLE_INT, .integer = (int32_t)(uint32_t)take_number(in, 4) };
+        *step = (struct pickle_step){ PICKLE_INT, .integer = (int32_t)(uint32_t)pickle_read_number(in, 4) };
         return true;
-    case 0x8a: read_long(in, take_number(in, 1), step); return true;  /* LONG1 */
-    case 0x8b: read_long(in, take_number(in, 4), step); return true;  /* LONG4 */
-    case 'G': read_double(in, step); return true;                     /* BINFLOAT */
-    case 'I':                                                         /* INT */
-    case 'L': read_integer_line(in, step); return true;               /* LONG */
-    case 'F': read_double_line(in, step); return true;                /* FLOAT */
-    case 0x8c:                                                        /* SHORT_BINUNICODE */
-    case 'U': read_text(in, take_number(in, 1), step); return true;   /* SHORT_BINSTRING */
-    case 'X':                                                         /* BINUNICODE */
-    case 'T': read_text(in, take_number(in, 4), step); return true;   /* BINSTRING */
-    case 0x8d: read_text(in, take_number(in, 8), step); return true;  /* BINUNICODE8 */
-    case 'V': read_unicode_line(in, step); return true;               /* UNICODE */
-    case 'S': read_quoted_line(in, step); return true;                /* STRING */
-    case 'C': read_bytes(in, take_number(in, 1), step); return true;  /* SHORT_BINBYTES */
-    case 'B': read_bytes(in, take_number(in, 4), step); return true;  /* BINBYTES */
-    case 0x8e:                                                        /* BINBYTES8 */
-    case 0x96: read_bytes(in, take_number(in, 8), step); return true; /* BYTEARRAY8 */
+    case 0x8a: read_long(in, pickle_read_number(in, 1), step); return true;  /* LONG1 */
+    case 0x8b: read_long(in, pickle_read_number(in, 4), step); return true;  /* LONG4 */
+    case 'G': read_double(in, step); return true;                            /* BINFLOAT */
+    case 'I':                                                                /* INT */
+    case 'L': read_integer_line(in, step); return true;                      /* LONG */
+    case 'F': read_double_line(in, step); return true;                       /* FLOAT */
+    case 0x8c:                                                               /* SHORT_BINUNICODE */
+    case 'U': read_text(in, pickle_read_number(in, 1), step); return true;   /* SHORT_BINSTRING */
+    case 'X':                                                                /* BINUNICODE */
+    case 'T': read_text(in, pickle_read_number(in, 4), step); return true;   /* BINSTRING */
+    case 0x8d: read_text(in, pickle_read_number(in, 8), step); return true;  /* BINUNICODE8 */
+    case 'V': read_unicode_line(in, step); return true;                      /* UNICODE */
+    case 'S': read_quoted_line(in, step); return true;                       /* STRING */
+    case 'C': read_bytes(in, pickle_read_number(in, 1), step); return true;  /* SHORT_BINBYTES */
+    case 'B': read_bytes(in, pickle_read_number(in, 4), step); return true;  /* BINBYTES */
+    case 0x8e:                                                               /* BINBYTES8 */
+    case 0x96: read_bytes(in, pickle_read_number(in, 8), step); return true; /* BYTEARRAY8 */
     default:
         if (!code_operation(op))
             return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is not an operation of a pickle", op);

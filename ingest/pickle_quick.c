@@ -44,7 +44,7 @@ static inline uint32_t bytes4(const uint8_t *at)
  * Parse an optional operation that puts an object into the memo: MEMOIZE, or a BINPUT of protocols 2 and 3 with the
  * next number, as all writers use. *NUMBER is the new number, without a value yet; SIZE_MAX if there is none.
  */
-static inline const uint8_t *take_memo(struct objects *o, const uint8_t *at, size_t *number)
+static inline const uint8_t *read_memo(struct objects *o, const uint8_t *at, size_t *number)
 {
     size_t length = *at == 0x94 ? 1 : *at == 'q' && at[1] == o->memo.count ? 2 : 0;
     if (*at == 'r' && bytes4(at + 1) == o->memo.count)
@@ -57,7 +57,7 @@ static inline const uint8_t *take_memo(struct objects *o, const uint8_t *at, siz
     return at + length;
 }
 
-static inline void set_memo(struct objects *o, size_t number, value v)
+static inline void pickle_quick_set_memo(struct objects *o, size_t number, value v)
 {
     if (number != SIZE_MAX)
         objects_quick_put(o, number, v);
@@ -74,7 +74,7 @@ static inline bool recall(const struct objects *o, uint32_t number, value *v)
 }
 
 /* A BINGET or LONG_BINGET of a complete object. */
-static inline const uint8_t *take_reference(const struct objects *o, const uint8_t *at, value *v)
+static inline const uint8_t *read_reference(const struct objects *o, const uint8_t *at, value *v)
 {
     if (*at == 'h')
         return recall(o, at[1], v) ? at + 2 : NULL;
@@ -82,14 +82,14 @@ static inline const uint8_t *take_reference(const struct objects *o, const uint8
 }
 
 /* A text of LEN bytes. */
-static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len, value *v)
+static const uint8_t *pickle_quick_read_text(struct quick *in, const uint8_t *at, size_t len, value *v)
 {
     if (in->end < at || (size_t)(in->end - at) < len)
         return NULL;
     size_t memo;
     *v = value_of(VALUE_TEXT, names_add(in->o->snapshot->names, (const char *)at, len));
-    at = take_memo(in->o, at + len, &memo);
-    set_memo(in->o, memo, *v);
+    at = read_memo(in->o, at + len, &memo);
+    pickle_quick_set_memo(in->o, memo, *v);
     return at;
 }
 
@@ -97,13 +97,13 @@ static const uint8_t *take_text(struct quick *in, const uint8_t *at, size_t len,
  * A text with a length of one byte. Python writes the same text again for each entry: the last short one at the place
  * of SHAPE is recognised by its bytes.
  */
-static inline const uint8_t *take_short_text(struct quick *in, const uint8_t *at, struct key_shape *shape,
+static inline const uint8_t *read_short_text(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                              value *v)
 {
     enum { SHORT = 6 }; /* so that it fits in eight bytes with its operation and length */
     size_t len = at[1], memo;
     if ((bytes8(at) & shape->text_mask) != shape->text_bytes || !shape->text_mask || in->end - at < 8) {
-        const uint8_t *behind = take_text(in, at + 2, len, v);
+        const uint8_t *behind = pickle_quick_read_text(in, at + 2, len, v);
         if (behind && len <= SHORT && in->end - at >= 8) {
             shape->text_mask = ~UINT64_C(0) >> 8 * (SHORT - len);
             shape->text_bytes = bytes8(at) & shape->text_mask;
@@ -112,8 +112,8 @@ static inline const uint8_t *take_short_text(struct quick *in, const uint8_t *at
         return behind;
     }
     *v = value_of(VALUE_TEXT, shape->text);
-    at = take_memo(in->o, at + 2 + len, &memo);
-    set_memo(in->o, memo, *v);
+    at = read_memo(in->o, at + 2 + len, &memo);
+    pickle_quick_set_memo(in->o, memo, *v);
     return at;
 }
 
@@ -136,7 +136,7 @@ static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end,
     VEC_RESERVE(&o->stack, FRAMES_MOST);
     value *frames = o->stack.at + o->stack.count;
     while (at < end) {
-        if (count == FRAMES_MOST || !(at = take_reference(o, at, &frames[count])) ||
+        if (count == FRAMES_MOST || !(at = read_reference(o, at, &frames[count])) ||
             value_tag(frames[count++]) != VALUE_FRAME)
             return false;
     }
@@ -147,11 +147,11 @@ static bool make_stack(struct objects *o, const uint8_t *at, const uint8_t *end,
  * A list, after its EMPTY_LIST: empty, or references to frames. All of these existed when its record began, so the
  * cached stack of its bytes stays valid when the record's own memo numbers are released.
  */
-static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
+static const uint8_t *pickle_quick_read_list(struct quick *in, const uint8_t *at, value *v)
 {
     struct objects *o = in->o;
     size_t memo;
-    at = take_memo(o, at, &memo);
+    at = read_memo(o, at, &memo);
     *v = value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     if (*at == '(') {
         size_t len;
@@ -175,19 +175,19 @@ static const uint8_t *take_list(struct quick *in, const uint8_t *at, value *v)
             return NULL;
         at = last + 1;
     }
-    set_memo(o, memo, *v);
+    pickle_quick_set_memo(o, memo, *v);
     return at;
 }
 
 /* A pool: a tuple of two numbers; AT is at the first. */
-static const uint8_t *take_pool(struct quick *in, const uint8_t *at, value *v)
+static const uint8_t *read_pool(struct quick *in, const uint8_t *at, value *v)
 {
     value pair[2] = { value_of(VALUE_INT, at[0]), value_of(VALUE_INT, at[2]) };
     size_t memo;
     if (!records_make_of_list(in->o, pair, 2, v))
         return NULL;
-    at = take_memo(in->o, at + 4, &memo);
-    set_memo(in->o, memo, *v);
+    at = read_memo(in->o, at + 4, &memo);
+    pickle_quick_set_memo(in->o, memo, *v);
     return at;
 }
 
@@ -203,7 +203,7 @@ static const uint8_t number_bytes[256] = { ['K'] = 1, ['M'] = 2, ['J'] = 4 };
  * The kind of value at a place is nearly always the same, so branch prediction works; the length of a number is
  * unpredictable. So the three operations for small numbers are one case without a branch.
  */
-static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, struct key_shape *shape,
+static inline const uint8_t *read_value(struct quick *in, const uint8_t *at, struct key_shape *shape,
                                         value *v)
 {
     uint64_t bytes = bytes8(at);
@@ -212,7 +212,7 @@ static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, str
     if (count) {
         enum { PAIR_MASK = 0xff00ff }; /* two BININT1 followed by TUPLE2 */
         if ((bytes & PAIR_MASK) == ('K' | 'K' << 16) && at[4] == 0x86)
-            return take_pool(in, at + 1, v);
+            return read_pool(in, at + 1, v);
         uint64_t number = bytes >> 8 & ~UINT64_C(0) >> (64 - 8 * count), sign = (uint64_t)(op == 'J') << 31;
         *v = integer((int64_t)((number ^ sign) - sign));
         return at + 1 + count;
@@ -228,9 +228,9 @@ static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, str
     if (op == 'j')
         return recall(in->o, bytes4(at + 1), v) ? at + 5 : NULL;
     switch (op) {
-    case ']': return take_list(in, at + 1, v);
-    case 0x8c: return take_short_text(in, at, shape, v);
-    case 'X': return take_text(in, at + 5, bytes4(at + 1), v);
+    case ']': return pickle_quick_read_list(in, at + 1, v);
+    case 0x8c: return read_short_text(in, at, shape, v);
+    case 'X': return pickle_quick_read_text(in, at + 5, bytes4(at + 1), v);
     case 'N': *v = value_of(VALUE_SPECIAL, SPECIAL_NONE); return at + 1;
     case 0x88: *v = value_of(VALUE_SPECIAL, SPECIAL_TRUE); return at + 1;
     case 0x89: *v = value_of(VALUE_SPECIAL, SPECIAL_FALSE); return at + 1;
@@ -242,7 +242,8 @@ static inline const uint8_t *take_value(struct quick *in, const uint8_t *at, str
  * The key of pair I of a record. Most records have the same keys as the one before, with the same bytes: their meaning
  * is cached in the objects' `shape`.
  */
-static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_t i, uint32_t *key)
+static inline const uint8_t *pickle_quick_read_key(struct quick *in, const uint8_t *at, size_t i,
+                                                   uint32_t *key)
 {
     struct key_shape *shape = &in->o->shape[i];
     value v;
@@ -250,7 +251,7 @@ static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_
         *key = shape->key;
         return at + shape->length;
     }
-    const uint8_t *behind = take_value(in, at, shape, &v);
+    const uint8_t *behind = read_value(in, at, shape, &v);
     if (!behind)
         return NULL;
     *key = fields_key(v);
@@ -264,21 +265,21 @@ static inline const uint8_t *take_key(struct quick *in, const uint8_t *at, size_
 }
 
 /* A dict that is a record, after its EMPTY_DICT. */
-static const uint8_t *take_record(struct quick *in, const uint8_t *at, value *record)
+static const uint8_t *pickle_quick_read_record(struct quick *in, const uint8_t *at, value *record)
 {
     struct fields fields;
     size_t memo, count = 0;
     fields.o = in->o;
     fields.has = 0;
-    at = take_memo(in->o, at, &memo);
+    at = read_memo(in->o, at, &memo);
     if (*at != '(')
         return NULL;
     at++;
     while (*at != 'u') {
         uint32_t key;
         value v;
-        if (count == QUICK_PAIRS_MOST || !(at = take_key(in, at, count, &key)) ||
-            !(at = take_value(in, at, &in->o->shape[count], &v)))
+        if (count == QUICK_PAIRS_MOST || !(at = pickle_quick_read_key(in, at, count, &key)) ||
+            !(at = read_value(in, at, &in->o->shape[count], &v)))
             return NULL;
         count++;
         fields.of[key] = v;
@@ -286,7 +287,7 @@ static const uint8_t *take_record(struct quick *in, const uint8_t *at, value *re
     }
     if (at >= in->end || !records_make_of_fields(&fields, record))
         return NULL;
-    set_memo(in->o, memo, *record);
+    pickle_quick_set_memo(in->o, memo, *record);
     return at + 1;
 }
 
@@ -297,7 +298,7 @@ const uint8_t *pickle_quick_records(struct objects *o, const uint8_t *at, const 
     while (at && !o->too_many && o->memo.count < MEMO_PAYLOAD) {
         size_t memo_count = o->memo.count;
         value record;
-        at = take_record(&in, at, &record);
+        at = pickle_quick_read_record(&in, at, &record);
         if (!at) {
             objects_shorten_memo(o, memo_count);
             break;

@@ -82,7 +82,7 @@ static struct pprof_entry string_at(const struct pprof *reader, uint64_t number)
                                           : (struct pprof_entry){ 0, (const uint8_t *)"", 0 };
 }
 
-static int by_id(const void *a, const void *b)
+static int pprof_by_id(const void *a, const void *b)
 {
     const struct pprof_entry *left = a, *right = b;
     return (left->id > right->id) - (left->id < right->id);
@@ -93,17 +93,17 @@ static void sort_table(struct pprof_table *table)
     for (size_t i = 0; i < table->count; i++)
         table->at[i].id = number_in(&table->at[i], 1);
     if (table->count > 1)
-        qsort(table->at, table->count, sizeof *table->at, by_id);
+        qsort(table->at, table->count, sizeof *table->at, pprof_by_id);
 }
 
-static struct pprof_entry *find(const struct pprof_table *table, uint64_t id)
+static struct pprof_entry *pprof_find(const struct pprof_table *table, uint64_t id)
 {
     struct pprof_entry key = { .id = id };
-    return table->count ? bsearch(&key, table->at, table->count, sizeof key, by_id) : NULL;
+    return table->count ? bsearch(&key, table->at, table->count, sizeof key, pprof_by_id) : NULL;
 }
 
 /* A line of a location: its function, FUNCTION_NONE if the file has no such function. */
-static function_id function_of(struct pprof *reader, struct wire in)
+static function_id pprof_function_of(struct pprof *reader, struct wire in)
 {
     struct wire_field field;
     uint64_t id = 0, line = 0;
@@ -112,7 +112,7 @@ static function_id function_of(struct pprof *reader, struct wire in)
             id = field.value;
         else if (wire_is(&field, 2, WIRE_VARINT))
             line = field.value;
-    const struct pprof_entry *function = find(&reader->functions, id);
+    const struct pprof_entry *function = pprof_find(&reader->functions, id);
     if (!function)
         return FUNCTION_NONE;
     uint64_t start = number_in(function, 5);
@@ -131,7 +131,7 @@ static void find_calls(struct pprof *reader, uint64_t id, struct pprof_entry *lo
     location->first = reader->calls.count;
     while (reader->work_left >= 0 && wire_next(&in, &field))
         if (wire_is(&field, 4, WIRE_BYTES)) {
-            function_id function = function_of(reader, wire_in(&field));
+            function_id function = pprof_function_of(reader, wire_in(&field));
             if (function != FUNCTION_NONE)
                 *VEC_PUSH(&reader->calls) = function;
         }
@@ -146,7 +146,7 @@ static void find_calls(struct pprof *reader, uint64_t id, struct pprof_entry *lo
 /* Add the frames of the location ID, the innermost first. */
 static void add_location(struct pprof *reader, uint64_t id)
 {
-    struct pprof_entry unknown = { 0 }, *location = find(&reader->locations, id);
+    struct pprof_entry unknown = { 0 }, *location = pprof_find(&reader->locations, id);
     if (!location) {
         location = &unknown;
         stack_sums_odd(&reader->sums, TPA_NOWHERE);
@@ -191,7 +191,8 @@ static void read_sample(struct pprof *reader, struct wire in, size_t wanted, dou
 }
 
 /* Read the tables; false and ERR if damaged. */
-static bool read_tables(struct pprof *reader, struct wire in, const uint8_t *begin, struct tpa_error *err)
+static bool pprof_read_tables(struct pprof *reader, struct wire in, const uint8_t *begin,
+                              struct tpa_error *err)
 {
     struct wire_field field;
     while (wire_next(&in, &field)) {
@@ -216,7 +217,7 @@ static bool read_tables(struct pprof *reader, struct wire in, const uint8_t *beg
     return tpa_hint(err, "was the program stopped before it had written its profile?");
 }
 
-static struct profile *read_samples(struct pprof *reader, struct wire in, struct tpa_error *err)
+static struct profile *pprof_read_samples(struct pprof *reader, struct wire in, struct tpa_error *err)
 {
     size_t wanted = reader->types.count ? reader->types.count - 1 : 0;
     for (size_t i = 0; i < reader->types.count && reader->default_type; i++)
@@ -252,8 +253,8 @@ static struct profile *read_pprof(struct source *source, struct tpa_error *err)
     stack_sums_open(&reader.sums);
     if (stack_sums_read(source, &text, err)) {
         struct wire in = wire_over(text.at, text.count);
-        if (read_tables(&reader, in, in.at, err))
-            profile = read_samples(&reader, in, err);
+        if (pprof_read_tables(&reader, in, in.at, err))
+            profile = pprof_read_samples(&reader, in, err);
     }
     stack_sums_release(&reader.sums);
     VEC_FREE(&reader.strings);

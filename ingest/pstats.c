@@ -96,8 +96,8 @@ static bool is_text(const struct marshal_item *item)
 }
 
 /* Read the key of a function, whose head is ITEM. */
-static bool read_key(struct reader *reader, const struct marshal_item *item, function_id *id, bool *good,
-                     struct tpa_error *err)
+static bool pstats_read_key(struct reader *reader, const struct marshal_item *item, function_id *id,
+                            bool *good, struct tpa_error *err)
 {
     uint64_t index;
     *good = refers_to(item, NOTE_FUNCTION, &index);
@@ -121,7 +121,7 @@ static bool read_key(struct reader *reader, const struct marshal_item *item, fun
     return true;
 }
 
-static bool read_count(struct reader *reader, int64_t *count, bool *good, struct tpa_error *err)
+static bool pstats_read_count(struct reader *reader, int64_t *count, bool *good, struct tpa_error *err)
 {
     struct marshal_item item;
     if (marshal_quick_int(&reader->in, count))
@@ -170,15 +170,15 @@ static bool read_share(struct reader *reader, const struct marshal_item *item, s
         return true;
     }
     if (is_sequence(item, 4))
-        return read_count(reader, &cost->calls, good, err) &&
-               read_count(reader, &cost->primitive_calls, good, err) &&
+        return pstats_read_count(reader, &cost->calls, good, err) &&
+               pstats_read_count(reader, &cost->primitive_calls, good, err) &&
                read_seconds(reader, &cost->total_s, good, err) &&
                read_seconds(reader, &cost->cumulative_s, good, err);
     *good = false;
     return marshal_skip(&reader->in, item, err);
 }
 
-static void note_odd(struct reader *reader, const struct marshal_item *item)
+static void record_odd(struct reader *reader, const struct marshal_item *item)
 {
     if (reader->profile->odd_entries++ == 0)
         reader->profile->odd_offset = item->offset;
@@ -208,11 +208,11 @@ static bool read_callers(struct reader *reader, const struct marshal_item *item,
             break;
         struct profile_edge edge = { 0 };
         bool good_key = false, good_share = false;
-        if (!read_key(reader, &key, &edge.caller, &good_key, err) || !next_element(reader, &value, err) ||
-            !read_share(reader, &value, &edge, &good_share, err))
+        if (!pstats_read_key(reader, &key, &edge.caller, &good_key, err) ||
+            !next_element(reader, &value, err) || !read_share(reader, &value, &edge, &good_share, err))
             return false;
         if (!good_key || !good_share) {
-            note_odd(reader, &key);
+            record_odd(reader, &key);
             continue;
         }
         if (profile->edge_count == UINT32_MAX)
@@ -247,8 +247,9 @@ static bool read_figures(struct reader *reader, const struct marshal_item *item,
     } else {
         struct marshal_item dict;
         bool good_callers;
-        if (!read_count(reader, &cost.primitive_calls, good, err) ||
-            !read_count(reader, &cost.calls, good, err) || !read_seconds(reader, &cost.total_s, good, err) ||
+        if (!pstats_read_count(reader, &cost.primitive_calls, good, err) ||
+            !pstats_read_count(reader, &cost.calls, good, err) ||
+            !read_seconds(reader, &cost.total_s, good, err) ||
             !read_seconds(reader, &cost.cumulative_s, good, err) || !next_element(reader, &dict, err) ||
             !read_callers(reader, &dict, &callers, &good_callers, err))
             return false;
@@ -276,7 +277,7 @@ static bool read_remark(struct reader *reader, const struct marshal_item *item, 
     if (is_text(&word) && word.length == strlen(sampled) && memcmp(word.text, sampled, word.length) == 0)
         reader->profile->sampled = value.type != MARSHAL_BOOL || value.integer;
     else
-        note_odd(reader, item);
+        record_odd(reader, item);
     return true;
 }
 
@@ -287,11 +288,11 @@ static bool read_entry(struct reader *reader, const struct marshal_item *key, st
     function_id id = FUNCTION_NONE;
     bool good_key, good_figures;
     struct marshal_item value;
-    if (!read_key(reader, key, &id, &good_key, err) || !next_element(reader, &value, err) ||
+    if (!pstats_read_key(reader, key, &id, &good_key, err) || !next_element(reader, &value, err) ||
         !read_figures(reader, &value, good_key ? id : FUNCTION_NONE, &good_figures, err))
         return false;
     if (!good_figures)
-        note_odd(reader, key);
+        record_odd(reader, key);
     return true;
 }
 

@@ -122,7 +122,7 @@ static void tell(const struct recorder *recorder, const char *kind, const char *
         trace_builder_notice(recorder->builder, kind, text, count, TPA_NOWHERE);
 }
 
-void recorder_tell(const struct recorder *recorder)
+void recorder_describe(const struct recorder *recorder)
 {
     tell(recorder, "no_time", "records have no start, or one beyond 73 years, and were left out",
          recorder->no_time);
@@ -372,7 +372,7 @@ static int compare_memory(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static int64_t thread_of(const struct recorder *recorder, const struct recorder_memory *memory)
+static int64_t recorder_own_thread_of(const struct recorder *recorder, const struct recorder_memory *memory)
 {
     if (memory->tid != RECORDER_NONE)
         return memory->tid;
@@ -424,10 +424,10 @@ static int64_t count_usage(struct memory_usage **usages, size_t *count, const st
     return sum;
 }
 
-static void add_memory(struct recorder *recorder, const struct recorder_memory *memory, int64_t change,
-                       int64_t in_use)
+static void recorder_add_memory(struct recorder *recorder, const struct recorder_memory *memory,
+                                int64_t change, int64_t in_use)
 {
-    track_id thread = recorder_thread_of(recorder, memory->pid, thread_of(recorder, memory));
+    track_id thread = recorder_thread_of(recorder, memory->pid, recorder_own_thread_of(recorder, memory));
     name_id name = recorder_name(recorder, "[memory]", 8);
     if (!recorder_event(recorder, RECORDER_INSTANT, thread, name, memory->time_ns, memory->time_ns,
                         EVENT_POINT))
@@ -475,7 +475,7 @@ void recorder_finish(struct recorder *recorder)
             *block = (struct memory_block){ memory->device, memory->address, bytes };
         }
         int64_t change = memory->release ? -bytes : bytes;
-        add_memory(recorder, memory, change, count_usage(&usages, &usage_count, memory, change));
+        recorder_add_memory(recorder, memory, change, count_usage(&usages, &usage_count, memory, change));
     }
     free(usages);
     free(blocks.at);

@@ -55,7 +55,7 @@ size_t recorder_waiting(const struct recorder *recorder);
 bool recorder_append(struct recorder *recorder, struct tpa_error *err);
 
 /* Add notices about odd data to the current file. */
-void recorder_tell(const struct recorder *recorder);
+void recorder_describe(const struct recorder *recorder);
 
 /* Is the argument ARG wanted by the builder? */
 bool recorder_wants(const struct recorder *recorder, enum trace_arg arg);

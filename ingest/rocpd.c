@@ -54,7 +54,7 @@ struct rocpd {
 
 /* ---- rows ---- */
 
-static int compare_rows(const void *left, const void *right)
+static int rocpd_compare_rows(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
@@ -66,11 +66,11 @@ static void sort_rows(struct rows *rows)
     for (size_t i = 1; i < rows->count && sorted; i++)
         sorted = rows->at[i - 1].id <= rows->at[i].id;
     if (!sorted)
-        qsort(rows->at, rows->count, sizeof *rows->at, compare_rows);
+        qsort(rows->at, rows->count, sizeof *rows->at, rocpd_compare_rows);
 }
 
 /* The row of this id; NULL: none. Ids are usually consecutive. */
-static const struct row *find_row(const struct rows *rows, int64_t id)
+static const struct row *rocpd_find_row(const struct rows *rows, int64_t id)
 {
     if (rows->count == 0)
         return NULL;
@@ -78,12 +78,12 @@ static const struct row *find_row(const struct rows *rows, int64_t id)
     if (place < rows->count && rows->at[place].id == id)
         return &rows->at[place];
     struct row key = { .id = id };
-    return bsearch(&key, rows->at, rows->count, sizeof key, compare_rows);
+    return bsearch(&key, rows->at, rows->count, sizeof key, rocpd_compare_rows);
 }
 
-static const char *text_of(const struct rows *rows, int64_t id, const char *missing)
+static const char *rocpd_text_of(const struct rows *rows, int64_t id, const char *missing)
 {
-    const struct row *row = find_row(rows, id);
+    const struct row *row = rocpd_find_row(rows, id);
     return row && row->text ? row->text : missing;
 }
 
@@ -103,8 +103,8 @@ static const char *keep_text(struct rocpd *rocpd, struct table_scan *scan, size_
 }
 
 /* Read a table with an id, one or two numbers and a text; columns may be NULL. */
-static void read_rows(struct rocpd *rocpd, const char *table, const char *number, const char *more,
-                      const char *text, struct rows *rows)
+static void rocpd_read_rows(struct rocpd *rocpd, const char *table, const char *number, const char *more,
+                            const char *text, struct rows *rows)
 {
     enum { ID, NUMBER, MORE, TEXT, COLUMNS };
     const char *const columns[COLUMNS] = { "id", number, more, text };
@@ -123,7 +123,7 @@ static void read_rows(struct rocpd *rocpd, const char *table, const char *number
 
 /* ---- facts ---- */
 
-static void read_agents(struct rocpd *rocpd)
+static void rocpd_read_agents(struct rocpd *rocpd)
 {
     enum { ID, TYPE, INDEX, NAME, PRODUCT, COLUMNS };
     static const char *const columns[COLUMNS] = { "id", "type", "type_index", "name", "product_name" };
@@ -151,7 +151,7 @@ static void read_agents(struct rocpd *rocpd)
 }
 
 /* The process: its id and command. */
-static char *read_process(struct rocpd *rocpd)
+static char *rocpd_read_process(struct rocpd *rocpd)
 {
     enum { PID, COMMAND, COLUMNS };
     static const char *const columns[COLUMNS] = { "pid", "command" };
@@ -168,7 +168,7 @@ static char *read_process(struct rocpd *rocpd)
     return command;
 }
 
-static void read_node(struct rocpd *rocpd)
+static void rocpd_read_node(struct rocpd *rocpd)
 {
     static const char *const columns[] = { "hostname" };
     struct table_scan scan;
@@ -229,7 +229,7 @@ static const char *message_of(struct rocpd *rocpd, const char *json, size_t len,
                     break;
                 continue;
             }
-            if (!json_take(&in, &value))
+            if (!json_read(&in, &value))
                 break;
             json_text_decode(&value, buffer);
             message = arena_strndup(&rocpd->arena, buffer->at, strlen(buffer->at));
@@ -237,7 +237,7 @@ static const char *message_of(struct rocpd *rocpd, const char *json, size_t len,
     return message;
 }
 
-static void read_events(struct rocpd *rocpd)
+static void rocpd_read_events(struct rocpd *rocpd)
 {
     enum { ID, CATEGORY, STACK, EXTRA, COLUMNS };
     static const char *const columns[COLUMNS] = { "id", "category_id", "stack_id", "extdata" };
@@ -264,27 +264,27 @@ static void read_events(struct rocpd *rocpd)
 static const struct row *event_of(struct rocpd *rocpd, int64_t id)
 {
     static const struct row none = { 0, RECORDER_NONE, RECORDER_NONE, NULL };
-    const struct row *event = find_row(&rocpd->events, id);
+    const struct row *event = rocpd_find_row(&rocpd->events, id);
     rocpd->no_event += !event;
     return event ? event : &none;
 }
 
 /* The operating system's number of a thread, which rows refer to by the id of its row. */
-static track_id thread_of(struct rocpd *rocpd, int64_t id)
+static track_id rocpd_thread_of(struct rocpd *rocpd, int64_t id)
 {
-    const struct row *thread = find_row(&rocpd->threads, id);
+    const struct row *thread = rocpd_find_row(&rocpd->threads, id);
     int64_t tid = thread && thread->number != RECORDER_NONE ? thread->number : id;
     return recorder_thread(rocpd->recorder, tid);
 }
 
 /* The GPU number of an agent; -1 if it is not a GPU. */
-static int64_t gpu_of(const struct rocpd *rocpd, int64_t agent)
+static int64_t rocpd_gpu_of(const struct rocpd *rocpd, int64_t agent)
 {
-    const struct row *row = find_row(&rocpd->agents, agent);
+    const struct row *row = rocpd_find_row(&rocpd->agents, agent);
     return row ? row->number : agent == RECORDER_NONE ? -1 : agent;
 }
 
-static bool flush(struct rocpd *rocpd, struct tpa_error *err)
+static bool rocpd_flush(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { FLUSH_EVENTS = 32768 };
     return recorder_waiting(rocpd->recorder) < FLUSH_EVENTS || recorder_append(rocpd->recorder, err);
@@ -299,50 +299,52 @@ static bool read_regions(struct rocpd *rocpd, struct tpa_error *err)
     if (begin(rocpd, &scan, "region", columns, COLUMNS))
         while (ok && table_scan_next(&scan)) {
             const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
-            const char *name =
-                text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "[name is missing]");
-            enum recorder_kind kind = rocm_host_kind(text_of(&rocpd->strings, event->number, NULL), name);
+            const char *name = rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE),
+                                             "[name is missing]");
+            enum recorder_kind kind =
+                rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
             const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
             int64_t start_ns = table_scan_int_or(&scan, START, RECORDER_NONE);
             int64_t end_ns = table_scan_int_or(&scan, END, RECORDER_NONE);
-            track_id thread = thread_of(rocpd, table_scan_int_or(&scan, TID, 0));
+            track_id thread = rocpd_thread_of(rocpd, table_scan_int_or(&scan, TID, 0));
             if (recorder_event(rocpd->recorder, kind, thread,
                                recorder_name(rocpd->recorder, shown, strlen(shown)), start_ns, end_ns, 0)) {
                 if (kind == RECORDER_ANNOTATION)
-                    step_guess_note(rocpd->guess, shown, strlen(shown), step_guess_thread(rocpd->pid, thread),
-                                    start_ns, end_ns);
+                    step_guess_record(rocpd->guess, shown, strlen(shown),
+                                      step_guess_thread(rocpd->pid, thread), start_ns, end_ns);
                 else
                     recorder_arg(rocpd->recorder, ARG_CORRELATION, event->more);
             }
-            ok = flush(rocpd, err);
+            ok = rocpd_flush(rocpd, err);
         }
     table_scan_end(&scan);
     return ok;
 }
 
 /* Marks, and calls of no length. */
-static bool read_samples(struct rocpd *rocpd, struct tpa_error *err)
+static bool rocpd_read_samples(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { TRACK, TIME, EVENT, COLUMNS };
     static const char *const columns[COLUMNS] = { "track_id", "timestamp", "event_id" };
     struct rows tracks = { 0 }; /* number: thread, more: name */
     struct table_scan scan;
     bool ok = true;
-    read_rows(rocpd, "track", "tid", "name_id", NULL, &tracks);
+    rocpd_read_rows(rocpd, "track", "tid", "name_id", NULL, &tracks);
     if (begin(rocpd, &scan, "sample", columns, COLUMNS))
         while (ok && table_scan_next(&scan)) {
             const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
-            const struct row *track = find_row(&tracks, table_scan_int_or(&scan, TRACK, RECORDER_NONE));
+            const struct row *track = rocpd_find_row(&tracks, table_scan_int_or(&scan, TRACK, RECORDER_NONE));
             const char *name =
-                text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
-            enum recorder_kind kind = rocm_host_kind(text_of(&rocpd->strings, event->number, NULL), name);
+                rocpd_text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
+            enum recorder_kind kind =
+                rocm_host_kind(rocpd_text_of(&rocpd->strings, event->number, NULL), name);
             const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
             int64_t time = table_scan_int_or(&scan, TIME, RECORDER_NONE);
             int64_t thread = track && track->number != RECORDER_NONE ? track->number : rocpd->pid;
-            recorder_event(rocpd->recorder, kind, thread_of(rocpd, thread),
+            recorder_event(rocpd->recorder, kind, rocpd_thread_of(rocpd, thread),
                            recorder_name(rocpd->recorder, shown, strlen(shown)), time, time,
                            kind == RECORDER_ANNOTATION ? EVENT_POINT : 0);
-            ok = flush(rocpd, err);
+            ok = rocpd_flush(rocpd, err);
         }
     table_scan_end(&scan);
     VEC_FREE(&tracks);
@@ -350,7 +352,7 @@ static bool read_samples(struct rocpd *rocpd, struct tpa_error *err)
 }
 
 /* Remember when the event's work began, for its counters. */
-static void note_time(struct rocpd *rocpd, int64_t event, const struct recorder_work *work)
+static void record_time(struct rocpd *rocpd, int64_t event, const struct recorder_work *work)
 {
     if (rocpd->options->wants.counters)
         *VEC_PUSH(&rocpd->times) = (struct row){ event, work->start_ns, work->device, NULL };
@@ -394,13 +396,13 @@ static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
             int64_t kernel = table_scan_int_or(&scan, KERNEL, RECORDER_NONE);
             char missing[48];
             snprintf(missing, sizeof missing, "[kernel %" PRId64 " has no symbol]", kernel);
-            const char *name = text_of(&rocpd->kernels, kernel, missing);
+            const char *name = rocpd_text_of(&rocpd->kernels, kernel, missing);
             rocpd->no_symbol += name == missing;
             work.kind = RECORDER_KERNEL;
             work.name = recorder_name(rocpd->recorder, name, strlen(name));
             table_scan_int(&scan, START, &work.start_ns);
             table_scan_int(&scan, END, &work.end_ns);
-            work.device = gpu_of(rocpd, table_scan_int_or(&scan, AGENT, 0));
+            work.device = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, AGENT, 0));
             work.stream = table_scan_int_or(&scan, STREAM, table_scan_int_or(&scan, QUEUE, RECORDER_NONE));
             work.correlation = event_of(rocpd, event)->more;
             table_scan_int(&scan, SHARED, &work.static_shared);
@@ -414,8 +416,8 @@ static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
             if (!sized)
                 work.grid[0] = work.block[0] = RECORDER_NONE;
             if (recorder_work(rocpd->recorder, &work))
-                note_time(rocpd, event, &work);
-            ok = flush(rocpd, err);
+                record_time(rocpd, event, &work);
+            ok = rocpd_flush(rocpd, err);
         }
     table_scan_end(&scan);
     return ok;
@@ -432,10 +434,10 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
     if (begin(rocpd, &scan, "memory_copy", columns, COLUMNS))
         while (ok && table_scan_next(&scan)) {
             struct recorder_work work = RECORDER_WORK_NONE;
-            int64_t to = gpu_of(rocpd, table_scan_int_or(&scan, TO, RECORDER_NONE));
-            int64_t from = gpu_of(rocpd, table_scan_int_or(&scan, FROM, RECORDER_NONE));
+            int64_t to = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, TO, RECORDER_NONE));
+            int64_t from = rocpd_gpu_of(rocpd, table_scan_int_or(&scan, FROM, RECORDER_NONE));
             const char *name =
-                text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
+                rocpd_text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
             work.kind = RECORDER_MEMCPY;
             work.name = rocm_copy_name(rocpd->recorder, name);
             table_scan_int(&scan, START, &work.start_ns);
@@ -445,7 +447,7 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
             work.correlation = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE))->more;
             table_scan_int(&scan, BYTES, &work.bytes);
             recorder_work(rocpd->recorder, &work);
-            ok = flush(rocpd, err);
+            ok = rocpd_flush(rocpd, err);
         }
     table_scan_end(&scan);
     return ok;
@@ -468,7 +470,7 @@ static void read_memory(struct rocpd *rocpd)
                 continue;
             bool release = type && (strcasecmp(type, "FREE") == 0 || strcasecmp(type, "RECLAIM") == 0);
             const struct row *thread =
-                find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
+                rocpd_find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
             int64_t agent = table_scan_int_or(&scan, AGENT, RECORDER_NONE);
             recorder_memory(
                 rocpd->recorder,
@@ -476,7 +478,7 @@ static void read_memory(struct rocpd *rocpd)
                     .time_ns = table_scan_int_or(&scan, TIME, RECORDER_NONE),
                     .address = table_scan_int_or(&scan, ADDRESS, 0),
                     .bytes = table_scan_int_or(&scan, BYTES, 0),
-                    .device = release && agent == RECORDER_NONE ? RECORDER_NONE : gpu_of(rocpd, agent),
+                    .device = release && agent == RECORDER_NONE ? RECORDER_NONE : rocpd_gpu_of(rocpd, agent),
                     .memory_kind = level && strcasecmp(level, "SCRATCH") == 0,
                     .pid = rocpd->pid,
                     .tid = thread ? thread->number : RECORDER_NONE,
@@ -491,7 +493,7 @@ static void read_memory(struct rocpd *rocpd)
  * Add the samples of work, or, of the rest, those of the events in REGIONS, which begin at `number`; their device is that
  * of the counter. Returns how many are of neither.
  */
-static uint64_t add_samples(struct rocpd *rocpd, const struct rows *regions)
+static uint64_t rocpd_add_samples(struct rocpd *rocpd, const struct rows *regions)
 {
     enum { EVENT, PMC, VALUE, COLUMNS };
     static const char *const columns[COLUMNS] = { "event_id", "pmc_id", "value" };
@@ -500,13 +502,15 @@ static uint64_t add_samples(struct rocpd *rocpd, const struct rows *regions)
     if (begin(rocpd, &scan, "pmc_event", columns, COLUMNS))
         while (table_scan_next(&scan)) {
             int64_t event = table_scan_int_or(&scan, EVENT, RECORDER_NONE);
-            const struct row *counter = find_row(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE));
-            const struct row *work = find_row(&rocpd->times, event);
-            const struct row *when = regions ? find_row(regions, event) : work;
+            const struct row *counter =
+                rocpd_find_row(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE));
+            const struct row *work = rocpd_find_row(&rocpd->times, event);
+            const struct row *when = regions ? rocpd_find_row(regions, event) : work;
             rest += work == NULL && when == NULL;
             if (when == NULL || (regions && work))
                 continue;
-            int64_t device = regions ? gpu_of(rocpd, counter ? counter->number : RECORDER_NONE) : when->more;
+            int64_t device =
+                regions ? rocpd_gpu_of(rocpd, counter ? counter->number : RECORDER_NONE) : when->more;
             recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, device),
                             counter && counter->text ? counter->text : "counter", when->number,
                             table_scan_double(&scan, VALUE));
@@ -516,12 +520,12 @@ static uint64_t add_samples(struct rocpd *rocpd, const struct rows *regions)
 }
 
 /* Counters are of events: nearly always of work, rarely of regions, whose table is then read again. */
-static void read_counters(struct rocpd *rocpd)
+static void rocpd_read_counters(struct rocpd *rocpd)
 {
     if (!rocpd->options->wants.counters)
         return;
     sort_rows(&rocpd->times);
-    if (add_samples(rocpd, NULL) == 0)
+    if (rocpd_add_samples(rocpd, NULL) == 0)
         return;
     enum { EVENT, START, COLUMNS };
     static const char *const columns[COLUMNS] = { "event_id", "start" };
@@ -533,7 +537,7 @@ static void read_counters(struct rocpd *rocpd)
                                                 .number = table_scan_int_or(&scan, START, RECORDER_NONE) };
     table_scan_end(&scan);
     sort_rows(&regions);
-    uint64_t rest = add_samples(rocpd, &regions);
+    uint64_t rest = rocpd_add_samples(rocpd, &regions);
     VEC_FREE(&regions);
     if (rest)
         trace_builder_notice(rocpd->builder, "sample_without_event",
@@ -551,7 +555,7 @@ static void name_threads(struct rocpd *rocpd)
     }
 }
 
-static void tell(struct rocpd *rocpd, const char *kind, const char *text, uint64_t count)
+static void rocpd_describe(struct rocpd *rocpd, const char *kind, const char *text, uint64_t count)
 {
     if (count)
         trace_builder_notice(rocpd->builder, kind, text, count, TPA_NOWHERE);
@@ -561,37 +565,38 @@ static void tell(struct rocpd *rocpd, const char *kind, const char *text, uint64
 
 static void read_facts(struct rocpd *rocpd)
 {
-    read_node(rocpd);
-    read_agents(rocpd);
-    read_rows(rocpd, "string", NULL, NULL, "string", &rocpd->strings);
-    read_rows(rocpd, "info_thread", "tid", NULL, "name", &rocpd->threads);
-    read_rows(rocpd, "info_kernel_symbol", NULL, NULL, "display_name", &rocpd->kernels);
+    rocpd_read_node(rocpd);
+    rocpd_read_agents(rocpd);
+    rocpd_read_rows(rocpd, "string", NULL, NULL, "string", &rocpd->strings);
+    rocpd_read_rows(rocpd, "info_thread", "tid", NULL, "name", &rocpd->threads);
+    rocpd_read_rows(rocpd, "info_kernel_symbol", NULL, NULL, "display_name", &rocpd->kernels);
     if (rocpd->options->wants.counters)
-        read_rows(rocpd, "info_pmc", "agent_id", NULL, "name", &rocpd->pmcs);
-    read_events(rocpd);
+        rocpd_read_rows(rocpd, "info_pmc", "agent_id", NULL, "name", &rocpd->pmcs);
+    rocpd_read_events(rocpd);
 }
 
 static bool read_set(struct rocpd *rocpd, struct tpa_error *err)
 {
     if (!read_schema(rocpd, err))
         return false;
-    char *command = read_process(rocpd);
+    char *command = rocpd_read_process(rocpd);
     rocpd->recorder = recorder_open(rocpd->builder, rocpd->pid, command);
     free(command);
     read_facts(rocpd);
-    bool ok = read_regions(rocpd, err) && read_samples(rocpd, err) && read_kernels(rocpd, err) &&
+    bool ok = read_regions(rocpd, err) && rocpd_read_samples(rocpd, err) && read_kernels(rocpd, err) &&
               read_copies(rocpd, err);
     if (ok) {
         read_memory(rocpd);
-        read_counters(rocpd);
+        rocpd_read_counters(rocpd);
         name_threads(rocpd);
         recorder_finish(rocpd->recorder);
         ok = recorder_append(rocpd->recorder, err);
-        recorder_tell(rocpd->recorder);
-        tell(rocpd, "no_event",
-             "regions and work have no entry in the table of events: what launched them is unknown",
-             rocpd->no_event);
-        tell(rocpd, "no_symbol", "kernels have no symbol, which would give their names", rocpd->no_symbol);
+        recorder_describe(rocpd->recorder);
+        rocpd_describe(rocpd, "no_event",
+                       "regions and work have no entry in the table of events: what launched them is unknown",
+                       rocpd->no_event);
+        rocpd_describe(rocpd, "no_symbol", "kernels have no symbol, which would give their names",
+                       rocpd->no_symbol);
     }
     return ok;
 }
@@ -651,11 +656,11 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
         ok = read_set(&rocpd, err);
         release_set(&rocpd);
         if (first)
-            database_tell(db, builder);
+            database_notice(db, builder);
         first = false;
     }
     if (ok)
-        step_guess_tell(guess, builder);
+        step_guess_notice(guess, builder);
     step_guess_free(guess);
     return ok;
 }

@@ -59,37 +59,37 @@ struct tool {
 /* ---- helpers ---- */
 
 /* Enter the next object or array, or skip another value. */
-static bool enter(struct json_pull *in, char bracket)
+static bool rocprof_json_enter(struct json_pull *in, char bracket)
 {
     return json_enter(in, bracket) || (json_skip(in) && false);
 }
 
-static int64_t take_integer(struct json_pull *in)
+static int64_t rocprof_json_read_integer(struct json_pull *in)
 {
     struct json_text value;
-    return json_take(in, &value) ? json_text_integer(&value, RECORDER_NONE) : RECORDER_NONE;
+    return json_read(in, &value) ? json_text_integer(&value, RECORDER_NONE) : RECORDER_NONE;
 }
 
 /* The number under KEY of the next object: {"handle": 17}, {"internal": 4, "external": 0}. */
-static int64_t take_member(struct json_pull *in, const char *key)
+static int64_t read_member(struct json_pull *in, const char *key)
 {
     int64_t number = RECORDER_NONE;
     struct json_text name;
-    if (!enter(in, '{'))
+    if (!rocprof_json_enter(in, '{'))
         return number;
     while (json_next_key(in, &name))
         if (json_text_is(&name, key))
-            number = take_integer(in);
+            number = rocprof_json_read_integer(in);
         else if (!json_skip(in))
             break;
     return number;
 }
 
 /* An address: a number, or a string of hexadecimal digits. */
-static int64_t take_address(struct json_pull *in)
+static int64_t read_address(struct json_pull *in)
 {
     struct json_text value;
-    if (!json_take(in, &value))
+    if (!json_read(in, &value))
         return 0;
     char digits[32];
     if (!value.is_string || value.len >= sizeof digits)
@@ -118,7 +118,7 @@ static const struct entry *find_entry(const struct entries *entries, int64_t id)
 }
 
 /* TEXT unescaped; borrowed until the next call. */
-static const char *decode(struct tool *tool, const struct json_text *text)
+static const char *rocprof_json_decode(struct tool *tool, const struct json_text *text)
 {
     json_text_decode(text, &tool->text);
     return tool->text.at ? tool->text.at : "";
@@ -127,11 +127,11 @@ static const char *decode(struct tool *tool, const struct json_text *text)
 /* ---- facts ---- */
 
 /* Read a list of objects with an id, a number and a text. The id may be {"handle": N}. */
-static void read_entries(struct json_pull *in, const char *id, const char *number, const char *text,
-                         struct entries *entries)
+static void rocprof_json_read_entries(struct json_pull *in, const char *id, const char *number,
+                                      const char *text, struct entries *entries)
 {
     struct json_text key;
-    if (!enter(in, '['))
+    if (!rocprof_json_enter(in, '['))
         return;
     while (json_next_element(in)) {
         struct entry entry = { RECORDER_NONE, RECORDER_NONE, { 0 } };
@@ -141,11 +141,12 @@ static void read_entries(struct json_pull *in, const char *id, const char *numbe
             bool ok = true;
             struct json_pull ahead = *in;
             if (json_text_is(&key, id))
-                entry.id = json_enter(&ahead, '{') ? take_member(in, "handle") : take_integer(in);
+                entry.id =
+                    json_enter(&ahead, '{') ? read_member(in, "handle") : rocprof_json_read_integer(in);
             else if (number && json_text_is(&key, number))
-                entry.number = take_integer(in);
+                entry.number = rocprof_json_read_integer(in);
             else if (text && json_text_is(&key, text))
-                ok = json_take(in, &entry.text);
+                ok = json_read(in, &entry.text);
             else
                 ok = json_skip(in);
             if (!ok)
@@ -157,12 +158,12 @@ static void read_entries(struct json_pull *in, const char *id, const char *numbe
     sort_entries(entries);
 }
 
-static void read_agents(struct tool *tool, struct json_pull *in)
+static void rocprof_json_read_agents(struct tool *tool, struct json_pull *in)
 {
     enum { GPU = 2 };
     struct trace_file *file = trace_builder_current_file(tool->builder);
     struct json_text key;
-    if (!enter(in, '['))
+    if (!rocprof_json_enter(in, '['))
         return;
     while (json_next_element(in) && json_enter(in, '{')) {
         struct entry agent = { RECORDER_NONE, -1, { 0 } };
@@ -171,17 +172,17 @@ static void read_agents(struct tool *tool, struct json_pull *in)
         bool ok = true;
         while (ok && json_next_key(in, &key)) {
             if (json_text_is(&key, "id"))
-                agent.id = take_member(in, "handle");
+                agent.id = read_member(in, "handle");
             else if (json_text_is(&key, "type"))
-                type = take_integer(in);
+                type = rocprof_json_read_integer(in);
             else if (json_text_is(&key, "logical_node_type_id"))
-                index = take_integer(in);
+                index = rocprof_json_read_integer(in);
             else if (json_text_is(&key, "cu_count"))
-                units = take_integer(in);
+                units = rocprof_json_read_integer(in);
             else if (json_text_is(&key, "wave_front_size"))
-                wave = take_integer(in);
+                wave = rocprof_json_read_integer(in);
             else if (json_text_is(&key, "product_name") || (json_text_is(&key, "name") && !name.len))
-                ok = json_take(in, &name);
+                ok = json_read(in, &name);
             else
                 ok = json_skip(in);
         }
@@ -189,7 +190,7 @@ static void read_agents(struct tool *tool, struct json_pull *in)
         *VEC_PUSH(&tool->agents) = agent;
         if (type != GPU || index < 0 || index > INT32_MAX || file->devices.count >= 1024)
             continue;
-        const char *text = decode(tool, &name);
+        const char *text = rocprof_json_decode(tool, &name);
         *VEC_PUSH(&file->devices) = (struct trace_device){
             .id = (int32_t)index,
             .name = name.len ? trace_builder_strndup(tool->builder, text, strlen(text)) : NULL,
@@ -205,16 +206,16 @@ static void read_operations(struct tool *tool, struct json_pull *in)
 {
     struct json_text key, value;
     struct operations *operations = &tool->operations;
-    if (!enter(in, '['))
+    if (!rocprof_json_enter(in, '['))
         return;
     while (json_next_element(in) && json_enter(in, '{')) {
         *VEC_PUSH(&operations->first) = operations->names.count;
         *VEC_PUSH(&operations->kinds) = (struct json_text){ "", 0, true };
         while (json_next_key(in, &key)) {
-            if (json_text_is(&key, "kind") && json_take(in, &value))
+            if (json_text_is(&key, "kind") && json_read(in, &value))
                 operations->kinds.at[operations->kinds.count - 1] = value;
             else if (json_text_is(&key, "operations") && json_enter(in, '['))
-                while (json_next_element(in) && json_take(in, &value))
+                while (json_next_element(in) && json_read(in, &value))
                     *VEC_PUSH(&operations->names) = value;
             else if (!json_skip(in))
                 return;
@@ -225,13 +226,13 @@ static void read_operations(struct tool *tool, struct json_pull *in)
 static void read_strings(struct tool *tool, struct json_pull *in)
 {
     struct json_text key;
-    if (!enter(in, '{'))
+    if (!rocprof_json_enter(in, '{'))
         return;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "buffer_records"))
             read_operations(tool, in);
         else if (json_text_is(&key, "marker_api"))
-            read_entries(in, "key", NULL, "value", &tool->markers);
+            rocprof_json_read_entries(in, "key", NULL, "value", &tool->markers);
         else if (!json_skip(in))
             return;
     }
@@ -243,19 +244,19 @@ static int64_t read_metadata(struct tool *tool, struct json_pull *in, struct buf
     struct trace_file *file = trace_builder_current_file(tool->builder);
     int64_t pid = 0;
     struct json_text key, value;
-    if (!enter(in, '{'))
+    if (!rocprof_json_enter(in, '{'))
         return pid;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "pid")) {
-            pid = take_integer(in);
+            pid = rocprof_json_read_integer(in);
         } else if (json_text_is(&key, "command") && json_enter(in, '[')) {
-            while (json_next_element(in) && json_take(in, &value))
+            while (json_next_element(in) && json_read(in, &value))
                 if (name->count == 0)
                     json_text_decode(&value, name);
         } else if (json_text_is(&key, "node") && json_enter(in, '{')) {
             while (json_next_key(in, &key))
-                if (json_text_is(&key, "hostname") && json_take(in, &value)) {
-                    const char *text = decode(tool, &value);
+                if (json_text_is(&key, "hostname") && json_read(in, &value)) {
+                    const char *text = rocprof_json_decode(tool, &value);
                     file->host_name = trace_builder_strndup(tool->builder, text, strlen(text));
                 } else if (!json_skip(in)) {
                     return pid;
@@ -275,20 +276,20 @@ struct record {
     int64_t grid[3], block[3];
 };
 
-static void take_three(struct json_pull *in, int64_t numbers[3])
+static void read_three(struct json_pull *in, int64_t numbers[3])
 {
     struct json_text key;
     numbers[0] = numbers[1] = numbers[2] = RECORDER_NONE;
-    if (!enter(in, '{'))
+    if (!rocprof_json_enter(in, '{'))
         return;
     while (json_next_key(in, &key)) {
-        int64_t number = take_integer(in);
+        int64_t number = rocprof_json_read_integer(in);
         if (key.len == 1 && *key.at >= 'x' && *key.at <= 'z')
             numbers[*key.at - 'x'] = number;
     }
 }
 
-static bool take_field(struct json_pull *in, const struct json_text *key, struct record *record)
+static bool read_field(struct json_pull *in, const struct json_text *key, struct record *record)
 {
     static const struct {
         const char *key, *member; /* NULL: a number */
@@ -313,22 +314,22 @@ static bool take_field(struct json_pull *in, const struct json_text *key, struct
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (json_text_is(key, fields[i].key)) {
             int64_t *to = (int64_t *)((char *)record + fields[i].offset);
-            *to = fields[i].member ? take_member(in, fields[i].member) : take_integer(in);
+            *to = fields[i].member ? read_member(in, fields[i].member) : rocprof_json_read_integer(in);
             return true;
         }
     if (json_text_is(key, "address"))
-        record->address = take_address(in);
+        record->address = read_address(in);
     else if (json_text_is(key, "grid_size"))
-        take_three(in, record->grid);
+        read_three(in, record->grid);
     else if (json_text_is(key, "workgroup_size"))
-        take_three(in, record->block);
+        read_three(in, record->block);
     else
         return json_skip(in);
     return true;
 }
 
 /* Read the next record; false if damaged. */
-static bool take_record(struct json_pull *in, struct record *record)
+static bool rocprof_json_read_record(struct json_pull *in, struct record *record)
 {
     struct json_text key;
     *record = (struct record){ .kind = RECORDER_NONE,
@@ -353,9 +354,9 @@ static bool take_record(struct json_pull *in, struct record *record)
         bool nested = json_text_is(&key, "dispatch_info") && json_enter(in, '{');
         if (nested)
             while (json_next_key(in, &key))
-                if (!take_field(in, &key, record))
+                if (!read_field(in, &key, record))
                     return false;
-        if (!nested && !take_field(in, &key, record))
+        if (!nested && !read_field(in, &key, record))
             return false;
     }
     return true;
@@ -370,7 +371,7 @@ static const char *operation_of(struct tool *tool, const struct record *record)
         size_t end =
             kind + 1 < operations->first.count ? operations->first.at[kind + 1] : operations->names.count;
         if ((uint64_t)record->operation < end - first)
-            return decode(tool, &operations->names.at[first + (size_t)record->operation]);
+            return rocprof_json_decode(tool, &operations->names.at[first + (size_t)record->operation]);
     }
     tool->unknown_operations++;
     buffer_clear(&tool->text);
@@ -379,7 +380,7 @@ static const char *operation_of(struct tool *tool, const struct record *record)
     return tool->text.at;
 }
 
-static int64_t gpu_of(const struct tool *tool, int64_t agent)
+static int64_t rocprof_json_gpu_of(const struct tool *tool, int64_t agent)
 {
     const struct entry *entry = find_entry(&tool->agents, agent);
     return entry ? entry->number : tool->agents.count ? -1 : 0;
@@ -391,7 +392,7 @@ static void add_kernel(struct tool *tool, const struct record *record)
     const struct entry *symbol = find_entry(&tool->kernels, record->kernel);
     work.kind = RECORDER_KERNEL;
     if (symbol && symbol->text.at) {
-        const char *name = decode(tool, &symbol->text);
+        const char *name = rocprof_json_decode(tool, &symbol->text);
         work.name = recorder_name(tool->recorder, name, strlen(name));
     } else {
         buffer_clear(&tool->text);
@@ -399,7 +400,7 @@ static void add_kernel(struct tool *tool, const struct record *record)
         work.name = recorder_name(tool->recorder, tool->text.at, tool->text.count);
         tool->no_symbol++;
     }
-    int64_t gpu = gpu_of(tool, record->agent);
+    int64_t gpu = rocprof_json_gpu_of(tool, record->agent);
     work.start_ns = record->start_ns;
     work.end_ns = record->end_ns;
     work.device = gpu >= 0 ? gpu : 0;
@@ -420,7 +421,7 @@ static void add_kernel(struct tool *tool, const struct record *record)
 static void add_copy(struct tool *tool, const struct record *record)
 {
     struct recorder_work work = RECORDER_WORK_NONE;
-    int64_t to = gpu_of(tool, record->to), from = gpu_of(tool, record->from);
+    int64_t to = rocprof_json_gpu_of(tool, record->to), from = rocprof_json_gpu_of(tool, record->from);
     work.kind = RECORDER_MEMCPY;
     work.name = rocm_copy_name(tool->recorder, operation_of(tool, record));
     work.start_ns = record->start_ns;
@@ -432,13 +433,13 @@ static void add_copy(struct tool *tool, const struct record *record)
     recorder_work(tool->recorder, &work);
 }
 
-static void add_memory(struct tool *tool, const struct record *record)
+static void rocprof_json_add_memory(struct tool *tool, const struct record *record)
 {
     const char *operation = operation_of(tool, record);
     if (strstr(operation, "VMEM") || strstr(operation, "VIRTUAL")) /* addresses only */
         return;
     bool release = strstr(operation, "FREE") != NULL;
-    int64_t gpu = gpu_of(tool, record->agent);
+    int64_t gpu = rocprof_json_gpu_of(tool, record->agent);
     recorder_memory(tool->recorder, &(struct recorder_memory){
                                         .time_ns = record->end_ns,
                                         .address = record->address,
@@ -459,7 +460,7 @@ static void add_call(struct tool *tool, const char *list, const struct record *r
     const struct entry *marker =
         kind == RECORDER_ANNOTATION ? find_entry(&tool->markers, record->correlation) : NULL;
     if (marker)
-        name = decode(tool, &marker->text);
+        name = rocprof_json_decode(tool, &marker->text);
     bool is_mark = kind == RECORDER_ANNOTATION && record->start_ns == record->end_ns;
     int64_t pid = recorder_pid(tool->recorder);
     int64_t thread = record->thread == RECORDER_NONE ? pid : record->thread;
@@ -470,11 +471,11 @@ static void add_call(struct tool *tool, const char *list, const struct record *r
     if (kind != RECORDER_ANNOTATION)
         recorder_arg(tool->recorder, ARG_CORRELATION, record->correlation);
     else if (!is_mark)
-        step_guess_note(tool->guess, name, strlen(name), step_guess_thread(pid, thread), record->start_ns,
-                        record->end_ns);
+        step_guess_record(tool->guess, name, strlen(name), step_guess_thread(pid, thread), record->start_ns,
+                          record->end_ns);
 }
 
-static void flush(struct tool *tool)
+static void rocprof_json_flush(struct tool *tool)
 {
     enum { FLUSH_EVENTS = 32768 };
     if (!tool->full && recorder_waiting(tool->recorder) >= FLUSH_EVENTS)
@@ -482,7 +483,7 @@ static void flush(struct tool *tool)
 }
 
 /* The records of the list LIST: "kernel_dispatch", "hip_api" ... */
-static bool read_list(struct tool *tool, struct json_pull *in, const struct json_text *list)
+static bool rocprof_json_read_list(struct tool *tool, struct json_pull *in, const struct json_text *list)
 {
     char name[48];
     snprintf(name, sizeof name, "%.*s", (int)(list->len < 47 ? list->len : 47), list->at);
@@ -492,21 +493,21 @@ static bool read_list(struct tool *tool, struct json_pull *in, const struct json
          is_memory = strcmp(name, "memory_allocation") == 0;
     if (!is_call && !is_kernel && !is_copy && !is_memory)
         return json_skip(in);
-    if (!enter(in, '['))
+    if (!rocprof_json_enter(in, '['))
         return true;
     while (!tool->full && json_next_element(in)) {
         struct record record;
-        if (!take_record(in, &record))
+        if (!rocprof_json_read_record(in, &record))
             return false;
         if (is_kernel)
             add_kernel(tool, &record);
         else if (is_copy)
             add_copy(tool, &record);
         else if (is_memory)
-            add_memory(tool, &record);
+            rocprof_json_add_memory(tool, &record);
         else
             add_call(tool, name, &record);
-        flush(tool);
+        rocprof_json_flush(tool);
     }
     return !tool->full;
 }
@@ -520,7 +521,7 @@ static bool read_counted(struct tool *tool, struct json_pull *in)
         return false;
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "dispatch_data")) {
-            if (!take_record(in, &record))
+            if (!rocprof_json_read_record(in, &record))
                 return false;
         } else if (json_text_is(&key, "records") && json_enter(in, '[')) {
             while (json_next_element(in) && json_enter(in, '{')) {
@@ -528,15 +529,16 @@ static bool read_counted(struct tool *tool, struct json_pull *in)
                 double number = (double)NAN;
                 while (json_next_key(in, &key))
                     if (json_text_is(&key, "counter_id"))
-                        counter = take_member(in, "handle");
-                    else if (json_text_is(&key, "value") && json_take(in, &value))
+                        counter = read_member(in, "handle");
+                    else if (json_text_is(&key, "value") && json_read(in, &value))
                         json_decimal(value.at, value.at + value.len, &number);
                     else if (!json_skip(in))
                         return false;
                 const struct entry *entry = find_entry(&tool->counters, counter);
-                int64_t gpu = gpu_of(tool, record.agent);
+                int64_t gpu = rocprof_json_gpu_of(tool, record.agent);
                 recorder_sample(tool->recorder, recorder_counters(tool->recorder, gpu < 0 ? 0 : gpu),
-                                entry ? decode(tool, &entry->text) : "counter", record.start_ns, number);
+                                entry ? rocprof_json_decode(tool, &entry->text) : "counter", record.start_ns,
+                                number);
             }
         } else if (!json_skip(in)) {
             return false;
@@ -545,7 +547,7 @@ static bool read_counted(struct tool *tool, struct json_pull *in)
     return true;
 }
 
-static void read_counters(struct tool *tool, struct json_pull *in)
+static void rocprof_json_read_counters(struct tool *tool, struct json_pull *in)
 {
     struct json_text key;
     if (!tool->options->wants.counters || !json_enter(in, '{'))
@@ -607,15 +609,16 @@ static void release_tool(struct tool *tool)
     buffer_release(&tool->text);
 }
 
-static void tell(struct tool *tool, const char *kind, const char *text, uint64_t count)
+static void rocprof_json_describe(struct tool *tool, const char *kind, const char *text, uint64_t count)
 {
     if (count)
         trace_builder_notice(tool->builder, kind, text, count, TPA_NOWHERE);
 }
 
 /* Read the process whose object was just entered. */
-static bool read_process(struct json_pull *in, struct trace_builder *builder, struct step_guess *guess,
-                         const struct ingest_options *options, struct tpa_error *err)
+static bool rocprof_json_read_process(struct json_pull *in, struct trace_builder *builder,
+                                      struct step_guess *guess, const struct ingest_options *options,
+                                      struct tpa_error *err)
 {
     struct sections sections = find_sections(in);
     struct tool tool = { .builder = builder, .options = options, .guess = guess, .err = err };
@@ -625,28 +628,30 @@ static bool read_process(struct json_pull *in, struct trace_builder *builder, st
     int64_t pid = read_metadata(&tool, &sections.metadata, &command);
     tool.recorder = recorder_open(builder, pid, command.count ? command.at : NULL);
     buffer_release(&command);
-    read_agents(&tool, &sections.agents);
+    rocprof_json_read_agents(&tool, &sections.agents);
     read_strings(&tool, &sections.strings);
-    read_entries(&sections.kernels, "kernel_id", NULL, "formatted_kernel_name", &tool.kernels);
-    read_entries(&sections.counters, "id", NULL, "name", &tool.counters);
-    read_counters(&tool, &sections.callbacks);
+    rocprof_json_read_entries(&sections.kernels, "kernel_id", NULL, "formatted_kernel_name", &tool.kernels);
+    rocprof_json_read_entries(&sections.counters, "id", NULL, "name", &tool.counters);
+    rocprof_json_read_counters(&tool, &sections.callbacks);
     bool ok = true;
     if (json_enter(&sections.records, '{'))
         while (!tool.full && json_next_key(&sections.records, &key))
-            if (!read_list(&tool, &sections.records, &key))
+            if (!rocprof_json_read_list(&tool, &sections.records, &key))
                 break;
     ok = !tool.full;
     recorder_finish(tool.recorder);
     ok = ok && recorder_append(tool.recorder, err);
-    recorder_tell(tool.recorder);
-    tell(&tool, "unknown_operations", "records are of kinds or operations that the file has no names for",
-         tool.unknown_operations);
-    tell(&tool, "no_symbol", "kernels have no symbol, which would give their names", tool.no_symbol);
+    recorder_describe(tool.recorder);
+    rocprof_json_describe(&tool, "unknown_operations",
+                          "records are of kinds or operations that the file has no names for",
+                          tool.unknown_operations);
+    rocprof_json_describe(&tool, "no_symbol", "kernels have no symbol, which would give their names",
+                          tool.no_symbol);
     release_tool(&tool);
     return ok;
 }
 
-static bool read_text(struct source *source, struct buffer *text, struct tpa_error *err)
+static bool rocprof_json_read_text(struct source *source, struct buffer *text, struct tpa_error *err)
 {
     enum { STEP = 1 << 20 };
     int64_t got;
@@ -664,7 +669,7 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
 {
     struct buffer text = { 0 };
     struct json_text key;
-    bool ok = read_text(source, &text, err), first = true;
+    bool ok = rocprof_json_read_text(source, &text, err), first = true;
     struct step_guess *guess = step_guess_open();
     if (ok && source_damage(source))
         trace_builder_notice(
@@ -689,14 +694,14 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
                 file->packing = source_packing(source);
                 file->packed_size = source_packed_size(source);
                 file->size = (int64_t)text.count;
-                ok = read_process(&in, builder, guess, options, err);
+                ok = rocprof_json_read_process(&in, builder, guess, options, err);
                 first = false;
             }
         }
     if (ok && first)
         trace_builder_notice(builder, "no_process", "the file holds results of no process", 1, TPA_NOWHERE);
     if (ok)
-        step_guess_tell(guess, builder);
+        step_guess_notice(guess, builder);
     step_guess_free(guess);
     buffer_release(&text);
     return ok;

@@ -36,21 +36,21 @@ struct rpd {
     struct rows strings, launches, kernels, copies; /* launches: the call of an op */
 };
 
-static int compare_rows(const void *left, const void *right)
+static int rpd_compare_rows(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static const struct row *find_row(const struct rows *rows, int64_t id)
+static const struct row *rpd_find_row(const struct rows *rows, int64_t id)
 {
     struct row key = { .id = id };
-    return rows->count ? bsearch(&key, rows->at, rows->count, sizeof key, compare_rows) : NULL;
+    return rows->count ? bsearch(&key, rows->at, rows->count, sizeof key, rpd_compare_rows) : NULL;
 }
 
 /* Read the COUNT columns of TABLE: the id, then numbers; or the id and a text. */
-static void read_rows(struct rpd *rpd, const char *table, const char *const *columns, size_t count, bool text,
-                      struct rows *rows)
+static void rpd_read_rows(struct rpd *rpd, const char *table, const char *const *columns, size_t count,
+                          bool text, struct rows *rows)
 {
     struct table_scan scan;
     if (table_scan_begin(rpd->db, &scan, table, columns, count))
@@ -69,16 +69,16 @@ static void read_rows(struct rpd *rpd, const char *table, const char *const *col
         }
     table_scan_end(&scan);
     if (rows->count)
-        qsort(rows->at, rows->count, sizeof *rows->at, compare_rows);
+        qsort(rows->at, rows->count, sizeof *rows->at, rpd_compare_rows);
 }
 
 static const char *string_of(const struct rpd *rpd, int64_t id)
 {
-    const struct row *row = find_row(&rpd->strings, id);
+    const struct row *row = rpd_find_row(&rpd->strings, id);
     return row && row->text ? row->text : "";
 }
 
-static bool flush(struct rpd *rpd, struct tpa_error *err)
+static bool rpd_flush(struct rpd *rpd, struct tpa_error *err)
 {
     enum { FLUSH_EVENTS = 32768 };
     return recorder_waiting(rpd->recorder) < FLUSH_EVENTS || recorder_append(rpd->recorder, err);
@@ -109,10 +109,10 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
                 if (kind == RECORDER_HIP)
                     recorder_arg(rpd->recorder, ARG_CORRELATION, table_scan_int_or(&scan, ID, RECORDER_NONE));
                 else if (kind == RECORDER_ANNOTATION)
-                    step_guess_note(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
-                                    end_ns);
+                    step_guess_record(rpd->guess, name, strlen(name), step_guess_thread(pid, tid), start_ns,
+                                      end_ns);
             }
-            ok = flush(rpd, err);
+            ok = rpd_flush(rpd, err);
         }
     table_scan_end(&scan);
     if (!rpd->recorder)
@@ -148,7 +148,8 @@ static bool read_work(struct rpd *rpd, struct tpa_error *err)
     if (table_scan_begin(rpd->db, &scan, "rocpd_op", columns, COLUMNS))
         while (ok && table_scan_next(&scan)) {
             struct recorder_work work = RECORDER_WORK_NONE;
-            const struct row *launch = find_row(&rpd->launches, table_scan_int_or(&scan, ID, RECORDER_NONE));
+            const struct row *launch =
+                rpd_find_row(&rpd->launches, table_scan_int_or(&scan, ID, RECORDER_NONE));
             work.correlation = launch ? launch->numbers[0] : RECORDER_NONE;
             work.device = table_scan_int_or(&scan, GPU, 0);
             work.stream = table_scan_int_or(&scan, QUEUE, RECORDER_NONE);
@@ -157,7 +158,7 @@ static bool read_work(struct rpd *rpd, struct tpa_error *err)
             settle_kind(rpd, &work, string_of(rpd, table_scan_int_or(&scan, TYPE, RECORDER_NONE)),
                         string_of(rpd, table_scan_int_or(&scan, DESCRIPTION, RECORDER_NONE)));
             const struct row *shape =
-                work.kind == RECORDER_KERNEL ? find_row(&rpd->kernels, work.correlation) : NULL;
+                work.kind == RECORDER_KERNEL ? rpd_find_row(&rpd->kernels, work.correlation) : NULL;
             for (size_t i = 0; shape && i < 3; i++) {
                 work.grid[i] = shape->numbers[i];
                 work.block[i] = shape->numbers[3 + i];
@@ -165,12 +166,12 @@ static bool read_work(struct rpd *rpd, struct tpa_error *err)
             if (shape)
                 work.static_shared = shape->numbers[6];
             const struct row *copy = work.kind == RECORDER_MEMCPY || work.kind == RECORDER_MEMSET
-                                         ? find_row(&rpd->copies, work.correlation)
+                                         ? rpd_find_row(&rpd->copies, work.correlation)
                                          : NULL;
             if (copy)
                 work.bytes = copy->numbers[0];
             recorder_work(rpd->recorder, &work);
-            ok = flush(rpd, err);
+            ok = rpd_flush(rpd, err);
         }
     table_scan_end(&scan);
     return ok;
@@ -195,17 +196,17 @@ bool rpd_read(struct database *db, struct source *source, struct trace_builder *
     file->producer = PRODUCER_ROCPROF;
     file->packed_size = source_packed_size(source);
     file->size = database_size(db);
-    read_rows(&rpd, "rocpd_string", strings, 2, true, &rpd.strings);
-    read_rows(&rpd, "rocpd_api_ops", launches, 2, false, &rpd.launches);
-    read_rows(&rpd, "rocpd_kernelapi", kernels, 8, false, &rpd.kernels);
-    read_rows(&rpd, "rocpd_copyapi", copies, 2, false, &rpd.copies);
+    rpd_read_rows(&rpd, "rocpd_string", strings, 2, true, &rpd.strings);
+    rpd_read_rows(&rpd, "rocpd_api_ops", launches, 2, false, &rpd.launches);
+    rpd_read_rows(&rpd, "rocpd_kernelapi", kernels, 8, false, &rpd.kernels);
+    rpd_read_rows(&rpd, "rocpd_copyapi", copies, 2, false, &rpd.copies);
     bool ok = read_calls(&rpd, builder, err) && read_work(&rpd, err);
     if (ok) {
         recorder_finish(rpd.recorder);
         ok = recorder_append(rpd.recorder, err);
-        recorder_tell(rpd.recorder);
-        step_guess_tell(rpd.guess, builder);
-        database_tell(db, builder);
+        recorder_describe(rpd.recorder);
+        step_guess_notice(rpd.guess, builder);
+        database_notice(db, builder);
     }
     step_guess_free(rpd.guess);
     recorder_free(rpd.recorder);

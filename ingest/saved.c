@@ -65,7 +65,7 @@ static bool bad(struct reader *reader, const char *expected)
     return false;
 }
 
-static bool enter(struct reader *reader, char bracket, const char *expected)
+static bool saved_enter(struct reader *reader, char bracket, const char *expected)
 {
     return json_enter(&reader->in, bracket) || bad(reader, expected);
 }
@@ -78,9 +78,9 @@ static bool left(struct reader *reader, char bracket)
            bad(reader, bracket == '}' ? "a key or '}'" : "a value or ']'");
 }
 
-static bool take(struct reader *reader, struct json_text *value)
+static bool saved_take(struct reader *reader, struct json_text *value)
 {
-    return json_take(&reader->in, value) || bad(reader, "a value");
+    return json_read(&reader->in, value) || bad(reader, "a value");
 }
 
 static bool is_null(const struct json_text *value)
@@ -89,11 +89,11 @@ static bool is_null(const struct json_text *value)
 }
 
 /* Read the next string, unescaped, into reader->text; null is "" and *IS_NULL. */
-static bool take_string(struct reader *reader, bool *null, const char *what)
+static bool saved_read_string(struct reader *reader, bool *null, const char *what)
 {
     struct json_text value;
     const char *before = reader->in.at;
-    if (!take(reader, &value))
+    if (!saved_take(reader, &value))
         return false;
     *null = is_null(&value);
     buffer_clear(&reader->text);
@@ -115,11 +115,11 @@ static const char *keep(struct reader *reader, struct arena *arena)
     return arena_strndup(arena, reader->text.at ? reader->text.at : "", reader->text.count);
 }
 
-static bool take_integer(struct reader *reader, int64_t *value)
+static bool saved_read_integer(struct reader *reader, int64_t *value)
 {
     struct json_text text;
     const char *before = reader->in.at;
-    if (!take(reader, &text))
+    if (!saved_take(reader, &text))
         return false;
     if (!text.is_string && quantity_parse_integer(text.at, text.len, value))
         return true;
@@ -129,11 +129,11 @@ static bool take_integer(struct reader *reader, int64_t *value)
 
 /* ---- cells ---- */
 
-static bool take_double(struct reader *reader, double *value)
+static bool read_double(struct reader *reader, double *value)
 {
     struct json_text text;
     const char *before = reader->in.at;
-    if (!take(reader, &text))
+    if (!saved_take(reader, &text))
         return false;
     if (!text.is_string && json_decimal(text.at, text.at + text.len, value))
         return true;
@@ -141,11 +141,11 @@ static bool take_double(struct reader *reader, double *value)
     return bad(reader, "a number");
 }
 
-static bool take_bool(struct reader *reader, int64_t *value)
+static bool read_bool(struct reader *reader, int64_t *value)
 {
     struct json_text text;
     const char *before = reader->in.at;
-    if (!take(reader, &text))
+    if (!saved_take(reader, &text))
         return false;
     *value = !text.is_string && json_text_is(&text, "true");
     if (*value || (!text.is_string && json_text_is(&text, "false")))
@@ -155,32 +155,32 @@ static bool take_bool(struct reader *reader, int64_t *value)
 }
 
 /* Is null next? Consumes it. */
-static bool take_null(struct reader *reader)
+static bool read_null(struct reader *reader)
 {
     struct json_text text;
     struct json_pull ahead = reader->in;
-    if (!json_take(&ahead, &text) || !is_null(&text))
+    if (!json_read(&ahead, &text) || !is_null(&text))
         return false;
     reader->in = ahead;
     return true;
 }
 
-static bool take_cell(struct reader *reader, struct table *table, size_t row, size_t column)
+static bool read_cell(struct reader *reader, struct table *table, size_t row, size_t column)
 {
     enum table_kind kind = table->columns[column].kind;
     union table_cell *cell = table_cell(table, row, column);
-    if (take_null(reader))
+    if (read_null(reader))
         return true;
     if (table_is_text(kind)) {
         bool null;
-        if (!take_string(reader, &null, "a string"))
+        if (!saved_read_string(reader, &null, "a string"))
             return false;
         table_set_text(table, row, column, reader->text.at ? reader->text.at : "", reader->text.count);
         return true;
     }
     if (table_is_number(kind))
-        return take_double(reader, &cell->f);
-    return kind == TABLE_BOOL ? take_bool(reader, &cell->i) : take_integer(reader, &cell->i);
+        return read_double(reader, &cell->f);
+    return kind == TABLE_BOOL ? read_bool(reader, &cell->i) : saved_read_integer(reader, &cell->i);
 }
 
 /* ---- columns ---- */
@@ -201,7 +201,7 @@ static bool read_column(struct reader *reader, struct table_column *column)
     struct json_text key;
     bool null, has_kind = false;
     *column = (struct table_column){ .key = "", .title = "", .help = "" };
-    if (!enter(reader, '{', "a column"))
+    if (!saved_enter(reader, '{', "a column"))
         return false;
     while (json_next_key(&reader->in, &key)) {
         bool is_kind = json_text_is(&key, "kind");
@@ -215,7 +215,7 @@ static bool read_column(struct reader *reader, struct table_column *column)
                 return bad(reader, "a value");
             continue;
         }
-        if (!take_string(reader, &null, "a string"))
+        if (!saved_read_string(reader, &null, "a string"))
             return false;
         if (text)
             *text = keep(reader, &reader->result->arena);
@@ -240,7 +240,7 @@ static bool read_column(struct reader *reader, struct table_column *column)
 static bool read_columns(struct reader *reader, struct table_column *columns, size_t *count)
 {
     *count = 0;
-    if (!enter(reader, '[', "a list of columns"))
+    if (!saved_enter(reader, '[', "a list of columns"))
         return false;
     while (json_next_element(&reader->in)) {
         if (*count == MOST_COLUMNS)
@@ -264,10 +264,10 @@ static bool is_key_of(const struct json_text *key, const struct table_column *co
 }
 
 /* Read a row: the columns in order, each once. */
-static bool read_row(struct reader *reader, struct table *table)
+static bool saved_read_row(struct reader *reader, struct table *table)
 {
     struct json_text key;
-    if (!enter(reader, '{', "a row"))
+    if (!saved_enter(reader, '{', "a row"))
         return false;
     size_t row = table_add_row(table), column = 0;
     for (; column < table->column_count; column++) {
@@ -278,7 +278,7 @@ static bool read_row(struct reader *reader, struct table *table)
                             "this row has no \"%s%s\" where it was expected", table->columns[column].key,
                             table_is_time(table->columns[column].kind) ? "_ns" : "");
         }
-        if (!take_cell(reader, table, row, column))
+        if (!read_cell(reader, table, row, column))
             return false;
     }
     if (json_next_key(&reader->in, &key))
@@ -286,15 +286,15 @@ static bool read_row(struct reader *reader, struct table *table)
     return left(reader, '}');
 }
 
-static bool read_rows(struct reader *reader, struct table *table)
+static bool saved_read_rows(struct reader *reader, struct table *table)
 {
     if (table->column_count == 0) { /* a table of footers: rows are empty */
         return json_skip(&reader->in) || bad(reader, "a list of rows");
     }
-    if (!enter(reader, '[', "a list of rows"))
+    if (!saved_enter(reader, '[', "a list of rows"))
         return false;
     while (json_next_element(&reader->in))
-        if (!read_row(reader, table))
+        if (!saved_read_row(reader, table))
             return false;
     return left(reader, ']');
 }
@@ -309,11 +309,11 @@ static bool read_footer_value(struct reader *reader, struct table *table, const 
     struct json_pull ahead = reader->in;
     if (is_time)
         key = arena_strndup(&reader->result->arena, key, len - 3);
-    if (!json_take(&ahead, &value))
+    if (!json_read(&ahead, &value))
         return bad(reader, "a value");
     if (value.is_string) {
         bool null;
-        if (!take_string(reader, &null, "a string"))
+        if (!saved_read_string(reader, &null, "a string"))
             return false;
         table_add_text_footer(table, key, key, reader->text.at ? reader->text.at : "", reader->text.count);
     } else if (json_text_is(&value, "true") || json_text_is(&value, "false")) {
@@ -324,12 +324,12 @@ static bool read_footer_value(struct reader *reader, struct table *table, const 
         table_add_footer(table, key, key, is_time ? TABLE_NS : TABLE_COUNT, table_int(TABLE_INT_MISSING));
     } else if (is_time || !(memchr(value.at, '.', value.len) || memchr(value.at, 'e', value.len))) {
         int64_t integer = 0;
-        if (!take_integer(reader, &integer))
+        if (!saved_read_integer(reader, &integer))
             return false;
         table_add_footer(table, key, key, is_time ? TABLE_NS : TABLE_COUNT, table_int(integer));
     } else {
         double number = 0;
-        if (!take_double(reader, &number))
+        if (!read_double(reader, &number))
             return false;
         table_add_footer(table, key, key, TABLE_NUMBER, table_number(number));
     }
@@ -339,7 +339,7 @@ static bool read_footer_value(struct reader *reader, struct table *table, const 
 static bool read_footers(struct reader *reader, struct table *table)
 {
     struct json_text key;
-    if (!enter(reader, '{', "an object of footers"))
+    if (!saved_enter(reader, '{', "an object of footers"))
         return false;
     while (json_next_key(&reader->in, &key)) {
         if (table->footers.count == MOST_COLUMNS)
@@ -363,7 +363,7 @@ static bool read_part(struct reader *reader, const struct json_text *key, struct
     bool null;
     if (json_text_is(key, "key") || json_text_is(key, "title")) {
         bool is_title = json_text_is(key, "title");
-        if (!take_string(reader, &null, "a string"))
+        if (!saved_read_string(reader, &null, "a string"))
             return false;
         *(is_title ? &parts->title : &parts->key) =
             is_title && null ? NULL : keep(reader, &reader->result->arena);
@@ -378,13 +378,14 @@ static bool read_part(struct reader *reader, const struct json_text *key, struct
         free(columns);
         return good;
     } else if (json_text_is(key, "rows")) {
-        return parts->table ? read_rows(reader, parts->table) : bad(reader, "the columns before the rows");
+        return parts->table ? saved_read_rows(reader, parts->table)
+                            : bad(reader, "the columns before the rows");
     } else if (json_text_is(key, "footer")) {
         return parts->table ? read_footers(reader, parts->table)
                             : bad(reader, "the columns before the footer");
     } else if (json_text_is(key, "total_rows") && parts->table) {
         int64_t total;
-        if (!take_integer(reader, &total))
+        if (!saved_read_integer(reader, &total))
             return false;
         if (total > (int64_t)parts->table->row_count)
             parts->table->total_rows = (size_t)total;
@@ -394,16 +395,16 @@ static bool read_part(struct reader *reader, const struct json_text *key, struct
     return true;
 }
 
-static bool read_tables(struct reader *reader)
+static bool saved_read_tables(struct reader *reader)
 {
-    if (!enter(reader, '[', "a list of tables"))
+    if (!saved_enter(reader, '[', "a list of tables"))
         return false;
     while (json_next_element(&reader->in)) {
         struct table_parts parts = { "", NULL, NULL };
         struct json_text key;
         if (reader->result->tables.count == MOST_TABLES)
             return bad(reader, "no more than 1024 tables");
-        if (!enter(reader, '{', "a table"))
+        if (!saved_enter(reader, '{', "a table"))
             return false;
         while (json_next_key(&reader->in, &key))
             if (!read_part(reader, &key, &parts))
@@ -423,7 +424,7 @@ static bool read_notice(struct reader *reader)
     struct json_text key;
     const char *kind = "", *text = "", *file = NULL;
     int64_t count = 0, offset = TPA_NOWHERE;
-    if (!enter(reader, '{', "a notice"))
+    if (!saved_enter(reader, '{', "a notice"))
         return false;
     while (json_next_key(&reader->in, &key)) {
         const char **to = json_text_is(&key, "kind")   ? &kind
@@ -435,11 +436,11 @@ static bool read_notice(struct reader *reader)
                                                          : NULL;
         bool null;
         if (to) {
-            if (!take_string(reader, &null, "a string"))
+            if (!saved_read_string(reader, &null, "a string"))
                 return false;
             *to = null ? NULL : keep(reader, &reader->result->arena);
         } else if (number) {
-            if (!take_null(reader) && !take_integer(reader, number))
+            if (!read_null(reader) && !saved_read_integer(reader, number))
                 return false;
         } else if (!json_skip(&reader->in)) {
             return bad(reader, "a value");
@@ -451,7 +452,7 @@ static bool read_notice(struct reader *reader)
 
 static bool read_notices(struct reader *reader)
 {
-    if (!enter(reader, '[', "a list of notices"))
+    if (!saved_enter(reader, '[', "a list of notices"))
         return false;
     while (json_next_element(&reader->in))
         if (!read_notice(reader))
@@ -478,17 +479,17 @@ static bool read_whole(struct reader *reader)
 {
     struct json_text key;
     bool null;
-    if (!enter(reader, '{', "a saved result"))
+    if (!saved_enter(reader, '{', "a saved result"))
         return false;
     while (json_next_key(&reader->in, &key)) {
         bool good;
         if (json_text_is(&key, "schema")) {
-            good = take_string(reader, &null, "the name of a schema");
+            good = saved_read_string(reader, &null, "the name of a schema");
             if (good)
                 reader->result->schema = keep(reader, &reader->result->arena);
             good = good && check_schema(reader, reader->result->schema);
         } else if (json_text_is(&key, "tables")) {
-            good = read_tables(reader);
+            good = saved_read_tables(reader);
         } else if (json_text_is(&key, "notices")) {
             good = read_notices(reader);
         } else {

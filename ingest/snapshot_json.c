@@ -23,7 +23,7 @@ struct json {
     struct tpa_error *err;
 };
 
-static int peek(struct json *in)
+static int snapshot_json_peek(struct json *in)
 {
     if (in->at < in->count)
         return (unsigned char)in->bytes[in->at];
@@ -41,21 +41,21 @@ static int peek(struct json *in)
 
 static int peek_token(struct json *in)
 {
-    int c = peek(in);
+    int c = snapshot_json_peek(in);
     while (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
         in->at++;
-        c = peek(in);
+        c = snapshot_json_peek(in);
     }
     return c;
 }
 
 /* Take a string whose quote comes next, and push it. */
-static bool take_string(struct json *in)
+static bool snapshot_json_read_string(struct json *in)
 {
     bool escaped = false, any = false;
     buffer_clear(&in->text);
     in->at++;
-    for (int c = peek(in); c != '"' || escaped; c = peek(in)) {
+    for (int c = snapshot_json_peek(in); c != '"' || escaped; c = snapshot_json_peek(in)) {
         if (c == END)
             return false;
         escaped = !escaped && c == '\\';
@@ -99,15 +99,16 @@ static bool push_number(struct json *in, const char *text)
 }
 
 /* A number or a word. */
-static bool take_word(struct json *in)
+static bool read_word(struct json *in)
 {
     enum { LONGEST = 64 };
     buffer_clear(&in->text);
-    for (int c = peek(in); c != END && !json_ends_value((char)c) && in->text.count < LONGEST; c = peek(in)) {
+    for (int c = snapshot_json_peek(in); c != END && !json_ends_value((char)c) && in->text.count < LONGEST;
+         c = snapshot_json_peek(in)) {
         buffer_putc(&in->text, (char)c);
         in->at++;
     }
-    if (in->text.count == 0 || peek(in) == END)
+    if (in->text.count == 0 || snapshot_json_peek(in) == END)
         return false; /* a number at the end may have been cut */
     const char *text = in->text.at;
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
@@ -125,9 +126,9 @@ static char innermost(const struct json *in)
 }
 
 /* Read the key of the next pair, with its colon. */
-static bool take_key(struct json *in)
+static bool snapshot_json_read_key(struct json *in)
 {
-    if (peek_token(in) != '"' || !take_string(in) || peek_token(in) != ':')
+    if (peek_token(in) != '"' || !snapshot_json_read_string(in) || peek_token(in) != ':')
         return false;
     in->at++;
     return true;
@@ -139,9 +140,9 @@ static bool begin_value(struct json *in, bool *complete)
     int c = peek_token(in);
     *complete = c != '[' && c != '{';
     if (c == '"')
-        return take_string(in);
+        return snapshot_json_read_string(in);
     if (*complete)
-        return take_word(in);
+        return read_word(in);
     in->at++;
     c == '[' ? objects_push_list(in->o) : objects_push_dict(in->o);
     if (peek_token(in) == (c == '[' ? ']' : '}')) {
@@ -153,7 +154,7 @@ static bool begin_value(struct json *in, bool *complete)
     if (c == '[')
         return true;
     objects_mark(in->o);
-    return take_key(in);
+    return snapshot_json_read_key(in);
 }
 
 /* A value is complete: add it to its container, and so on outwards while containers are complete. *WHOLE is set if the
@@ -172,7 +173,7 @@ static bool end_value(struct json *in, bool *whole)
             return false;
         in->at++;
         if (c == ',')
-            return around == '[' || take_key(in);
+            return around == '[' || snapshot_json_read_key(in);
         in->nested.count--;
         if (around == '{' && !objects_set_items(in->o, in->err))
             return false;
@@ -193,7 +194,7 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
     }
     bool failed = in->failed;
     if (!good && !failed) {
-        bool ended = peek(in) == END;
+        bool ended = snapshot_json_peek(in) == END;
         const char *damage = source_damage(source);
         snapshot_notice(snapshot, ended ? "cut_short" : "damaged",
                         ended
@@ -204,7 +205,7 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
                         1, in->before + in->at);
         objects_close_cut(o);
     }
-    while (!failed && peek(in) != END)
+    while (!failed && snapshot_json_peek(in) != END)
         in->at = in->count; /* ignore what follows */
     snapshot->bytes = in->before + in->count;
     snapshot->form = "JSON";

@@ -85,8 +85,8 @@ static bool run_step(struct objects *o, const struct pickle_step *step, int64_t 
     case PICKLE_POP: return objects_pop(o, err);
     case PICKLE_POP_MARK: return objects_pop_marked(o, err);
     case PICKLE_DUPLICATE: return objects_duplicate(o, err);
-    case PICKLE_PUT: return objects_put(o, step->magnitude, offset, err);
-    case PICKLE_PUT_NEXT: return objects_put_next(o, err);
+    case PICKLE_PUT: return objects_add(o, step->magnitude, offset, err);
+    case PICKLE_PUT_NEXT: return objects_add_next(o, err);
     }
     return true;
 }

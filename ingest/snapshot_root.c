@@ -25,7 +25,7 @@ static void odd_item(struct objects *o)
 /* ---- entries ---- */
 
 /* The entries of LIST are those of device NUMBER. */
-static void take_entries(struct objects *o, struct object *list, uint32_t number)
+static void snapshot_root_read_entries(struct objects *o, struct object *list, uint32_t number)
 {
     struct snapshot *snapshot = o->snapshot;
     struct snapshot_device device = { .device = number };
@@ -54,14 +54,14 @@ static bool holds_entries(const struct object *list)
     return list->count > 0 && value_tag(objects_item(list, 0)) == VALUE_ENTRY;
 }
 
-static void take_traces(struct objects *o, value v)
+static void read_traces(struct objects *o, value v)
 {
     struct object *list = list_of(o, v);
     if (!list) {
         if (v != value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST))
             odd_item(o);
     } else if (holds_entries(list)) {
-        take_entries(o, list, 0);
+        snapshot_root_read_entries(o, list, 0);
     } else {
         if (list->count > SNAPSHOT_DEVICES_MOST)
             snapshot_notice(o->snapshot, "devices", "devices beyond 1024 were left out",
@@ -70,24 +70,24 @@ static void take_traces(struct objects *o, value v)
             value item = objects_item(list, i);
             if (value_tag(item) != VALUE_LIST && item != value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST))
                 odd_item(o);
-            take_entries(o, list_of(o, item), (uint32_t)i);
+            snapshot_root_read_entries(o, list_of(o, item), (uint32_t)i);
         }
     }
 }
 
 /* Host memory has one list, in any form. */
-static void take_host_traces(struct objects *o, value v)
+static void read_host_traces(struct objects *o, value v)
 {
     struct object *list = list_of(o, v);
     if (!list)
         return;
     if (holds_entries(list)) {
-        take_entries(o, list, SNAPSHOT_HOST);
+        snapshot_root_read_entries(o, list, SNAPSHOT_HOST);
         return;
     }
     for (size_t i = 0; i < list->count; i++)
         if (list_of(o, objects_item(list, i))) {
-            take_entries(o, list_of(o, objects_item(list, i)), SNAPSHOT_HOST);
+            snapshot_root_read_entries(o, list_of(o, objects_item(list, i)), SNAPSHOT_HOST);
             return;
         }
 }
@@ -96,7 +96,7 @@ static void take_host_traces(struct objects *o, value v)
 
 typedef VEC_OF(struct snapshot_segment) segment_list;
 
-static void take_segments(struct objects *o, value v, bool host, void *listed)
+static void read_segments(struct objects *o, value v, bool host, void *listed)
 {
     segment_list *segments = listed;
     const struct object *list = list_of(o, v);
@@ -199,7 +199,7 @@ static void pair_annotations(struct objects *o, const struct object *list)
 
 /* ---- settings ---- */
 
-static name_id text_of(struct objects *o, value v, struct buffer *text)
+static name_id snapshot_root_text_of(struct objects *o, value v, struct buffer *text)
 {
     struct names *names = o->snapshot->names;
     int64_t integer;
@@ -220,28 +220,29 @@ static name_id text_of(struct objects *o, value v, struct buffer *text)
 }
 
 /* Add the pairs of the dict V, and those of dicts in it; there are no deeper ones. */
-static void take_settings(struct objects *o, value v)
+static void read_settings(struct objects *o, value v)
 {
     if (value_tag(v) != VALUE_DICT)
         return;
     struct buffer text = { 0 }, key = { 0 };
     const struct object *dict = &o->objects.at[value_payload(v)];
     for (size_t i = 0; i + 1 < dict->count; i += 2) {
-        name_id name = text_of(o, dict->items[i], &text);
+        name_id name = snapshot_root_text_of(o, dict->items[i], &text);
         value setting = dict->items[i + 1];
         if (value_tag(setting) != VALUE_DICT) {
-            *VEC_PUSH(&o->snapshot->settings) = (struct snapshot_setting){ name, text_of(o, setting, &text) };
+            *VEC_PUSH(&o->snapshot->settings) =
+                (struct snapshot_setting){ name, snapshot_root_text_of(o, setting, &text) };
             continue;
         }
         const struct object *inner = &o->objects.at[value_payload(setting)];
         for (size_t k = 0; k + 1 < inner->count; k += 2) {
-            name_id part = text_of(o, inner->items[k], &text);
+            name_id part = snapshot_root_text_of(o, inner->items[k], &text);
             buffer_clear(&key);
             buffer_printf(&key, "%s.%s", names_text(o->snapshot->names, name),
                           names_text(o->snapshot->names, part));
             name_id full = names_add(o->snapshot->names, key.at, key.count);
             *VEC_PUSH(&o->snapshot->settings) =
-                (struct snapshot_setting){ full, text_of(o, inner->items[k + 1], &text) };
+                (struct snapshot_setting){ full, snapshot_root_text_of(o, inner->items[k + 1], &text) };
         }
     }
     buffer_release(&text);
@@ -259,7 +260,7 @@ static int64_t number_of(const struct objects *o, value v, int64_t missing)
     return records_integer(o, v, &number) ? number : missing;
 }
 
-static bool take_root(struct objects *o, const struct object *root, void *segments)
+static bool read_root(struct objects *o, const struct object *root, void *segments)
 {
     bool any = false;
     size_t last[KEY_COUNT] = { 0 }; /* the last position of a key, which counts in a dict */
@@ -273,11 +274,11 @@ static bool take_root(struct objects *o, const struct object *root, void *segmen
         *VEC_PUSH(&o->snapshot->keys) = (name_id)value_payload(key);
         any = any || value_payload(key) == KEY_SEGMENTS || value_payload(key) == KEY_DEVICE_TRACES;
         switch (value_payload(key)) {
-        case KEY_SEGMENTS: take_segments(o, v, false, segments); break;
-        case KEY_HOST_SEGMENTS: take_segments(o, v, true, segments); break;
-        case KEY_DEVICE_TRACES: take_traces(o, v); break;
-        case KEY_HOST_TRACES: take_host_traces(o, v); break;
-        case KEY_ALLOCATOR_SETTINGS: take_settings(o, v); break;
+        case KEY_SEGMENTS: read_segments(o, v, false, segments); break;
+        case KEY_HOST_SEGMENTS: read_segments(o, v, true, segments); break;
+        case KEY_DEVICE_TRACES: read_traces(o, v); break;
+        case KEY_HOST_TRACES: read_host_traces(o, v); break;
+        case KEY_ALLOCATOR_SETTINGS: read_settings(o, v); break;
         case KEY_EXTERNAL_ANNOTATIONS:
             if (list_of(o, v))
                 pair_annotations(o, list_of(o, v));
@@ -299,10 +300,10 @@ bool objects_finish(struct objects *o, struct tpa_error *err)
         value whole = objects_settle(o, o->stack.at[0]);
         const struct object *list = list_of(o, whole);
         if (value_tag(whole) == VALUE_DICT) {
-            any = take_root(o, &o->objects.at[value_payload(whole)], &segments);
+            any = read_root(o, &o->objects.at[value_payload(whole)], &segments);
         } else if (list && list->count && value_tag(objects_item(list, 0)) == VALUE_SEGMENT) {
             any = true;
-            take_segments(o, whole, false, &segments);
+            read_segments(o, whole, false, &segments);
         }
     }
     VEC_FREE(&snapshot->segments);

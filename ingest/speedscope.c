@@ -30,10 +30,10 @@ struct speedscope {
     bool has_figures; /* of an accepted profile */
 };
 
-static bool take_number(struct json_pull *in, double *number)
+static bool speedscope_read_number(struct json_pull *in, double *number)
 {
     struct json_text value;
-    return json_take(in, &value) && !value.is_string && json_decimal(value.at, value.at + value.len, number);
+    return json_read(in, &value) && !value.is_string && json_decimal(value.at, value.at + value.len, number);
 }
 
 static void read_frame(struct speedscope *reader, struct json_pull *in)
@@ -45,7 +45,7 @@ static void read_frame(struct speedscope *reader, struct json_pull *in)
         json_skip(in);
     else
         while (json_next_key(in, &key)) {
-            if (!json_take(in, &value))
+            if (!json_read(in, &value))
                 break;
             if (json_text_is(&key, "name"))
                 json_text_decode(&value, &name);
@@ -70,7 +70,7 @@ static function_id frame_of(const struct speedscope *reader, const struct json_t
     return number >= 0 && (uint64_t)number < reader->frames.count ? reader->frames.at[number] : FUNCTION_NONE;
 }
 
-static void read_samples(struct speedscope *reader, struct json_pull *in)
+static void speedscope_read_samples(struct speedscope *reader, struct json_pull *in)
 {
     struct json_text value;
     if (!json_enter(in, '[')) {
@@ -82,7 +82,7 @@ static void read_samples(struct speedscope *reader, struct json_pull *in)
         stack_id stack = STACK_ROOT;
         bool good = json_enter(in, '[') || (json_skip(in) && false);
         bool whole = good;
-        while (good && json_next_element(in) && json_take(in, &value)) {
+        while (good && json_next_element(in) && json_read(in, &value)) {
             function_id function = frame_of(reader, &value);
             whole &= function != FUNCTION_NONE;
             if (whole)
@@ -102,11 +102,11 @@ static void read_weights(struct speedscope *reader, struct json_pull *in)
         return;
     }
     while (json_next_element(in))
-        *VEC_PUSH(&reader->weights) = take_number(in, &weight) ? weight : -1;
+        *VEC_PUSH(&reader->weights) = speedscope_read_number(in, &weight) ? weight : -1;
 }
 
 /* FRAME opens or closes. */
-static void take_event(struct speedscope *reader, char type, function_id frame, int64_t offset)
+static void read_event(struct speedscope *reader, char type, function_id frame, int64_t offset)
 {
     size_t depth = reader->open.count;
     stack_id top = depth ? reader->open.at[depth - 1] : STACK_ROOT;
@@ -125,7 +125,7 @@ static void take_event(struct speedscope *reader, char type, function_id frame, 
 }
 
 /* Store stacks and the time that they are open in samples and weights. */
-static void read_events(struct speedscope *reader, struct json_pull *in)
+static void speedscope_read_events(struct speedscope *reader, struct json_pull *in)
 {
     struct json_text key, value, type = { 0 };
     double last = 0;
@@ -147,8 +147,8 @@ static void read_events(struct speedscope *reader, struct json_pull *in)
         }
         while (json_next_key(in, &key)) {
             if (json_text_is(&key, "at"))
-                has_time = take_number(in, &at);
-            else if (!json_take(in, &value))
+                has_time = speedscope_read_number(in, &at);
+            else if (!json_read(in, &value))
                 break;
             else if (json_text_is(&key, "type"))
                 type = value;
@@ -166,7 +166,7 @@ static void read_events(struct speedscope *reader, struct json_pull *in)
         }
         last = at;
         began = true;
-        take_event(reader, *type.at, frame, offset);
+        read_event(reader, *type.at, frame, offset);
     }
 }
 
@@ -182,13 +182,13 @@ static void read_profile(struct speedscope *reader, struct json_pull *in)
     }
     while (json_next_key(in, &key)) {
         if (json_text_is(&key, "unit"))
-            json_take(in, &unit);
+            json_read(in, &unit);
         else if (json_text_is(&key, "samples"))
-            read_samples(reader, in);
+            speedscope_read_samples(reader, in);
         else if (json_text_is(&key, "weights"))
             read_weights(reader, in);
         else if (json_text_is(&key, "events"))
-            read_events(reader, in);
+            speedscope_read_events(reader, in);
         else if (!json_skip(in))
             break;
     }

@@ -52,7 +52,7 @@ static void add_note(struct database *db, const char *kind, char *text, uint64_t
     *VEC_PUSH(&db->notes) = (struct database_note){ kind, text, count };
 }
 
-void database_tell(const struct database *db, struct trace_builder *builder)
+void database_notice(const struct database *db, struct trace_builder *builder)
 {
     for (size_t i = 0; i < db->notes.count; i++) {
         const struct database_note *note = &db->notes.at[i];
@@ -174,7 +174,7 @@ static bool open_file(struct database *db, struct source *source, struct tpa_err
 }
 
 /* All bytes of SOURCE into db->bytes. */
-static bool read_all(struct database *db, struct source *source, struct tpa_error *err)
+static bool sqlite_open_read_all(struct database *db, struct source *source, struct tpa_error *err)
 {
     size_t capacity = 1 << 20, count = 0;
     db->bytes = mem_alloc(capacity);
@@ -195,7 +195,7 @@ static bool read_all(struct database *db, struct source *source, struct tpa_erro
 static bool open_bytes(struct database *db, struct source *source, struct tpa_error *err)
 {
     enum { WRITE_VERSION = 18, READ_VERSION = 19, HEADER = 100 };
-    if (!read_all(db, source, err))
+    if (!sqlite_open_read_all(db, source, err))
         return false;
     /* A database in memory can have no write-ahead log; the pages are the same. */
     if (db->size >= HEADER && db->bytes[WRITE_VERSION] == 2 && db->bytes[READ_VERSION] == 2)
@@ -333,7 +333,7 @@ bool database_was_read(const struct database *db, struct tpa_error *err)
 }
 
 /* Add a notice that TABLE ended early, after ROWS rows. */
-static void note_damage(struct database *db, const char *table, uint64_t rows, const char *why)
+static void record_damage(struct database *db, const char *table, uint64_t rows, const char *why)
 {
     if (system_failed(db))
         return;
@@ -390,7 +390,7 @@ static bool find_columns(struct table_scan *scan, const char *const *columns, si
         }
     }
     if (code != SQLITE_DONE)
-        note_damage(scan->db, scan->table, 0, sqlite3_errmsg(scan->db->handle));
+        record_damage(scan->db, scan->table, 0, sqlite3_errmsg(scan->db->handle));
     sqlite3_finalize(statement);
     return code == SQLITE_DONE;
 }
@@ -432,7 +432,7 @@ bool table_scan_begin(struct database *db, struct table_scan *scan, const char *
     bool ok = find_columns(scan, columns, count, &query, &places);
     /* A column may be called rowid, and a table may have no rowid. */
     if (ok && places && !prepare(scan, query.at, true) && !prepare(scan, query.at, false)) {
-        note_damage(db, scan->table, 0, sqlite3_errmsg(db->handle));
+        record_damage(db, scan->table, 0, sqlite3_errmsg(db->handle));
         ok = false;
     }
     buffer_release(&query);
@@ -453,16 +453,16 @@ bool table_scan_next(struct table_scan *scan)
     if (code == SQLITE_DONE)
         return false;
     if (code != SQLITE_ROW) {
-        note_damage(scan->db, scan->table, scan->rows,
-                    code == SQLITE_INTERRUPT ? "it has more rows than the file has room for"
-                    : code == SQLITE_NOMEM   ? "a row has impossible lengths"
-                                             : sqlite3_errmsg(scan->db->handle));
+        record_damage(scan->db, scan->table, scan->rows,
+                      code == SQLITE_INTERRUPT ? "it has more rows than the file has room for"
+                      : code == SQLITE_NOMEM   ? "a row has impossible lengths"
+                                               : sqlite3_errmsg(scan->db->handle));
         return false;
     }
     if (scan->has_rowid) {
         int64_t rowid = sqlite3_column_int64(statement, scan->rowid_at);
         if (rowid <= scan->last_rowid && scan->rows > 0) {
-            note_damage(scan->db, scan->table, scan->rows, "rows come again that were there before");
+            record_damage(scan->db, scan->table, scan->rows, "rows come again that were there before");
             return false;
         }
         scan->last_rowid = rowid;

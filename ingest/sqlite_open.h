@@ -8,7 +8,7 @@
  *         while (table_scan_next(&scan))
  *             if (table_scan_int(&scan, 0, &start_ns) ...)
  *     table_scan_end(&scan);
- *     database_tell(db, builder);
+ *     database_notice(db, builder);
  *     ok = database_was_read(db, &err);
  *     database_close(db);
  *
@@ -50,7 +50,7 @@ bool database_has(const struct database *db, const char *table);
 bool database_was_read(const struct database *db, struct tpa_error *err);
 
 /* Add notices about odd data to the builder's current file. */
-void database_tell(const struct database *db, struct trace_builder *builder);
+void database_notice(const struct database *db, struct trace_builder *builder);
 
 enum { TABLE_SCAN_COLUMNS = 40 };
 

@@ -35,8 +35,8 @@ void step_guess_free(struct step_guess *guess)
 }
 
 /* The name as a regular expression in which numbers are replaced by a pattern: "step 12" is "^step [0-9]+$". */
-void step_guess_note(struct step_guess *guess, const char *text, size_t len, int64_t thread, int64_t start_ns,
-                     int64_t end_ns)
+void step_guess_record(struct step_guess *guess, const char *text, size_t len, int64_t thread,
+                       int64_t start_ns, int64_t end_ns)
 {
     struct buffer *pattern = &guess->pattern;
     if (len == 0 || len > LONGEST_NAME || guess->candidates.count >= MOST_CANDIDATES || end_ns < start_ns ||
@@ -99,7 +99,7 @@ static const char *guess_steps(struct step_guess *guess, size_t *steps)
     return best == NAME_NONE ? NULL : names_text(guess->patterns, best);
 }
 
-const char *step_guess_tell(struct step_guess *guess, struct trace_builder *builder)
+const char *step_guess_notice(struct step_guess *guess, struct trace_builder *builder)
 {
     size_t steps = 0;
     const char *pattern = guess_steps(guess, &steps);

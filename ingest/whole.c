@@ -30,7 +30,7 @@ struct whole_file {
     VEC_OF(size_t) there, kept; /* blocks in the order in which they came */
 };
 
-static void tell_progress(const struct source *source, const struct ingest_options *options)
+static void describe_progress(const struct source *source, const struct ingest_options *options)
 {
     if (options->progress)
         options->progress(options->progress_context, source_name(source), source_packed_read(source),
@@ -70,7 +70,7 @@ bool whole_read(struct whole *whole, struct source *source, const struct ingest_
         size_t some = whole->room - whole->size < MOST_AT_ONCE ? whole->room - whole->size : MOST_AT_ONCE;
         count = source_read(source, whole->own + whole->size, some, err);
         whole->size += count > 0 ? (size_t)count : 0;
-        tell_progress(source, options);
+        describe_progress(source, options);
     } while (count > 0);
     whole->at = whole->own;
     all_is_there(whole);
@@ -138,7 +138,7 @@ static void load_block(struct whole *whole, size_t number, size_t first, size_t 
     memset(to + there, 0, size - there);
     file->states[number] = PART_THERE;
     *VEC_PUSH(&file->there) = number;
-    tell_progress(file->source, file->options);
+    describe_progress(file->source, file->options);
 }
 
 void whole_load(struct whole *whole, const uint8_t *at, size_t len)
@@ -227,7 +227,7 @@ bool whole_skip_group(struct whole *whole, struct wire *in, uint32_t number)
 
 /* ---- the end ---- */
 
-static void tell_damage(const struct source *source, struct trace_builder *builder)
+static void notice_damage(const struct source *source, struct trace_builder *builder)
 {
     const char *damage = source_damage(source);
     if (damage)
@@ -235,10 +235,10 @@ static void tell_damage(const struct source *source, struct trace_builder *build
                              1, TPA_NOWHERE);
 }
 
-void whole_tell(const struct whole *whole, const struct source *source, struct trace_builder *builder)
+void whole_notice(const struct whole *whole, const struct source *source, struct trace_builder *builder)
 {
     trace_builder_current_file(builder)->size = (int64_t)whole->size;
-    tell_damage(source, builder);
+    notice_damage(source, builder);
 }
 
 void whole_done(struct whole *whole, size_t offset)
@@ -263,7 +263,7 @@ bool whole_close(struct whole *whole, struct trace_builder *builder, struct tpa_
         *err = file->err;
         return false;
     }
-    tell_damage(file->source, builder);
+    notice_damage(file->source, builder);
     return true;
 }
 

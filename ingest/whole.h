@@ -44,7 +44,7 @@ bool whole_open(struct whole *whole, struct source *source, const struct ingest_
                 struct tpa_error *err);
 
 /* Record in BUILDER's current file its unpacked size, and damage that ended it early. */
-void whole_tell(const struct whole *whole, const struct source *source, struct trace_builder *builder);
+void whole_notice(const struct whole *whole, const struct source *source, struct trace_builder *builder);
 
 /* Read the LEN bytes at AT from the file; use whole_need(). */
 void whole_load(struct whole *whole, const uint8_t *at, size_t len);

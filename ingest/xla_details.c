@@ -34,7 +34,7 @@ static bool key_is(const struct detail *detail, const char *key)
 }
 
 /* The last value given counts. */
-static void tell(struct xla_details *details, enum trace_arg arg, int64_t value)
+static void xla_details_describe(struct xla_details *details, enum trace_arg arg, int64_t value)
 {
     size_t i = 0;
     while (i < details->count && details->at[i].arg != arg)
@@ -60,7 +60,7 @@ static void add_extent(struct trace_chunk *chunk, struct xla_details *details, e
     }
     int len = snprintf(text, sizeof text, "[%.*s]", (int)(detail->end - detail->value), detail->value);
     if (len > 0 && (size_t)len < sizeof text)
-        tell(details, arg, trace_chunk_text(chunk, text, (size_t)len));
+        xla_details_describe(details, arg, trace_chunk_text(chunk, text, (size_t)len));
 }
 
 /* The host side of a copy determines its speed, and whether it blocks. */
@@ -96,7 +96,7 @@ void xla_details_read(struct trace_chunk *chunk, const char *text, size_t len, s
         if (key_is(&detail, "regs") && is_number) {
             garbage = number > MOST_REGISTERS;
             if (!garbage)
-                tell(details, ARG_REGISTERS, number);
+                xla_details_describe(details, ARG_REGISTERS, number);
         } else if (is_shared_memory(&detail) && is_number) {
             knows_shared = !__builtin_add_overflow(shared, number, &shared);
         } else if (key_is(&detail, "grid")) {
@@ -104,15 +104,15 @@ void xla_details_read(struct trace_chunk *chunk, const char *text, size_t len, s
         } else if (key_is(&detail, "block")) {
             add_extent(chunk, details, ARG_BLOCK, &detail);
         } else if ((key_is(&detail, "size") || key_is(&detail, "num_bytes")) && is_number) {
-            tell(details, ARG_BYTES, number);
+            xla_details_describe(details, ARG_BYTES, number);
         } else if ((key_is(&detail, "kind") || key_is(&detail, "kind_src") || key_is(&detail, "kind_dst")) &&
                    is_host_memory(&detail)) {
-            tell(details, ARG_COPY_MEMORY,
-                 trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
+            xla_details_describe(details, ARG_COPY_MEMORY,
+                                 trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
         }
     }
     if (knows_shared && !garbage)
-        tell(details, ARG_SHARED_MEMORY, shared);
+        xla_details_describe(details, ARG_SHARED_MEMORY, shared);
 }
 
 void xla_details_set(struct trace_chunk *chunk, const struct xla_details *details)

@@ -5,7 +5,7 @@
 
 enum { NO_NODE = 0 }; /* node_of holds indices from 1 */
 
-static double share_of(const struct profile *profile, double seconds)
+static double graph_share_of(const struct profile *profile, double seconds)
 {
     return profile->total.total_s > 0 ? seconds / profile->total.total_s : 0;
 }
@@ -45,8 +45,8 @@ static void add_node(struct profile_graph *graph, const struct profile *profile,
     const struct profile_function *f = &profile->functions[id];
     *VEC_PUSH(&graph->nodes) = (struct profile_graph_node){
         .function = id,
-        .cumulative_share = share_of(profile, cumulative_s),
-        .total_share = share_of(profile, f->listed ? f->cost.total_s : 0),
+        .cumulative_share = graph_share_of(profile, cumulative_s),
+        .total_share = graph_share_of(profile, f->listed ? f->cost.total_s : 0),
     };
 }
 
@@ -62,7 +62,7 @@ static void add_nodes(struct profile_graph *graph, const struct profile *profile
     for (function_id id = 0; id < profile->function_count; id++) {
         const struct profile_function *f = &profile->functions[id];
         double cumulative_s = f->listed ? f->cost.cumulative_s : called_s[id];
-        if (share_of(profile, cumulative_s) >= node_share)
+        if (graph_share_of(profile, cumulative_s) >= node_share)
             add_node(graph, profile, id, cumulative_s);
         else
             graph->nodes_left_out++;
@@ -80,7 +80,7 @@ static void add_edges(struct profile_graph *graph, const struct profile *profile
         const struct profile_function *f = &profile->functions[profile->listed[i]];
         for (uint32_t e = f->first_edge; e < f->first_edge + f->edge_count; e++) {
             size_t caller = node_of[profile->edges[e].caller], callee = node_of[profile->listed[i]];
-            double share = share_of(profile, edge_seconds(f, &profile->edges[e]));
+            double share = graph_share_of(profile, edge_seconds(f, &profile->edges[e]));
             if (caller != NO_NODE && callee != NO_NODE && share >= edge_share)
                 *VEC_PUSH(&graph->edges) = (struct profile_graph_edge){
                     .caller = caller - 1, .callee = callee - 1, .edge = e, .share = share

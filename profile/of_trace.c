@@ -7,8 +7,8 @@
 #include "profile/of_trace.h"
 
 #include "base/sum.h"
-#include "facts/async_regions.h"
-#include "facts/step_list.h"
+#include "derive/async_regions.h"
+#include "derive/step_list.h"
 #include "trace/calltree.h"
 
 #include <stdlib.h>

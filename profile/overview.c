@@ -9,7 +9,7 @@
 
 enum { PARTS = 5, COSTLIEST = 5 };
 
-static const char *name_of(const struct profile *profile, function_id id, struct arena *texts)
+static const char *overview_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
     struct buffer text = { 0 };
     profile_function_text(&profile->functions[id], &text);
@@ -21,7 +21,7 @@ static const char *name_of(const struct profile *profile, function_id id, struct
 static const char *time_of(double seconds, struct arena *texts)
 {
     struct buffer text = { 0 };
-    quantity_show_rounded_time(&text, seconds * 1e9);
+    quantity_append_rounded_time(&text, seconds * 1e9);
     const char *kept = arena_strndup(texts, text.at, text.count);
     buffer_release(&text);
     return kept;
@@ -30,7 +30,7 @@ static const char *time_of(double seconds, struct arena *texts)
 static const char *tally_of(int64_t count, struct arena *texts)
 {
     struct buffer text = { 0 };
-    quantity_show_tally(&text, count);
+    quantity_append_tally(&text, count);
     const char *kept = arena_strndup(texts, text.at, text.count);
     buffer_release(&text);
     return kept;
@@ -39,7 +39,7 @@ static const char *tally_of(int64_t count, struct arena *texts)
 /* The same with the path shortened to the file's folder: "model/util.py:5(norm)". */
 static const char *short_name_of(const struct profile *profile, function_id id, struct arena *texts)
 {
-    const char *name = name_of(profile, id, texts), *last = strrchr(name, '/');
+    const char *name = overview_name_of(profile, id, texts), *last = strrchr(name, '/');
     if (*name != '/' || !last)
         return name;
     while (last > name && last[-1] != '/')
@@ -245,7 +245,7 @@ void profile_draw(struct picture *picture, const struct profile *profile, size_t
     struct chart *chart = picture_add_chart(picture, "functions", "Functions by their own time");
     struct table *table = TABLE_OF_ROWS("functions", NULL, bar_columns, (struct bar_row *)NULL, 0);
     for (size_t i = 0; i < own.count; i++) {
-        struct bar_row row = { .name = as_text(name_of(profile, own.at[i], &picture->arena)),
+        struct bar_row row = { .name = as_text(overview_name_of(profile, own.at[i], &picture->arena)),
                                .own_ns = profile_ns(profile->functions[own.at[i]].cost.total_s) };
         table_add_rows(table, &row, 1, sizeof row);
     }

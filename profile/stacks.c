@@ -87,7 +87,7 @@ static void add_ns(int64_t *sum_ns, int64_t ns)
 }
 
 /* Report SECONDS in function ID itself, on the current stack. */
-static void give_out(struct walk *walk, function_id id, double seconds)
+static void stacks_distribute(struct walk *walk, function_id id, double seconds)
 {
     if (!walk->visit) {
         walk->placed_s[id] += seconds;
@@ -118,7 +118,7 @@ static void enter(struct walk *walk, function_id id, double part, double seconds
     walk->frames[walk->depth++] = id;
     if (all_exact)
         walk->exact_depth = walk->depth;
-    give_out(walk, id, seconds);
+    stacks_distribute(walk, id, seconds);
     struct level *level = &walk->levels[walk->depth - 1];
     *level =
         (struct level){ .part = part > 1 ? 1 : part, .exact = exact_part, .outermost = !walk->on_stack[id] };
@@ -198,7 +198,7 @@ static void walk_all(struct walk *walk)
 }
 
 /* Report the times that were not placed on a stack. */
-static void give_out_rest(struct walk *walk)
+static void distribute_rest(struct walk *walk)
 {
     const struct profile *profile = walk->profile;
     for (size_t i = 0; i < profile->listed_count; i++) {
@@ -228,7 +228,7 @@ struct profile_stack_sums profile_stacks(const struct profile *profile, double m
     walk_all(walk);
     walk->visit = visit;
     walk_all(walk);
-    give_out_rest(walk);
+    distribute_rest(walk);
     struct profile_stack_sums sums = walk->sums;
     profile_callees_release(&walk->callees);
     free(walk->on_stack);

@@ -85,7 +85,7 @@ static void release_texts(struct row_texts *texts)
     buffer_release(&texts->other);
 }
 
-static struct text name_of(struct buffer *text, const struct profile_function *function)
+static struct text tables_name_of(struct buffer *text, const struct profile_function *function)
 {
     buffer_clear(text);
     profile_function_text(function, text);
@@ -119,7 +119,7 @@ static int64_t ns_of(double seconds)
     return has_ns(seconds) ? profile_ns(seconds) : TABLE_INT_MISSING;
 }
 
-static double share_of(double part, double whole)
+static double tables_share_of(double part, double whole)
 {
     return whole > 0 && isfinite(part / whole) ? part / whole : NAN;
 }
@@ -138,7 +138,7 @@ static struct function_row function_row_of(const struct profile *profile,
     int64_t calls, primitive_calls;
     true_calls(profile, cost, &calls, &primitive_calls);
     return (struct function_row){
-        .name = name_of(&texts->name, function),
+        .name = tables_name_of(&texts->name, function),
         .ncalls = ncalls_of(texts->ncalls, calls, primitive_calls),
         .calls = calls,
         .primitive_calls = primitive_calls,
@@ -146,8 +146,8 @@ static struct function_row function_row_of(const struct profile *profile,
         .cumtime_ns = ns_of(cost->cumulative_s),
         .tottime_percall_ns = percall_of(profile, cost->total_s, calls),
         .cumtime_percall_ns = percall_of(profile, cost->cumulative_s, primitive_calls),
-        .tottime_share = share_of(cost->total_s, profile->total.total_s),
-        .cumtime_share = share_of(cost->cumulative_s, profile->total.total_s),
+        .tottime_share = tables_share_of(cost->total_s, profile->total.total_s),
+        .cumtime_share = tables_share_of(cost->cumulative_s, profile->total.total_s),
         .file = { function->file, function->file_length },
         .function = { function->name, function->name_length },
         .line = function->line == PROFILE_NAME_LINE ? 0 : function->line,
@@ -174,7 +174,7 @@ static void name_for_samples(struct table *table)
 }
 
 /* Columns and figures of time become counts or bytes if the profile measures these. */
-static void show_figures(struct table *table, const struct profile *profile)
+static void add_figures(struct table *table, const struct profile *profile)
 {
     if (profile->figures == PROFILE_TIME)
         return;
@@ -212,12 +212,12 @@ void profile_add_functions(struct result *result, const struct profile *profile,
     table_add_footer(table, "tottime", "Total time", TABLE_NS, table_int(ns_of(profile->total.total_s)));
     if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)
         table->total_rows = view->reductions.at[view->reductions.count - 1].before;
-    show_figures(table, profile);
+    add_figures(table, profile);
     result_add_table(result, table);
 }
 
 /* Longest first; without times, by calls; then by file, line and name. */
-static int compare_calls(const void *left, const void *right, void *data)
+static int tables_compare_calls(const void *left, const void *right, void *data)
 {
     const struct profile *profile = data;
     const struct profile_call *a = left, *b = right;
@@ -233,7 +233,7 @@ static int compare_calls(const void *left, const void *right, void *data)
 static struct call_row call_row_of(const struct profile *profile, const struct profile_function *function,
                                    const struct profile_call *call, struct row_texts *texts)
 {
-    struct call_row row = { .name = name_of(&texts->name, function),
+    struct call_row row = { .name = tables_name_of(&texts->name, function),
                             .calls = TABLE_INT_MISSING,
                             .primitive_calls = TABLE_INT_MISSING,
                             .tottime_ns = TABLE_INT_MISSING,
@@ -242,7 +242,7 @@ static struct call_row call_row_of(const struct profile *profile, const struct p
     if (!call)
         return row;
     const struct profile_edge *edge = &profile->edges[call->edge];
-    row.other = name_of(&texts->other, &profile->functions[call->callee]);
+    row.other = tables_name_of(&texts->other, &profile->functions[call->callee]);
     row.ncalls = ncalls_of(texts->ncalls, edge->cost.calls, edge->cost.primitive_calls);
     row.calls = edge->cost.calls;
     row.primitive_calls = edge->cost.primitive_calls;
@@ -250,7 +250,7 @@ static struct call_row call_row_of(const struct profile *profile, const struct p
         return row;
     row.tottime_ns = ns_of(edge->cost.total_s);
     row.cumtime_ns = ns_of(edge->cost.cumulative_s);
-    row.share = share_of(edge->cost.cumulative_s, function->cost.cumulative_s);
+    row.share = tables_share_of(edge->cost.cumulative_s, function->cost.cumulative_s);
     return row;
 }
 
@@ -269,7 +269,8 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
         const struct profile_function *function = &profile->functions[view->at[i]];
         profile_calls_of(&calls, profile, view->at[i], callees ? &by_caller : NULL);
         if (calls.count > 1)
-            qsort_r(calls.at, calls.count, sizeof *calls.at, compare_calls, (void *)(uintptr_t)profile);
+            qsort_r(calls.at, calls.count, sizeof *calls.at, tables_compare_calls,
+                    (void *)(uintptr_t)profile);
         for (size_t c = 0; c < calls.count || c == 0; c++) {
             struct call_row row = call_row_of(profile, function, calls.count ? &calls.at[c] : NULL, &texts);
             table_add_rows(table, &row, 1, sizeof row);
@@ -279,7 +280,7 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     VEC_FREE(&calls);
     if (callees)
         profile_callees_release(&by_caller);
-    show_figures(table, profile);
+    add_figures(table, profile);
     result_add_table(result, table);
 }
 

@@ -402,8 +402,8 @@ static void add_python_share(struct buffer *out, double value)
         buffer_puts(out, ".0");
 }
 
-static void note_reduction(struct profile_view *view, size_t before, struct buffer *restriction,
-                           bool by_limit)
+static void append_reduction(struct profile_view *view, size_t before, struct buffer *restriction,
+                             bool by_limit)
 {
     if (view->count < before) {
         *VEC_PUSH(&view->reductions) =
@@ -449,7 +449,7 @@ static bool restrict_to_pattern(struct profile_view *view, const struct profile 
     if (exclude)
         buffer_puts(&restriction, "not ");
     add_python_text(&restriction, pattern);
-    note_reduction(view, before, &restriction, false);
+    append_reduction(view, before, &restriction, false);
     return true;
 }
 
@@ -470,7 +470,7 @@ static void restrict_to_limit(struct profile_view *view, size_t before, const st
         add_python_share(&restriction, limit->share);
     else
         buffer_printf(&restriction, "%" PRIu64, limit->count);
-    note_reduction(view, before, &restriction, true);
+    append_reduction(view, before, &restriction, true);
 }
 
 bool profile_view_make(struct profile_view *view, const struct profile *profile,
@@ -532,7 +532,7 @@ void profile_callees_release(struct profile_callees *callees)
     free(callees->first);
 }
 
-static int compare_calls(const void *left, const void *right, void *data)
+static int view_compare_calls(const void *left, const void *right, void *data)
 {
     const struct profile *profile = data;
     const struct profile_call *a = left, *b = right;
@@ -552,5 +552,5 @@ void profile_calls_of(struct profile_calls *calls, const struct profile *profile
             *VEC_PUSH(calls) = (struct profile_call){ profile->edges[e].caller, e };
     }
     if (calls->count > 1)
-        qsort_r(calls->at, calls->count, sizeof *calls->at, compare_calls, (void *)(uintptr_t)profile);
+        qsort_r(calls->at, calls->count, sizeof *calls->at, view_compare_calls, (void *)(uintptr_t)profile);
 }

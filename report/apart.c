@@ -219,7 +219,7 @@ static bool add_with_difference(struct apart *apart, struct buffer *shown, name_
 }
 
 /* SHOWN, of the name ID, with " #NUMBER" behind it, no wider than MAX; where there is no room for that, as it is. */
-static void add_number(struct apart *apart, struct buffer *shown, name_id id, size_t number)
+static void apart_add_number(struct apart *apart, struct buffer *shown, name_id id, size_t number)
 {
     char mark[24];
     size_t wide = (size_t)snprintf(mark, sizeof mark, " #%zu", number);
@@ -237,7 +237,7 @@ static void add_number(struct apart *apart, struct buffer *shown, name_id id, si
 }
 
 /* The name ID as it is shown, distinguished from others that look the same. */
-static struct text tell_apart(struct apart *apart, name_id id)
+static struct text apart_distinguish(struct apart *apart, name_id id)
 {
     const struct readable_name *name = apart->member.at[id].name;
     struct buffer shown = { 0 };
@@ -248,14 +248,15 @@ static struct text tell_apart(struct apart *apart, name_id id)
     size_t number = distinct_number(apart->numbers, names_text(apart->names, id),
                                     names_length(apart->names, id), shown.at, shown.count);
     if (number > 1)
-        add_number(apart, &shown, id, number);
+        apart_add_number(apart, &shown, id, number);
     struct text distinct = { arena_strndup(&apart->arena, shown.at ? shown.at : "", shown.count),
                              shown.count };
     buffer_release(&shown);
     return distinct;
 }
 
-bool apart_show(struct apart *apart, struct text *full, struct text *shown, const char *name, size_t len)
+bool apart_fill_names(struct apart *apart, struct text *full, struct text *shown, const char *name,
+                      size_t len)
 {
     name_id id = names_find(apart->names, name, len);
     assert(id != NAME_NONE);
@@ -265,7 +266,7 @@ bool apart_show(struct apart *apart, struct text *full, struct text *shown, cons
         return false;
     if (!member->distinct.at)
         member->distinct =
-            apart->look.at[member->look].names < 2 ? member->name->shown : tell_apart(apart, id);
+            apart->look.at[member->look].names < 2 ? member->name->shown : apart_distinguish(apart, id);
     *shown = member->distinct;
     return true;
 }

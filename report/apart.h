@@ -3,7 +3,7 @@
  *
  *     struct apart *names = apart_open(40);
  *     apart_add(names, name, len);                    // every name of the column
- *     apart_show(names, &full, &shown, name, len);    // each again
+ *     apart_fill_names(names, &full, &shown, name, len);    // each again
  *     apart_free(names);
  *
  * A name is shortened as shorten.h does. Where several different names would look the same, what they differ in follows in
@@ -44,6 +44,7 @@ void apart_add(struct apart *apart, const char *name, size_t len);
  * control characters made visible, and the answer is true. The name was added. Both are NUL-terminated and borrowed; they
  * live as long as APART and what it shares.
  */
-bool apart_show(struct apart *apart, struct text *full, struct text *shown, const char *name, size_t len);
+bool apart_fill_names(struct apart *apart, struct text *full, struct text *shown, const char *name,
+                      size_t len);
 
 #endif

@@ -152,17 +152,18 @@ static void collect_texts(struct stream *stream)
     }
 }
 
-static void put_names(const struct stream *stream, size_t field, struct buffer *out)
+static void append_names(const struct stream *stream, size_t field, struct buffer *out)
 {
     const struct names *names = stream->shown[field].names;
     struct arrow_column texts = { .type = ARROW_TEXT, .wide_texts = stream->fields[field].wide_texts };
     for (name_id id = 0; id < names_count(names); id++)
         arrow_add_text(&texts, names_text(names, id), names_length(names, id));
-    arrow_put_names(out, field, &texts);
+    arrow_append_names(out, field, &texts);
     arrow_release(&texts);
 }
 
-static void add_cell(struct arrow_column *column, const struct shown *shown, const union table_cell *cell)
+static void arrow_add_cell(struct arrow_column *column, const struct shown *shown,
+                           const union table_cell *cell)
 {
     if (table_cell_is_missing(cell, shown->kind))
         arrow_add_missing(column);
@@ -178,7 +179,7 @@ static void add_cell(struct arrow_column *column, const struct shown *shown, con
         arrow_add_int(column, cell->i);
 }
 
-static bool put_rows(struct stream *stream, struct buffer *text, FILE *out, struct tpa_error *err)
+static bool append_rows(struct stream *stream, struct buffer *text, FILE *out, struct tpa_error *err)
 {
     size_t rows = stream->count ? row_count(stream->table) : 0;
     bool ok = true;
@@ -187,42 +188,42 @@ static bool put_rows(struct stream *stream, struct buffer *text, FILE *out, stru
         for (size_t i = 0; i < stream->count; i++) {
             arrow_clear(&stream->columns[i]);
             for (size_t row = first; row < end; row++)
-                add_cell(&stream->columns[i], &stream->shown[i],
-                         cell_of(stream->table, row, stream->shown[i].column));
+                arrow_add_cell(&stream->columns[i], &stream->shown[i],
+                               cell_of(stream->table, row, stream->shown[i].column));
         }
-        arrow_put_batch(text, stream->columns, stream->count);
+        arrow_append_batch(text, stream->columns, stream->count);
         ok = output_drain(text, out, err);
     }
     return ok;
 }
 
-static void put_schema(const struct stream *stream, const struct result *result, struct buffer *out)
+static void append_schema(const struct stream *stream, const struct result *result, struct buffer *out)
 {
     struct buffer notices = { 0 }, footer = { 0 }, total = { 0 };
-    json_put_notices(&(struct json_writer){ .text = &notices }, result);
-    json_put_footers(&(struct json_writer){ .text = &footer }, stream->table);
+    json_emit_notices(&(struct json_writer){ .text = &notices }, result);
+    json_emit_footers(&(struct json_writer){ .text = &footer }, stream->table);
     exact_add_integer(&total, (int64_t)stream->table->total_rows);
     const struct arrow_fact facts[] = {
         { "schema", result->schema }, { "table", stream->table->key }, { "title", stream->table->title },
         { "total_rows", total.at },   { "footer", footer.at },         { "notices", notices.at },
     };
-    arrow_put_schema(out, stream->fields, stream->count, facts, sizeof facts / sizeof *facts);
+    arrow_append_schema(out, stream->fields, stream->count, facts, sizeof facts / sizeof *facts);
     buffer_release(&notices);
     buffer_release(&footer);
     buffer_release(&total);
 }
 
-static bool put_table(const struct result *result, const struct table *table, struct buffer *text, FILE *out,
-                      struct tpa_error *err)
+static bool arrow_append_table(const struct result *result, const struct table *table, struct buffer *text,
+                               FILE *out, struct tpa_error *err)
 {
     struct stream stream = stream_of(table);
     collect_texts(&stream);
-    put_schema(&stream, result, text);
+    append_schema(&stream, result, text);
     for (size_t i = 0; i < stream.count; i++)
         if (stream.shown[i].names)
-            put_names(&stream, i, text);
-    bool ok = put_rows(&stream, text, out, err);
-    arrow_put_end(text);
+            append_names(&stream, i, text);
+    bool ok = append_rows(&stream, text, out, err);
+    arrow_append_end(text);
     release(&stream);
     return ok;
 }
@@ -235,9 +236,9 @@ static bool print_arrow(const struct result *result, const struct print_options 
     struct buffer text = { 0 };
     bool ok = true;
     for (size_t i = 0; i < result->tables.count && ok; i++)
-        ok = put_table(result, result->tables.at[i], &text, out, err);
+        ok = arrow_append_table(result, result->tables.at[i], &text, out, err);
     if (result->tables.count == 0)
-        ok = put_table(result, &none, &text, out, err);
+        ok = arrow_append_table(result, &none, &text, out, err);
     return output_finish(ok, &text, out, err);
 }
 

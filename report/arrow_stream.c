@@ -50,14 +50,14 @@ static void align(struct buffer *out, size_t to)
 }
 
 /* The low SIZE bytes of VALUE, lowest first: FlatBuffers are so on every machine. */
-static void put_bytes(struct buffer *out, uint64_t value, size_t size)
+static void append_bytes(struct buffer *out, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         buffer_putc(out, (char)(value >> (8 * i) & 0xff));
 }
 
 /* A table and, before it, its vtable; where the table is. */
-static size_t put_table(struct buffer *out, struct slot *slots, size_t count)
+static size_t arrow_stream_append_table(struct buffer *out, struct slot *slots, size_t count)
 {
     size_t size = 4;
     for (size_t i = 0; i < count; i++)
@@ -67,18 +67,18 @@ static size_t put_table(struct buffer *out, struct slot *slots, size_t count)
         }
     align(out, 2);
     size_t vtable = out->count;
-    put_bytes(out, 4 + 2 * count, 2);
-    put_bytes(out, size, 2);
+    append_bytes(out, 4 + 2 * count, 2);
+    append_bytes(out, size, 2);
     for (size_t i = 0; i < count; i++)
-        put_bytes(out, slots[i].at, 2);
+        append_bytes(out, slots[i].at, 2);
     align(out, 8);
     size_t table = out->count;
-    put_bytes(out, table - vtable, 4);
+    append_bytes(out, table - vtable, 4);
     for (size_t i = 0; i < count; i++)
         if (slots[i].size) {
             slots[i].at += table;
             buffer_pad(out, '\0', slots[i].at - out->count);
-            put_bytes(out, slots[i].value, slots[i].size);
+            append_bytes(out, slots[i].value, slots[i].size);
         }
     return table;
 }
@@ -96,11 +96,11 @@ static void refer(struct buffer *out, size_t at, size_t target)
     set_number(out, at, (uint32_t)(target - at));
 }
 
-static size_t put_string(struct buffer *out, const char *text)
+static size_t append_string(struct buffer *out, const char *text)
 {
     align(out, 4);
     size_t at = out->count;
-    put_bytes(out, 0, 4);
+    append_bytes(out, 0, 4);
     arrow_add_utf8(out, text, strlen(text));
     set_number(out, at, (uint32_t)(out->count - at - 4));
     buffer_putc(out, '\0');
@@ -108,23 +108,23 @@ static size_t put_string(struct buffer *out, const char *text)
 }
 
 /* A vector of COUNT references: the first is 4 bytes behind what is returned. */
-static size_t put_references(struct buffer *out, size_t count)
+static size_t append_references(struct buffer *out, size_t count)
 {
     align(out, 4);
     size_t at = out->count;
-    put_bytes(out, count, 4);
+    append_bytes(out, count, 4);
     buffer_pad(out, '\0', 4 * count);
     return at;
 }
 
 /* The head of a vector of COUNT structs that are aligned to 8 bytes. */
-static size_t put_structs(struct buffer *out, size_t count)
+static size_t append_structs(struct buffer *out, size_t count)
 {
     align(out, 4);
     if (out->count % 8 == 0)
         buffer_pad(out, '\0', 4);
     size_t at = out->count;
-    put_bytes(out, count, 4);
+    append_bytes(out, count, 4);
     return at;
 }
 
@@ -136,9 +136,9 @@ enum { VERSION_5 = 4 };
 /* Begin the metadata of a message whose body has BODY bytes; where its reference to the header is. */
 static size_t begin_message(struct buffer *out, enum header header, uint64_t body)
 {
-    put_bytes(out, 4, 4);
+    append_bytes(out, 4, 4);
     struct slot slots[] = { { 2, VERSION_5, 0 }, { 1, header, 0 }, REFERENCE, { 8, body, 0 } };
-    size_t table = put_table(out, slots, 4);
+    size_t table = arrow_stream_append_table(out, slots, 4);
     refer(out, 0, table);
     return slots[2].at;
 }
@@ -147,8 +147,8 @@ static size_t begin_message(struct buffer *out, enum header header, uint64_t bod
 static void end_message(struct buffer *out, struct buffer *metadata)
 {
     align(metadata, 8);
-    put_bytes(out, UINT32_MAX, 4);
-    put_bytes(out, metadata->count, 4);
+    append_bytes(out, UINT32_MAX, 4);
+    append_bytes(out, metadata->count, 4);
     buffer_add(out, metadata->at, metadata->count);
     buffer_release(metadata);
 }
@@ -156,20 +156,20 @@ static void end_message(struct buffer *out, struct buffer *metadata)
 /* ---- the schema ---- */
 
 /* Let the reference at AT lead to a vector of FACTS; without any, to an empty one. */
-static void put_facts(struct buffer *out, size_t at, const struct arrow_fact *facts, size_t count)
+static void append_facts(struct buffer *out, size_t at, const struct arrow_fact *facts, size_t count)
 {
     size_t given = 0;
     for (size_t i = 0; i < count; i++)
         given += facts[i].value != NULL;
-    size_t vector = put_references(out, given), next = vector + 4;
+    size_t vector = append_references(out, given), next = vector + 4;
     refer(out, at, vector);
     for (size_t i = 0; i < count; i++) {
         if (!facts[i].value)
             continue;
         struct slot slots[] = { REFERENCE, REFERENCE };
-        refer(out, next, put_table(out, slots, 2));
-        refer(out, slots[0].at, put_string(out, facts[i].key));
-        refer(out, slots[1].at, put_string(out, facts[i].value));
+        refer(out, next, arrow_stream_append_table(out, slots, 2));
+        refer(out, slots[0].at, append_string(out, facts[i].key));
+        refer(out, slots[1].at, append_string(out, facts[i].value));
         next += 4;
     }
 }
@@ -199,39 +199,39 @@ static unsigned type_number(const struct arrow_field *field)
     return 0;
 }
 
-static size_t put_integer_type(struct buffer *out, unsigned bits, bool is_signed)
+static size_t append_integer_type(struct buffer *out, unsigned bits, bool is_signed)
 {
     struct slot slots[] = { { 4, bits, 0 }, { 1, is_signed, 0 } };
-    return put_table(out, slots, 2);
+    return arrow_stream_append_table(out, slots, 2);
 }
 
-static size_t put_type(struct buffer *out, const struct arrow_field *field)
+static size_t append_type(struct buffer *out, const struct arrow_field *field)
 {
     struct slot unit[] = { { 2, UNIT_NANOSECOND, 0 }, REFERENCE },
                 precision[] = { { 2, PRECISION_DOUBLE, 0 } };
     size_t table;
     switch (field->type) {
     case ARROW_INT64:
-    case ARROW_UINT64: return put_integer_type(out, 64, field->type == ARROW_INT64);
-    case ARROW_DOUBLE: return put_table(out, precision, 1);
+    case ARROW_UINT64: return append_integer_type(out, 64, field->type == ARROW_INT64);
+    case ARROW_DOUBLE: return arrow_stream_append_table(out, precision, 1);
     case ARROW_TIMESTAMP:
-        table = put_table(out, unit, 2);
-        refer(out, unit[1].at, put_string(out, "UTC"));
+        table = arrow_stream_append_table(out, unit, 2);
+        refer(out, unit[1].at, append_string(out, "UTC"));
         return table;
-    default: return put_table(out, NULL, 0);
+    default: return arrow_stream_append_table(out, NULL, 0);
     }
 }
 
 /* How field number INDEX is made of the dictionary of the same number. */
-static size_t put_encoding(struct buffer *out, size_t index)
+static size_t append_encoding(struct buffer *out, size_t index)
 {
     struct slot slots[] = { { 8, index, 0 }, REFERENCE, { 1, false, 0 } };
-    size_t table = put_table(out, slots, 3);
-    refer(out, slots[1].at, put_integer_type(out, 32, true));
+    size_t table = arrow_stream_append_table(out, slots, 3);
+    refer(out, slots[1].at, append_integer_type(out, 32, true));
     return table;
 }
 
-static size_t put_field(struct buffer *out, const struct arrow_field *field, size_t index)
+static size_t append_field(struct buffer *out, const struct arrow_field *field, size_t index)
 {
     enum { NAME, NULLABLE, TYPE_NUMBER, TYPE, DICTIONARY, CHILDREN, FACTS, SLOTS };
     struct slot slots[SLOTS] = {
@@ -243,30 +243,30 @@ static size_t put_field(struct buffer *out, const struct arrow_field *field, siz
         [CHILDREN] = REFERENCE,
         [FACTS] = REFERENCE,
     };
-    size_t table = put_table(out, slots, SLOTS);
-    refer(out, slots[NAME].at, put_string(out, field->name));
-    refer(out, slots[TYPE].at, put_type(out, field));
+    size_t table = arrow_stream_append_table(out, slots, SLOTS);
+    refer(out, slots[NAME].at, append_string(out, field->name));
+    refer(out, slots[TYPE].at, append_type(out, field));
     if (field->type == ARROW_NAME)
-        refer(out, slots[DICTIONARY].at, put_encoding(out, index));
-    refer(out, slots[CHILDREN].at, put_references(out, 0));
-    put_facts(out, slots[FACTS].at, field->facts, field->fact_count);
+        refer(out, slots[DICTIONARY].at, append_encoding(out, index));
+    refer(out, slots[CHILDREN].at, append_references(out, 0));
+    append_facts(out, slots[FACTS].at, field->facts, field->fact_count);
     return table;
 }
 
-void arrow_put_schema(struct buffer *out, const struct arrow_field *fields, size_t count,
-                      const struct arrow_fact *facts, size_t fact_count)
+void arrow_append_schema(struct buffer *out, const struct arrow_field *fields, size_t count,
+                         const struct arrow_fact *facts, size_t fact_count)
 {
     static const uint16_t one = 1;
     bool is_big = *(const uint8_t *)&one == 0;
     struct buffer metadata = { 0 };
     size_t header = begin_message(&metadata, HEADER_SCHEMA, 0);
     struct slot slots[] = { { 2, is_big, 0 }, REFERENCE, REFERENCE };
-    refer(&metadata, header, put_table(&metadata, slots, 3));
-    size_t vector = put_references(&metadata, count);
+    refer(&metadata, header, arrow_stream_append_table(&metadata, slots, 3));
+    size_t vector = append_references(&metadata, count);
     refer(&metadata, slots[1].at, vector);
     for (size_t i = 0; i < count; i++)
-        refer(&metadata, vector + 4 + 4 * i, put_field(&metadata, &fields[i], i));
-    put_facts(&metadata, slots[2].at, facts, fact_count);
+        refer(&metadata, vector + 4 + 4 * i, append_field(&metadata, &fields[i], i));
+    append_facts(&metadata, slots[2].at, facts, fact_count);
     end_message(out, &metadata);
 }
 
@@ -389,32 +389,32 @@ static uint64_t body_size(const struct arrow_column *columns, size_t count)
 }
 
 /* A RecordBatch: how many rows, how many of each column are missing, and where in the body its parts are. */
-static size_t put_batch_table(struct buffer *out, const struct arrow_column *columns, size_t count)
+static size_t append_batch_table(struct buffer *out, const struct arrow_column *columns, size_t count)
 {
     const struct buffer *parts[3];
     struct slot slots[] = { { 8, count ? columns[0].count : 0, 0 }, REFERENCE, REFERENCE };
-    size_t table = put_table(out, slots, 3);
-    refer(out, slots[1].at, put_structs(out, count));
+    size_t table = arrow_stream_append_table(out, slots, 3);
+    refer(out, slots[1].at, append_structs(out, count));
     for (size_t i = 0; i < count; i++) {
         assert(columns[i].count == columns[0].count);
-        put_bytes(out, columns[i].count, 8);
-        put_bytes(out, columns[i].missing, 8);
+        append_bytes(out, columns[i].count, 8);
+        append_bytes(out, columns[i].missing, 8);
     }
     size_t part_count = 0;
     for (size_t i = 0; i < count; i++)
         part_count += parts_of(&columns[i], parts);
-    refer(out, slots[2].at, put_structs(out, part_count));
+    refer(out, slots[2].at, append_structs(out, part_count));
     uint64_t offset = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t p = 0, n = parts_of(&columns[i], parts); p < n; p++) {
-            put_bytes(out, offset, 8);
-            put_bytes(out, parts[p]->count, 8);
+            append_bytes(out, offset, 8);
+            append_bytes(out, parts[p]->count, 8);
             offset += padded(parts[p]->count);
         }
     return table;
 }
 
-static void put_body(struct buffer *out, const struct arrow_column *columns, size_t count)
+static void append_body(struct buffer *out, const struct arrow_column *columns, size_t count)
 {
     const struct buffer *parts[3];
     for (size_t i = 0; i < count; i++)
@@ -426,29 +426,29 @@ static void put_body(struct buffer *out, const struct arrow_column *columns, siz
         }
 }
 
-void arrow_put_names(struct buffer *out, size_t field, const struct arrow_column *texts)
+void arrow_append_names(struct buffer *out, size_t field, const struct arrow_column *texts)
 {
     assert(texts->type == ARROW_TEXT);
     struct buffer metadata = { 0 };
     size_t header = begin_message(&metadata, HEADER_DICTIONARY, body_size(texts, 1));
     struct slot slots[] = { { 8, field, 0 }, REFERENCE, { 1, false, 0 } };
-    refer(&metadata, header, put_table(&metadata, slots, 3));
-    refer(&metadata, slots[1].at, put_batch_table(&metadata, texts, 1));
+    refer(&metadata, header, arrow_stream_append_table(&metadata, slots, 3));
+    refer(&metadata, slots[1].at, append_batch_table(&metadata, texts, 1));
     end_message(out, &metadata);
-    put_body(out, texts, 1);
+    append_body(out, texts, 1);
 }
 
-void arrow_put_batch(struct buffer *out, const struct arrow_column *columns, size_t count)
+void arrow_append_batch(struct buffer *out, const struct arrow_column *columns, size_t count)
 {
     struct buffer metadata = { 0 };
     size_t header = begin_message(&metadata, HEADER_BATCH, body_size(columns, count));
-    refer(&metadata, header, put_batch_table(&metadata, columns, count));
+    refer(&metadata, header, append_batch_table(&metadata, columns, count));
     end_message(out, &metadata);
-    put_body(out, columns, count);
+    append_body(out, columns, count);
 }
 
-void arrow_put_end(struct buffer *out)
+void arrow_append_end(struct buffer *out)
 {
-    put_bytes(out, UINT32_MAX, 4);
-    put_bytes(out, 0, 4);
+    append_bytes(out, UINT32_MAX, 4);
+    append_bytes(out, 0, 4);
 }

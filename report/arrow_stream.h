@@ -9,10 +9,10 @@
  *     arrow_add_index(&columns[0], 0);
  *     arrow_add_int(&columns[1], 120500);
  *
- *     arrow_put_schema(&out, fields, 2, NULL, 0);
- *     arrow_put_names(&out, 0, &names);
- *     arrow_put_batch(&out, columns, 2);
- *     arrow_put_end(&out);
+ *     arrow_append_schema(&out, fields, 2, NULL, 0);
+ *     arrow_append_names(&out, 0, &names);
+ *     arrow_append_batch(&out, columns, 2);
+ *     arrow_append_end(&out);
  *
  * Format: https://arrow.apache.org/docs/format/Columnar.html, metadata version V5. Whatever is appended to OUT is whole
  * messages, so batches can be made by several threads and each be written and forgotten.
@@ -32,7 +32,7 @@ enum arrow_type {
     ARROW_BOOL,
     ARROW_TIMESTAMP, /* nanoseconds from 1970, UTC */
     ARROW_TEXT,
-    ARROW_NAME, /* 32-bit indices into a dictionary of texts, which arrow_put_names writes */
+    ARROW_NAME, /* 32-bit indices into a dictionary of texts, which arrow_append_names writes */
 };
 
 /* Metadata of a field or of the schema. */
@@ -75,16 +75,16 @@ void arrow_clear(struct arrow_column *column);
 void arrow_release(struct arrow_column *column);
 
 /* The first message of a stream: COUNT fields, and FACT_COUNT facts about the table. */
-void arrow_put_schema(struct buffer *out, const struct arrow_field *fields, size_t count,
-                      const struct arrow_fact *facts, size_t fact_count);
+void arrow_append_schema(struct buffer *out, const struct arrow_field *fields, size_t count,
+                         const struct arrow_fact *facts, size_t fact_count);
 
 /* The dictionary of field number FIELD: TEXTS, a column of type ARROW_TEXT, to be written before the batches. */
-void arrow_put_names(struct buffer *out, size_t field, const struct arrow_column *texts);
+void arrow_append_names(struct buffer *out, size_t field, const struct arrow_column *texts);
 
 /* A batch: the columns of all fields, each with as many values. */
-void arrow_put_batch(struct buffer *out, const struct arrow_column *columns, size_t count);
+void arrow_append_batch(struct buffer *out, const struct arrow_column *columns, size_t count);
 
 /* The end of a stream. */
-void arrow_put_end(struct buffer *out);
+void arrow_append_end(struct buffer *out);
 
 #endif

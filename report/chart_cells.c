@@ -173,7 +173,7 @@ static void trace_line(struct drawing *drawing, size_t s)
     }
 }
 
-static void put_dots(struct drawing *drawing, size_t s)
+static void emit_dots(struct drawing *drawing, size_t s)
 {
     const struct chart_series *series = &drawing->chart->series.at[s];
     for (size_t i = 0; i < series->table->row_count; i++) {
@@ -206,7 +206,7 @@ struct chart_cells chart_cells_draw(const struct chart *chart, bool horizontal, 
         case CHART_BAND: fill_areas(&drawing, s); break;
         case CHART_LINE:
         case CHART_STAIRS: trace_line(&drawing, s); break;
-        case CHART_POINT: put_dots(&drawing, s); break;
+        case CHART_POINT: emit_dots(&drawing, s); break;
         case CHART_BOX: break; /* they hold texts, which cells do not */
         }
     free(drawing.tops);

@@ -40,7 +40,7 @@ size_t chart_labels_add(struct chart_labels *labels, struct buffer *out, size_t 
 {
     struct text text = label_of(labels->chart, i), full, shown;
     size_t begin = out->count;
-    if (apart_show(labels->names, &full, &shown, text.at, text.len))
+    if (apart_fill_names(labels->names, &full, &shown, text.at, text.len))
         buffer_add(out, shown.at, shown.len);
     else
         escape_terminal(out, full.at, full.len);

@@ -93,8 +93,8 @@ static struct glyph *glyph_at(const struct layout *layout, size_t column, size_t
     return &layout->canvas.at[line * layout->canvas.columns + column];
 }
 
-static void put_glyph(struct layout *layout, size_t column, size_t line, const char *bytes, size_t len,
-                      unsigned front, unsigned back)
+static void emit_glyph(struct layout *layout, size_t column, size_t line, const char *bytes, size_t len,
+                       unsigned front, unsigned back)
 {
     struct glyph *glyph = glyph_at(layout, column, line);
     if (!glyph || len > sizeof glyph->bytes)
@@ -106,8 +106,8 @@ static void put_glyph(struct layout *layout, size_t column, size_t line, const c
 }
 
 /* TEXT, which escape_terminal made, from COLUMN on. */
-static void put_text(struct layout *layout, size_t column, size_t line, const char *text, size_t len,
-                     unsigned front, unsigned back)
+static void chart_text_emit_text(struct layout *layout, size_t column, size_t line, const char *text,
+                                 size_t len, unsigned front, unsigned back)
 {
     uint32_t character;
     assert(text || len == 0);
@@ -123,7 +123,7 @@ static void put_text(struct layout *layout, size_t column, size_t line, const ch
             continue;
         if (column + (size_t)width > layout->width)
             return;
-        put_glyph(layout, column++, line, text + at, size, front, back);
+        emit_glyph(layout, column++, line, text + at, size, front, back);
         if (width == 2)
             glyph_at(layout, column++, line)->is_covered = true;
     }
@@ -141,10 +141,10 @@ static size_t fit_text(struct buffer *out, const char *text, size_t len, size_t 
     return width;
 }
 
-static void put_shown(struct layout *layout, size_t column, size_t line, const struct buffer *text)
+static void emit_shown(struct layout *layout, size_t column, size_t line, const struct buffer *text)
 {
     if (text->count)
-        put_text(layout, column, line, text->at, text->count, NO_COLOR, NO_COLOR);
+        chart_text_emit_text(layout, column, line, text->at, text->count, NO_COLOR, NO_COLOR);
 }
 
 static void select_colors(struct buffer *out, unsigned front, unsigned back)
@@ -198,20 +198,20 @@ static const char *pattern_of(const struct layout *layout, size_t s)
     return is_curve(series->mark) ? marks[series->color] : patterns[series->color];
 }
 
-static void put_series(struct layout *layout, size_t column, size_t line, size_t s)
+static void emit_series(struct layout *layout, size_t column, size_t line, size_t s)
 {
     const char *pattern = pattern_of(layout, s);
-    put_glyph(layout, column, line, pattern, strlen(pattern), layout->chart->series.at[s].color, NO_COLOR);
+    emit_glyph(layout, column, line, pattern, strlen(pattern), layout->chart->series.at[s].color, NO_COLOR);
 }
 
 /* A block that covers a part of a cell in the colour of series S, numbered from 1, over that of UNDER; 0: nothing. */
-static void put_block(struct layout *layout, size_t column, size_t line, uint32_t block, size_t s,
-                      size_t under)
+static void emit_block(struct layout *layout, size_t column, size_t line, uint32_t block, size_t s,
+                       size_t under)
 {
     char bytes[3] = { (char)(0xe0 | block >> 12), (char)(0x80 | (block >> 6 & 63)),
                       (char)(0x80 | (block & 63)) };
-    put_glyph(layout, column, line, bytes, sizeof bytes, layout->chart->series.at[s - 1].color,
-              under ? layout->chart->series.at[under - 1].color : NO_COLOR);
+    emit_glyph(layout, column, line, bytes, sizeof bytes, layout->chart->series.at[s - 1].color,
+               under ? layout->chart->series.at[under - 1].color : NO_COLOR);
 }
 
 /* Can a part of a cell be filled with series S, numbered from 1? */
@@ -221,7 +221,7 @@ static bool takes_blocks(const struct layout *layout, size_t s)
 }
 
 /* The cell whose eighths from left to right hold the series PART. */
-static void put_eighths(struct layout *layout, size_t column, size_t line, const uint8_t *part)
+static void emit_eighths(struct layout *layout, size_t column, size_t line, const uint8_t *part)
 {
     enum { LEFT_BLOCKS = 0x2590, RIGHT_HALF = 0x2590 }; /* left blocks go down from the full one, 8 of 8 */
     size_t first = part[0], count = 1;
@@ -231,29 +231,29 @@ static void put_eighths(struct layout *layout, size_t column, size_t line, const
     bool both = first && rest && first != rest;
     if (count == EIGHTHS || (both && !layout->options->color)) {
         if (most)
-            put_series(layout, column, line, most - 1);
+            emit_series(layout, column, line, most - 1);
     } else if (first && takes_blocks(layout, first)) {
-        put_block(layout, column, line, LEFT_BLOCKS - (uint32_t)count, first, rest);
+        emit_block(layout, column, line, LEFT_BLOCKS - (uint32_t)count, first, rest);
     } else if (!first && takes_blocks(layout, rest) && count > 1 && count < EIGHTHS - 1) {
-        put_block(layout, column, line, RIGHT_HALF, rest, 0);
+        emit_block(layout, column, line, RIGHT_HALF, rest, 0);
     } else if (most) {
-        put_series(layout, column, line, most - 1);
+        emit_series(layout, column, line, most - 1);
     }
 }
 
 /* The cell with series UPPER and LOWER in its halves. */
-static void put_halves(struct layout *layout, size_t column, size_t line, size_t lower, size_t upper)
+static void emit_halves(struct layout *layout, size_t column, size_t line, size_t lower, size_t upper)
 {
     enum { LOWER_HALF = 0x2584, UPPER_HALF = 0x2580 };
     size_t any = lower ? lower : upper;
     if (!any)
         return;
     if (lower == upper || !takes_blocks(layout, any) || (lower && upper && !layout->options->color))
-        put_series(layout, column, line, any - 1);
+        emit_series(layout, column, line, any - 1);
     else if (lower)
-        put_block(layout, column, line, LOWER_HALF, lower, upper);
+        emit_block(layout, column, line, LOWER_HALF, lower, upper);
     else
-        put_block(layout, column, line, UPPER_HALF, upper, 0);
+        emit_block(layout, column, line, UPPER_HALF, upper, 0);
 }
 
 static void draw_cells(struct layout *layout)
@@ -267,10 +267,10 @@ static void draw_cells(struct layout *layout)
             size_t row = (layout->rows - 1 - line) * down;
             const uint8_t *at = &cells.at[row * cells.columns + c * across];
             if (across == EIGHTHS)
-                put_eighths(layout, layout->left + c, layout->top + line, at);
+                emit_eighths(layout, layout->left + c, layout->top + line, at);
             else
-                put_halves(layout, layout->left + c, layout->top + line, at[0],
-                           down == HALVES ? at[cells.columns] : at[0]);
+                emit_halves(layout, layout->left + c, layout->top + line, at[0],
+                            down == HALVES ? at[cells.columns] : at[0]);
         }
     chart_cells_release(&cells);
 }
@@ -292,7 +292,7 @@ static void draw_box(struct layout *layout, const struct chart_series *series, s
     unsigned back = layout->options->color ? series->color : NO_COLOR;
     from += layout->left;
     for (size_t c = 0; c + (room > 1) < room; c++)
-        put_glyph(layout, from + c, down, " ", 1, front, back);
+        emit_glyph(layout, from + c, down, " ", 1, front, back);
     struct buffer shown = { 0 };
     bool colored = layout->options->color;
     size_t most = room - (colored ? 1 : 2);
@@ -304,11 +304,11 @@ static void draw_box(struct layout *layout, const struct chart_series *series, s
             buffer_clear(&shown);
     }
     if (shown.count)
-        put_text(layout, from + !colored, down, shown.at, shown.count, front, back);
+        chart_text_emit_text(layout, from + !colored, down, shown.at, shown.count, front, back);
     if (!colored)
-        put_glyph(layout, from, down, room > 1 ? "[" : "|", 1, NO_COLOR, NO_COLOR);
+        emit_glyph(layout, from, down, room > 1 ? "[" : "|", 1, NO_COLOR, NO_COLOR);
     if (!colored && room > 1)
-        put_glyph(layout, from + room - 1, down, "]", 1, NO_COLOR, NO_COLOR);
+        emit_glyph(layout, from + room - 1, down, "]", 1, NO_COLOR, NO_COLOR);
     buffer_release(&shown);
 }
 
@@ -336,7 +336,7 @@ static void draw_labels(struct layout *layout)
         buffer_printf(&text, "  %s", label->text);
         size_t width = fit_text(&shown, text.at, text.count, room > 8 ? room : 8, false);
         size_t at = layout->left + column;
-        put_shown(layout, x > 0.5 ? (at > width ? at - width : 0) : at, line, &shown);
+        emit_shown(layout, x > 0.5 ? (at > width ? at - width : 0) : at, line, &shown);
         buffer_release(&text);
         buffer_release(&shown);
     }
@@ -351,8 +351,8 @@ static void draw_bar_figures(struct layout *layout)
         if (!chart_category_figure(layout->chart, i, &top, &figure))
             continue;
         double place = fmax(fmin(chart_scale_place(&layout->y, top), 1), 0);
-        put_shown(layout, layout->left + (size_t)ceil(place * (double)layout->columns - 0.06) + 1,
-                  layout->top + i, &figure);
+        emit_shown(layout, layout->left + (size_t)ceil(place * (double)layout->columns - 0.06) + 1,
+                   layout->top + i, &figure);
     }
     buffer_release(&figure);
 }
@@ -369,16 +369,16 @@ static void draw_axis_lines(struct layout *layout)
     const char *up = upright(layout), *corner = layout->options->unicode ? "\u2514" : "+",
                *across = layout->options->unicode ? "\u2500" : "-";
     for (size_t line = 0; line < layout->rows; line++)
-        put_glyph(layout, layout->left - 1, layout->top + line, up, strlen(up), NO_COLOR, NO_COLOR);
-    put_glyph(layout, layout->left - 1, layout->top + layout->rows, corner, strlen(corner), NO_COLOR,
-              NO_COLOR);
+        emit_glyph(layout, layout->left - 1, layout->top + line, up, strlen(up), NO_COLOR, NO_COLOR);
+    emit_glyph(layout, layout->left - 1, layout->top + layout->rows, corner, strlen(corner), NO_COLOR,
+               NO_COLOR);
     for (size_t c = 0; c < layout->columns; c++)
-        put_glyph(layout, layout->left + c, layout->top + layout->rows, across, strlen(across), NO_COLOR,
-                  NO_COLOR);
+        emit_glyph(layout, layout->left + c, layout->top + layout->rows, across, strlen(across), NO_COLOR,
+                   NO_COLOR);
 }
 
 /* TEXT below the axis with its middle at PLACE (0..1), unless that would touch what ends at FREE. */
-static size_t put_tick(struct layout *layout, double place, const struct buffer *text, size_t free_from)
+static size_t emit_tick(struct layout *layout, double place, const struct buffer *text, size_t free_from)
 {
     size_t width = unicode_text_width(text->at ? text->at : "", text->count);
     double at = (double)layout->left + place * (double)layout->columns - (double)width / 2;
@@ -386,7 +386,7 @@ static size_t put_tick(struct layout *layout, double place, const struct buffer 
     size_t column = (size_t)lround(fmax(fmin(at, most), 0));
     if (width == 0 || column < free_from || column + width > layout->width)
         return free_from;
-    put_shown(layout, column, layout->top + layout->rows + 1, text);
+    emit_shown(layout, column, layout->top + layout->rows + 1, text);
     return column + width + 1;
 }
 
@@ -398,7 +398,7 @@ static void draw_ticks_across(struct layout *layout, const struct chart_scale *s
     for (size_t i = 0, next = 0; i < count; i++) {
         buffer_clear(&text);
         chart_scale_add_tick(&text, scale, tick[i]);
-        next = put_tick(layout, chart_scale_place(scale, tick[i]), &text, next);
+        next = emit_tick(layout, chart_scale_place(scale, tick[i]), &text, next);
     }
     buffer_release(&text);
 }
@@ -412,8 +412,8 @@ static void draw_names_across(struct layout *layout)
         const union table_cell *cell = table_cell(series->table, row[i], layout->chart->x.names);
         struct buffer shown = { 0 };
         fit_text(&shown, cell->text.at ? cell->text.at : "", cell->text.len, 21, true);
-        next = put_tick(layout, chart_scale_place(&layout->x, chart_value(series->table, row[i], series->x)),
-                        &shown, next);
+        next = emit_tick(layout, chart_scale_place(&layout->x, chart_value(series->table, row[i], series->x)),
+                         &shown, next);
         buffer_release(&shown);
     }
 }
@@ -429,7 +429,7 @@ static void draw_ticks_up(struct layout *layout)
         double place = chart_scale_place(&layout->y, tick[i]) * (double)layout->rows;
         size_t up = (size_t)lround(fmax(place, 0)), end = layout->left - 2;
         if (up <= layout->rows && text.count <= end)
-            put_shown(layout, end - text.count, layout->top + layout->rows - up, &text);
+            emit_shown(layout, end - text.count, layout->top + layout->rows - up, &text);
     }
     buffer_release(&text);
 }
@@ -449,7 +449,7 @@ static void draw_standing_labels(struct layout *layout)
         const union table_cell *cell = category_label(layout->chart, i);
         struct buffer shown = { 0 };
         fit_text(&shown, cell->text.at ? cell->text.at : "", cell->text.len, STANDING_LABEL, true);
-        next = put_tick(layout, ((double)i + 0.5) / (double)count, &shown, next);
+        next = emit_tick(layout, ((double)i + 0.5) / (double)count, &shown, next);
         buffer_release(&shown);
     }
 }
@@ -462,7 +462,7 @@ static void draw_axis_titles(struct layout *layout)
     if (layout->top > 0) {
         chart_scale_add_title(&title, layout->horizontal ? &layout->x : &layout->y,
                               layout->horizontal ? &chart->x : &chart->y);
-        put_shown(layout, 1, 0, &title);
+        emit_shown(layout, 1, 0, &title);
     }
     buffer_clear(&title);
     chart_scale_add_title(&title, across, layout->horizontal ? &chart->y : &chart->x);
@@ -471,7 +471,7 @@ static void draw_axis_titles(struct layout *layout)
     size_t column = middle > width / 2 ? middle - width / 2 : 0;
     if (column + width > layout->width)
         column = width < layout->width ? layout->width - width : 0;
-    put_shown(layout, column, layout->top + layout->rows + 2, &title);
+    emit_shown(layout, column, layout->top + layout->rows + 2, &title);
     buffer_release(&title);
 }
 
@@ -496,8 +496,8 @@ static size_t lay_legend(struct layout *layout, size_t first, bool drawn)
         }
         any = true;
         if (drawn) {
-            put_series(layout, column, first + line, s);
-            put_shown(layout, column + 2, first + line, &entry);
+            emit_series(layout, column, first + line, s);
+            emit_shown(layout, column + 2, first + line, &entry);
         }
         column += taken + 3;
         buffer_release(&entry);
@@ -551,8 +551,8 @@ static bool has_title_below(const struct layout *layout)
 }
 
 /* HEADINGS: lines above the canvas, which a chart of figures leaves room for. PANEL: it is one of several. */
-static struct layout lay_out(const struct chart *chart, const struct chart_text_options *options,
-                             size_t headings, bool panel)
+static struct layout chart_text_lay_out(const struct chart *chart, const struct chart_text_options *options,
+                                        size_t headings, bool panel)
 {
     size_t categories = chart_category_count(chart), boxes = chart_box_lines(chart);
     struct layout layout = { .chart = chart,
@@ -588,7 +588,7 @@ static struct layout lay_out(const struct chart *chart, const struct chart_text_
 /* ---- headings ---- */
 
 /* TEXT, which is safe, in lines of at most WIDTH columns, broken at blanks. How many. */
-static size_t add_wrapped(struct buffer *out, const char *text, size_t len, size_t width)
+static size_t chart_text_add_wrapped(struct buffer *out, const char *text, size_t len, size_t width)
 {
     size_t lines = 0;
     while (len > 0) {
@@ -611,8 +611,8 @@ static size_t add_wrapped(struct buffer *out, const char *text, size_t len, size
 }
 
 /* Title with the name of the file, and the note. How many lines. */
-static size_t add_headings(struct buffer *out, const struct picture *picture, const struct chart *chart,
-                           size_t width)
+static size_t chart_text_add_headings(struct buffer *out, const struct picture *picture,
+                                      const struct chart *chart, size_t width)
 {
     struct buffer title = { 0 };
     escape_terminal(&title, chart->title, strlen(chart->title));
@@ -620,18 +620,18 @@ static size_t add_headings(struct buffer *out, const struct picture *picture, co
         buffer_puts(&title, " - ");
         escape_terminal(&title, picture->source, strlen(picture->source));
     }
-    size_t lines = add_wrapped(out, title.at, title.count, width - 2);
+    size_t lines = chart_text_add_wrapped(out, title.at, title.count, width - 2);
     buffer_clear(&title);
     if (chart->note) {
         escape_terminal(&title, chart->note, strlen(chart->note));
-        lines += add_wrapped(out, title.at, title.count, width - 2);
+        lines += chart_text_add_wrapped(out, title.at, title.count, width - 2);
     }
     buffer_release(&title);
     return lines;
 }
 
 /* To the left of lying bars. */
-static void put_lying_labels(struct layout *layout)
+static void emit_lying_labels(struct layout *layout)
 {
     size_t room = layout->left - 3;
     struct chart_labels *labels = chart_labels_open(layout->chart, room);
@@ -640,20 +640,21 @@ static void put_lying_labels(struct layout *layout)
         buffer_clear(&shown);
         size_t width = chart_labels_add(labels, &shown, row);
         if (shown.count)
-            put_text(layout, 1 + room - width, layout->top + row, shown.at, shown.count, NO_COLOR, NO_COLOR);
+            chart_text_emit_text(layout, 1 + room - width, layout->top + row, shown.at, shown.count, NO_COLOR,
+                                 NO_COLOR);
     }
     buffer_release(&shown);
     chart_labels_free(labels);
 }
 
-static void add_chart(struct buffer *out, const struct picture *picture, size_t i,
-                      const struct chart_text_options *options)
+static void chart_text_add_chart(struct buffer *out, const struct picture *picture, size_t i,
+                                 const struct chart_text_options *options)
 {
     const struct chart *chart = picture->charts.at[i];
     struct chart_panels panels = chart_panels_of(picture, i);
     size_t width = options->width ? options->width : DEFAULT_WIDTH;
-    size_t headings = add_headings(out, picture, chart, width < LEAST_WIDTH ? LEAST_WIDTH : width);
-    struct layout layout = lay_out(chart, options, headings, panels.end - panels.first > 1);
+    size_t headings = chart_text_add_headings(out, picture, chart, width < LEAST_WIDTH ? LEAST_WIDTH : width);
+    struct layout layout = chart_text_lay_out(chart, options, headings, panels.end - panels.first > 1);
     bool boxes = chart_box_lines(chart) > 0;
     draw_axis_lines(&layout);
     if (boxes)
@@ -661,7 +662,7 @@ static void add_chart(struct buffer *out, const struct picture *picture, size_t 
     else
         draw_cells(&layout);
     if (layout.horizontal) {
-        put_lying_labels(&layout);
+        emit_lying_labels(&layout);
         draw_bar_figures(&layout);
     }
     if (!layout.horizontal && !boxes)
@@ -686,6 +687,6 @@ void chart_text_add(struct buffer *out, const struct picture *picture,
     for (size_t i = 0; i < picture->charts.count; i++) {
         if (i)
             buffer_putc(out, '\n');
-        add_chart(out, picture, i, options);
+        chart_text_add_chart(out, picture, i, options);
     }
 }

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell)
+static void csv_add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell)
 {
     if (table_cell_is_missing(cell, kind))
         return;
@@ -30,7 +30,7 @@ static void add_cell(struct buffer *text, enum table_kind kind, const union tabl
         exact_add_integer(text, cell->i);
 }
 
-static bool print_table(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
+static bool csv_print_table(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
 {
     struct buffer key = { 0 };
     bool first = true;
@@ -57,7 +57,7 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
             if (!first)
                 buffer_putc(text, ',');
             first = false;
-            add_cell(text, table->columns[i].kind, table_cell(table, row, i));
+            csv_add_cell(text, table->columns[i].kind, table_cell(table, row, i));
         }
         if (text->count == row_start)
             buffer_puts(text, "\"\""); /* the only cell is empty: an empty line would not be a row */
@@ -79,7 +79,7 @@ static void print_figures(const struct table *table, struct buffer *text)
         exact_add_key(&key, footer->key, footer->kind);
         escape_csv(text, key.at, key.count);
         buffer_putc(text, ',');
-        add_cell(text, footer->kind, &footer->value);
+        csv_add_cell(text, footer->kind, &footer->value);
         buffer_putc(text, '\n');
     }
     buffer_release(&key);
@@ -99,7 +99,7 @@ static bool print_csv(const struct result *result, const struct print_options *o
             buffer_putc(&text, '\n');
         }
         if (table->column_count)
-            ok = print_table(table, &text, out, err);
+            ok = csv_print_table(table, &text, out, err);
         else
             print_figures(table, &text);
     }

@@ -74,7 +74,7 @@ static void add_moment(struct buffer *out, int64_t ns)
     buffer_printf(out, ".%06us", (unsigned)(us % 1000000));
 }
 
-static void add_number(struct buffer *out, double value)
+static void figures_add_number(struct buffer *out, double value)
 {
     double size = fabs(value);
     if (size != 0 && (size < 0.0005 || size >= 1e9))
@@ -87,7 +87,7 @@ static void add_number(struct buffer *out, double value)
  * To a tenth of a percent, halves away from zero as times are: 1 of 2000 is 0.1 %, where printf alone makes 0.0 or 0.1 of
  * it as the double lies. A change against next to nothing can be 1e300: that must not be 300 digits.
  */
-static void add_share(struct buffer *out, double share)
+static void figures_add_share(struct buffer *out, double share)
 {
     if (fabs(share) < 10)
         buffer_printf(out, "%.1f %%", round(share * 1000) / 10);
@@ -102,7 +102,7 @@ static void add_rate(struct buffer *out, double value)
 {
     double size = fabs(value);
     if (size == 0 || size >= 0.1)
-        add_number(out, value);
+        figures_add_number(out, value);
     else if (size >= 1e-3)
         buffer_printf(out, "%.3g MB/s", value * 1e3);
     else if (size >= 1e-6)
@@ -127,12 +127,12 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
             add_time_in(out, cell->i, unit);
         break;
     case TABLE_MOMENT: add_moment(out, cell->i); break;
-    case TABLE_BYTES: quantity_show_rounded_size(out, cell->i); break;
+    case TABLE_BYTES: quantity_append_rounded_size(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
     case TABLE_COUNT: exact_add_integer(out, cell->i); break;
-    case TABLE_TALLY: quantity_show_tally(out, cell->i); break;
-    case TABLE_SHARE: add_share(out, cell->f); break;
-    case TABLE_NUMBER: add_number(out, cell->f); break;
+    case TABLE_TALLY: quantity_append_tally(out, cell->i); break;
+    case TABLE_SHARE: figures_add_share(out, cell->f); break;
+    case TABLE_NUMBER: figures_add_number(out, cell->f); break;
     case TABLE_RATE: add_rate(out, cell->f); break;
     case TABLE_BOOL: buffer_puts(out, cell->i ? "yes" : "no"); break;
     case TABLE_NAME:

@@ -18,7 +18,8 @@
 /* The runner shows no more of one kind for a step. */
 enum { MOST_OF_A_SORT = 10 };
 
-static void begin(struct buffer *out, const char *sort, const char *suite, const char *what, size_t len)
+static void github_begin(struct buffer *out, const char *sort, const char *suite, const char *what,
+                         size_t len)
 {
     struct buffer title = { 0 };
     buffer_printf(&title, "%s", suite);
@@ -46,12 +47,12 @@ static size_t add_rows(struct buffer *out, const char *suite, const struct table
             continue;
         const union table_cell *gate = table_cell(table, row, at->gate);
         const union table_cell *message = table_cell(table, row, at->message);
-        begin(out, errors ? "error" : "warning", suite, gate->text.at, gate->text.len);
+        github_begin(out, errors ? "error" : "warning", suite, gate->text.at, gate->text.len);
         escape_github(out, message->text.at, message->text.len);
         buffer_putc(out, '\n');
     }
     if (count >= MOST_OF_A_SORT) {
-        begin(out, errors ? "error" : "warning", suite, "", 0);
+        github_begin(out, errors ? "error" : "warning", suite, "", 0);
         buffer_printf(out, "and %zu more\n", count - (MOST_OF_A_SORT - 1));
     }
     return count;
@@ -73,19 +74,19 @@ static bool print_github(const struct result *result, const struct print_options
         any = true;
         size_t shown = add_rows(&text, suite, table, &at, true) + add_rows(&text, suite, table, &at, false);
         if (shown < table->row_count) {
-            begin(&text, "notice", suite, "", 0);
+            github_begin(&text, "notice", suite, "", 0);
             buffer_printf(&text, "%zu of %zu checks are within their limits\n", table->row_count - shown,
                           table->row_count);
         }
     }
     if (!any) {
-        begin(&text, "notice", suite, "", 0);
+        github_begin(&text, "notice", suite, "", 0);
         buffer_puts(&text, "nothing was checked: no gate was given\n");
     }
     for (size_t i = 0; i < result->notices.count; i++) {
         if (!result->notices.at[i].on_top)
             continue;
-        begin(&text, "notice", suite, "", 0);
+        github_begin(&text, "notice", suite, "", 0);
         escape_github(&text, result->notices.at[i].text, strlen(result->notices.at[i].text));
         buffer_putc(&text, '\n');
     }

@@ -402,7 +402,7 @@ static void add_axis_title(struct script *parts, char axis, const struct chart_s
     buffer_release(&title);
 }
 
-static void add_axes(struct script *parts)
+static void gnuplot_add_axes(struct script *parts)
 {
     const struct chart *chart = parts->chart;
     char across = parts->horizontal ? 'y' : 'x', up = parts->horizontal ? 'x' : 'y';
@@ -425,7 +425,7 @@ static void add_axes(struct script *parts)
 }
 
 /* The figure at the end of each lying bar; the scale makes room for it. */
-static void add_bar_figures(struct script *parts)
+static void gnuplot_add_bar_figures(struct script *parts)
 {
     struct buffer figure = { 0 };
     double room = (parts->y.most - parts->y.least) * 0.15;
@@ -443,7 +443,7 @@ static void add_bar_figures(struct script *parts)
     buffer_release(&figure);
 }
 
-static void add_labels(struct script *parts)
+static void gnuplot_add_labels(struct script *parts)
 {
     for (size_t s = 0; s < parts->chart->series.count; s++)
         if (parts->chart->series.at[s].mark == CHART_BOX)
@@ -544,7 +544,7 @@ static size_t legend_height(const struct script *parts, const struct chart *char
 enum { NOTE_LINE = 16, NOTE_LETTER = 8 };
 
 /* Bytes of the first line of NOTE: as many words as fit, of a word that is longer than the line a part. */
-static size_t note_line(const struct script *parts, const char *note)
+static size_t record_line(const struct script *parts, const char *note)
 {
     size_t len = strlen(note), most = width_of(parts) / NOTE_LETTER, end = most;
     if (len <= most)
@@ -558,12 +558,12 @@ static size_t note_line(const struct script *parts, const char *note)
 
 static const char *behind_line(const struct script *parts, const char *note)
 {
-    note += note_line(parts, note);
+    note += record_line(parts, note);
     return note + strspn(note, " ");
 }
 
 /* In pixels; 0 without a note. */
-static size_t note_height(const struct script *parts, const struct chart *chart)
+static size_t record_height(const struct script *parts, const struct chart *chart)
 {
     size_t lines = 0;
     for (const char *at = chart->note; at && *at; at = behind_line(parts, at))
@@ -575,7 +575,7 @@ static size_t note_height(const struct script *parts, const struct chart *chart)
 static void add_note(struct script *parts, const char *note, double above, double whole)
 {
     for (size_t line = 0; *note; note = behind_line(parts, note), line++) {
-        size_t len = note_line(parts, note);
+        size_t len = record_line(parts, note);
         begin_label(parts, plain_text(parts, note, len, len));
         buffer_printf(&parts->commands,
                       "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
@@ -584,8 +584,8 @@ static void add_note(struct script *parts, const char *note, double above, doubl
 }
 
 /* TOP and HEIGHT in pixels, of ALL. */
-static void add_chart(struct script *parts, const struct picture *picture, size_t top, size_t height,
-                      size_t all)
+static void gnuplot_add_chart(struct script *parts, const struct picture *picture, size_t top, size_t height,
+                              size_t all)
 {
     const struct chart *chart = parts->chart;
     struct buffer *commands = &parts->commands;
@@ -600,11 +600,11 @@ static void add_chart(struct script *parts, const struct picture *picture, size_
     if (chart->note)
         add_note(parts, chart->note, above - 40, whole);
     if (parts->horizontal)
-        add_bar_figures(parts);
-    add_labels(parts);
-    add_axes(parts);
+        gnuplot_add_bar_figures(parts);
+    gnuplot_add_labels(parts);
+    gnuplot_add_axes(parts);
     buffer_printf(commands, "set tmargin at screen %.6g\n",
-                  (above - 40 - (double)note_height(parts, chart)) / whole);
+                  (above - 40 - (double)record_height(parts, chart)) / whole);
     buffer_puts(commands, "set rmargin at screen 0.975\n");
     size_t below = BELOW_AXIS + legend_height(parts, chart);
     buffer_printf(commands, "set bmargin at screen %.6g\n", (above - (double)height + (double)below) / whole);
@@ -624,7 +624,7 @@ static void add_chart(struct script *parts, const struct picture *picture, size_
 
 static size_t natural_height(const struct script *parts, const struct chart *chart)
 {
-    size_t note = note_height(parts, chart), legend = legend_height(parts, chart);
+    size_t note = record_height(parts, chart), legend = legend_height(parts, chart);
     if (chart->horizontal)
         return FRAME_HEIGHT + note + legend + BAR_HEIGHT * chart_category_count(chart);
     if (chart_box_lines(chart))
@@ -668,7 +668,7 @@ static void add_charts(struct script *parts, const struct picture *picture, stru
         if (i + 1 == picture->charts.count)
             own = height - top;
         begin_chart(parts, chart, chart->horizontal);
-        add_chart(parts, picture, top, own, height);
+        gnuplot_add_chart(parts, picture, top, own, height);
         top += own;
     }
     if (picture->charts.count > 1)

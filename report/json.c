@@ -23,15 +23,15 @@
 static void write_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell)
 {
     if (table_cell_is_missing(cell, kind))
-        json_put_null(json);
+        json_emit_null(json);
     else if (table_is_text(kind))
-        json_put_string(json, cell->text.at, cell->text.len);
+        json_emit_string(json, cell->text.at, cell->text.len);
     else if (table_is_number(kind))
-        json_put_double(json, cell->f);
+        json_emit_double(json, cell->f);
     else if (kind == TABLE_BOOL)
-        json_put_bool(json, cell->i != 0);
+        json_emit_bool(json, cell->i != 0);
     else
-        json_put_integer(json, cell->i);
+        json_emit_integer(json, cell->i);
 }
 
 static void write_columns(struct json_writer *json, const struct table *table)
@@ -48,13 +48,13 @@ static void write_columns(struct json_writer *json, const struct table *table)
         json_newline(json);
         json_begin_object(json);
         json_key(json, "key");
-        json_put_string(json, key.at, key.count);
+        json_emit_string(json, key.at, key.count);
         json_key(json, "kind");
-        json_put_text(json, table_kind_name(column->kind));
+        json_emit_text(json, table_kind_name(column->kind));
         json_key(json, "title");
-        json_put_text(json, column->title);
+        json_emit_text(json, column->title);
         json_key(json, "help");
-        json_put_text(json, column->help);
+        json_emit_text(json, column->help);
         json_end_object(json);
     }
     json_end_array(json);
@@ -99,7 +99,7 @@ static bool write_rows(struct json_writer *json, const struct table *table, FILE
     return ok;
 }
 
-void json_put_footers(struct json_writer *json, const struct table *table)
+void json_emit_footers(struct json_writer *json, const struct table *table)
 {
     struct buffer key = { 0 };
     json_begin_object(json);
@@ -119,22 +119,22 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
     json_newline(json);
     json_begin_object(json);
     json_key(json, "key");
-    json_put_text(json, table->key);
+    json_emit_text(json, table->key);
     json_key(json, "title");
-    json_put_text(json, table->title);
+    json_emit_text(json, table->title);
     write_columns(json, table);
     if (!write_rows(json, table, out, err))
         return false;
     json_key(json, "total_rows");
-    json_put_integer(json, (int64_t)table->total_rows);
+    json_emit_integer(json, (int64_t)table->total_rows);
     json_newline(json);
     json_key(json, "footer");
-    json_put_footers(json, table);
+    json_emit_footers(json, table);
     json_end_object(json);
     return true;
 }
 
-void json_put_notices(struct json_writer *json, const struct result *result)
+void json_emit_notices(struct json_writer *json, const struct result *result)
 {
     json_begin_array(json);
     for (size_t i = 0; i < result->notices.count; i++) {
@@ -142,18 +142,18 @@ void json_put_notices(struct json_writer *json, const struct result *result)
         json_newline(json);
         json_begin_object(json);
         json_key(json, "kind");
-        json_put_text(json, notice->kind);
+        json_emit_text(json, notice->kind);
         json_key(json, "count");
-        json_put_integer(json, notice->count);
+        json_emit_integer(json, notice->count);
         json_key(json, "text");
-        json_put_text(json, notice->text);
+        json_emit_text(json, notice->text);
         json_key(json, "file");
-        json_put_text(json, notice->file);
+        json_emit_text(json, notice->file);
         json_key(json, "offset");
         if (notice->offset == TPA_NOWHERE)
-            json_put_null(json);
+            json_emit_null(json);
         else
-            json_put_integer(json, notice->offset);
+            json_emit_integer(json, notice->offset);
         json_end_object(json);
     }
     json_end_array(json);
@@ -168,7 +168,7 @@ static bool print_json(const struct result *result, const struct print_options *
     bool ok = true;
     json_begin_object(&json);
     json_key(&json, "schema");
-    json_put_text(&json, result->schema);
+    json_emit_text(&json, result->schema);
     json_key(&json, "tables");
     json_begin_array(&json);
     for (size_t i = 0; i < result->tables.count && ok; i++)
@@ -176,7 +176,7 @@ static bool print_json(const struct result *result, const struct print_options *
     if (ok) {
         json_end_array(&json);
         json_key(&json, "notices");
-        json_put_notices(&json, result);
+        json_emit_notices(&json, result);
         json_end_object(&json);
         buffer_putc(&text, '\n');
     }

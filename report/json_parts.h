@@ -8,9 +8,9 @@
 #include "report/json_writer.h"
 
 /* An object: the figures below TABLE by their keys. */
-void json_put_footers(struct json_writer *json, const struct table *table);
+void json_emit_footers(struct json_writer *json, const struct table *table);
 
 /* An array: what is special about RESULT. */
-void json_put_notices(struct json_writer *json, const struct result *result);
+void json_emit_notices(struct json_writer *json, const struct result *result);
 
 #endif

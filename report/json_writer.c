@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void break_line(struct json_writer *json)
+static void json_writer_break_line(struct json_writer *json)
 {
     if (json->line_due)
         buffer_putc(json->text, '\n');
@@ -22,7 +22,7 @@ static void separate(struct json_writer *json)
     bool *has_items = &json->has_items[json->depth - 1];
     if (*has_items)
         buffer_add(json->text, ", ", json->line_due ? 1 : 2);
-    break_line(json);
+    json_writer_break_line(json);
     *has_items = true;
 }
 
@@ -36,7 +36,7 @@ static void before_value(struct json_writer *json)
     separate(json);
 }
 
-static void begin(struct json_writer *json, char opening, char closing)
+static void json_writer_begin(struct json_writer *json, char opening, char closing)
 {
     before_value(json);
     assert(json->depth < JSON_WRITER_MAX_DEPTH);
@@ -50,13 +50,13 @@ static void end(struct json_writer *json, char closing)
 {
     assert(json->depth && !json->after_key && json->closing[json->depth - 1] == closing);
     json->depth--;
-    break_line(json);
+    json_writer_break_line(json);
     buffer_putc(json->text, closing);
 }
 
 void json_begin_object(struct json_writer *json)
 {
-    begin(json, '{', '}');
+    json_writer_begin(json, '{', '}');
 }
 
 void json_end_object(struct json_writer *json)
@@ -66,7 +66,7 @@ void json_end_object(struct json_writer *json)
 
 void json_begin_array(struct json_writer *json)
 {
-    begin(json, '[', ']');
+    json_writer_begin(json, '[', ']');
 }
 
 void json_end_array(struct json_writer *json)
@@ -100,7 +100,7 @@ void json_quoted_key(struct json_writer *json, const char *quoted, size_t len)
     buffer_add(json->text, quoted, len);
 }
 
-void json_put_string(struct json_writer *json, const char *s, size_t len)
+void json_emit_string(struct json_writer *json, const char *s, size_t len)
 {
     before_value(json);
     buffer_putc(json->text, '"');
@@ -108,37 +108,37 @@ void json_put_string(struct json_writer *json, const char *s, size_t len)
     buffer_putc(json->text, '"');
 }
 
-void json_put_text(struct json_writer *json, const char *s)
+void json_emit_text(struct json_writer *json, const char *s)
 {
     if (s)
-        json_put_string(json, s, strlen(s));
+        json_emit_string(json, s, strlen(s));
     else
-        json_put_null(json);
+        json_emit_null(json);
 }
 
-void json_put_integer(struct json_writer *json, int64_t value)
+void json_emit_integer(struct json_writer *json, int64_t value)
 {
     before_value(json);
     exact_add_integer(json->text, value);
 }
 
-void json_put_double(struct json_writer *json, double value)
+void json_emit_double(struct json_writer *json, double value)
 {
     if (!isfinite(value)) {
-        json_put_null(json);
+        json_emit_null(json);
         return;
     }
     before_value(json);
     exact_add_double(json->text, value);
 }
 
-void json_put_bool(struct json_writer *json, bool value)
+void json_emit_bool(struct json_writer *json, bool value)
 {
     before_value(json);
     buffer_puts(json->text, value ? "true" : "false");
 }
 
-void json_put_null(struct json_writer *json)
+void json_emit_null(struct json_writer *json)
 {
     before_value(json);
     buffer_add(json->text, "null", 4);

@@ -3,10 +3,10 @@
  *
  *     struct json_writer json = { .text = &text };
  *     json_begin_object(&json);
- *     json_key(&json, "name");  json_put_string(&json, "aten::mm", 8);
+ *     json_key(&json, "name");  json_emit_string(&json, "aten::mm", 8);
  *     json_key(&json, "shape");
  *     json_begin_array(&json);
- *     json_put_integer(&json, 64);
+ *     json_emit_integer(&json, 64);
  *     json_end_array(&json);
  *     json_end_object(&json);                     {"name": "aten::mm", "shape": [64]}
  *
@@ -44,13 +44,13 @@ void json_quoted_key(struct json_writer *json, const char *quoted, size_t len);
 void json_quote_key(struct buffer *out, const char *key, size_t len);
 
 /* LEN bytes at S; what is not UTF-8 becomes U+FFFD. */
-void json_put_string(struct json_writer *json, const char *s, size_t len);
-void json_put_text(struct json_writer *json, const char *s); /* NUL-terminated; NULL is null */
-void json_put_integer(struct json_writer *json, int64_t value);
-void json_put_double(struct json_writer *json,
-                     double value); /* null where JSON has no number: NaN, infinity */
-void json_put_bool(struct json_writer *json, bool value);
-void json_put_null(struct json_writer *json);
+void json_emit_string(struct json_writer *json, const char *s, size_t len);
+void json_emit_text(struct json_writer *json, const char *s); /* NUL-terminated; NULL is null */
+void json_emit_integer(struct json_writer *json, int64_t value);
+void json_emit_double(struct json_writer *json,
+                      double value); /* null where JSON has no number: NaN, infinity */
+void json_emit_bool(struct json_writer *json, bool value);
+void json_emit_null(struct json_writer *json);
 
 /* The next item, or the end, goes on a line of its own. */
 void json_newline(struct json_writer *json);

@@ -56,7 +56,7 @@ static struct tally count(const struct table *table, const struct case_columns *
     return tally;
 }
 
-static void add_cell(struct buffer *out, const struct table *table, size_t row, size_t column)
+static void junit_add_cell(struct buffer *out, const struct table *table, size_t row, size_t column)
 {
     const union table_cell *cell = table_cell(table, row, column);
     if (cell->text.at)
@@ -64,13 +64,13 @@ static void add_cell(struct buffer *out, const struct table *table, size_t row, 
 }
 
 /* One line for each row of the check. */
-static void add_lines(struct buffer *out, const struct table *table, const struct case_columns *at,
-                      size_t first, size_t end)
+static void junit_add_lines(struct buffer *out, const struct table *table, const struct case_columns *at,
+                            size_t first, size_t end)
 {
     for (size_t row = first; row < end; row++) {
         const char *outcome = table_cell(table, row, at->outcome)->text.at;
         buffer_printf(out, "%s: ", outcome);
-        add_cell(out, table, row, at->message);
+        junit_add_cell(out, table, row, at->message);
         buffer_putc(out, '\n');
     }
 }
@@ -82,22 +82,22 @@ static void add_case(struct buffer *out, const char *suite, const struct table *
     buffer_puts(out, "    <testcase classname=\"");
     escape_xml(out, suite, strlen(suite));
     buffer_puts(out, "\" name=\"");
-    add_cell(out, table, first, at->gate);
+    junit_add_cell(out, table, first, at->gate);
     buffer_puts(out, "\" time=\"0\">\n");
     if (check.fails) {
         buffer_puts(out, "      <failure type=\"gate\" message=\"");
-        add_cell(out, table, check.worst, at->message);
+        junit_add_cell(out, table, check.worst, at->message);
         buffer_puts(out, "\">");
-        add_lines(out, table, at, first, end);
+        junit_add_lines(out, table, at, first, end);
         buffer_puts(out, "</failure>\n");
     } else {
         if (check.spared) {
             buffer_puts(out, "      <skipped message=\"");
-            add_cell(out, table, check.worst, at->message);
+            junit_add_cell(out, table, check.worst, at->message);
             buffer_puts(out, "\"/>\n");
         }
         buffer_puts(out, "      <system-out>");
-        add_lines(out, table, at, first, end);
+        junit_add_lines(out, table, at, first, end);
         buffer_puts(out, "</system-out>\n");
     }
     buffer_puts(out, "    </testcase>\n");

@@ -10,7 +10,8 @@
 /* A comment on GitHub takes 65,536 characters, and a kernel's name can have thousands. */
 enum { LONGEST_NAME = 80 };
 
-static void add_name(struct buffer *text, const union table_cell *cell, const struct print_options *options)
+static void markdown_add_name(struct buffer *text, const union table_cell *cell,
+                              const struct print_options *options)
 {
     struct buffer full = { 0 }, shown = { 0 };
     bool shorter = shorten_readable(&full, &shown, cell->text.at, cell->text.len, LONGEST_NAME);
@@ -20,20 +21,20 @@ static void add_name(struct buffer *text, const union table_cell *cell, const st
     buffer_release(&shown);
 }
 
-static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
-                     const struct print_options *options)
+static void markdown_add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
+                              const struct print_options *options)
 {
     if (!table_is_text(kind))
         figure_add(text, kind, cell, options->time_unit);
     else if (!cell->text.at)
         buffer_putc(text, '-');
     else if (kind == TABLE_NAME)
-        add_name(text, cell, options);
+        markdown_add_name(text, cell, options);
     else
         escape_markdown(text, cell->text.at, cell->text.len);
 }
 
-static void add_text(struct buffer *text, const char *s)
+static void markdown_add_text(struct buffer *text, const char *s)
 {
     escape_markdown(text, s, strlen(s));
 }
@@ -45,7 +46,7 @@ static bool print_rows(const struct table *table, const struct print_options *op
         if (!table_shows(table, i, TABLE_FOR_PEOPLE))
             continue;
         buffer_puts(text, "| ");
-        add_text(text, table->columns[i].title);
+        markdown_add_text(text, table->columns[i].title);
         buffer_putc(text, ' ');
     }
     buffer_puts(text, "|\n");
@@ -59,7 +60,7 @@ static bool print_rows(const struct table *table, const struct print_options *op
             if (!table_shows(table, i, TABLE_FOR_PEOPLE))
                 continue;
             buffer_puts(text, "| ");
-            add_cell(text, table->columns[i].kind, table_cell(table, row, i), options);
+            markdown_add_cell(text, table->columns[i].kind, table_cell(table, row, i), options);
             buffer_putc(text, ' ');
         }
         buffer_puts(text, "|\n");
@@ -70,8 +71,8 @@ static bool print_rows(const struct table *table, const struct print_options *op
 }
 
 /* Nothing may stand directly under a table: it would be treated as a row. */
-static bool print_table(const struct table *table, const struct print_options *options, struct buffer *text,
-                        FILE *out, struct tpa_error *err)
+static bool markdown_print_table(const struct table *table, const struct print_options *options,
+                                 struct buffer *text, FILE *out, struct tpa_error *err)
 {
     if (table->folds) {
         buffer_puts(text, "<details open><summary>");
@@ -79,7 +80,7 @@ static bool print_table(const struct table *table, const struct print_options *o
         buffer_puts(text, "</summary>\n\n"); /* Markdown begins again behind an empty line */
     } else if (table->title) {
         buffer_puts(text, "### ");
-        add_text(text, table->title);
+        markdown_add_text(text, table->title);
         buffer_puts(text, "\n\n");
     }
     bool has_columns = false;
@@ -93,9 +94,9 @@ static bool print_table(const struct table *table, const struct print_options *o
         for (size_t i = 0; i < table->footers.count; i++) {
             const struct table_footer *footer = &table->footers.at[i];
             buffer_puts(text, "- ");
-            add_text(text, footer->title);
+            markdown_add_text(text, footer->title);
             buffer_puts(text, ": ");
-            add_cell(text, footer->kind, &footer->value, options);
+            markdown_add_cell(text, footer->kind, &footer->value, options);
             buffer_putc(text, '\n');
         }
     }
@@ -108,7 +109,7 @@ static bool print_table(const struct table *table, const struct print_options *o
 }
 
 /* Those that stand above the tables, or those below, each a quotation; how many there were. */
-static size_t add_notices(const struct result *result, bool on_top, bool apart, struct buffer *text)
+static size_t markdown_add_notices(const struct result *result, bool on_top, bool apart, struct buffer *text)
 {
     size_t count = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
@@ -130,13 +131,13 @@ static bool print_markdown(const struct result *result, const struct print_optio
 {
     struct buffer text = { 0 };
     bool ok = true;
-    size_t before = add_notices(result, true, false, &text);
+    size_t before = markdown_add_notices(result, true, false, &text);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (i + before)
             buffer_putc(&text, '\n');
-        ok = print_table(result->tables.at[i], options, &text, out, err);
+        ok = markdown_print_table(result->tables.at[i], options, &text, out, err);
     }
-    add_notices(result, false, result->tables.count + before > 0, &text);
+    markdown_add_notices(result, false, result->tables.count + before > 0, &text);
     return output_finish(ok, &text, out, err);
 }
 

@@ -65,8 +65,8 @@ void page_release(struct page *page)
 /* ---- charts ---- */
 
 /* Panels with the same axes stand close, each with its title and note in one line. A chart's anchor is "trend.chart-2". */
-static bool put_picture(struct writing *page, const struct picture *picture, const char *section,
-                        size_t *number)
+static bool emit_picture(struct writing *page, const struct picture *picture, const char *section,
+                         size_t *number)
 {
     for (size_t i = 0; i < picture->charts.count; i++) {
         const struct chart *chart = picture->charts.at[i];
@@ -74,16 +74,16 @@ static bool put_picture(struct writing *page, const struct picture *picture, con
         bool panel = panels.end - panels.first > 1;
         buffer_printf(&page->text, "<figure id=\"%s.chart-%zu\"%s><figcaption>", section, ++*number,
                       panel ? " class=\"panel\"" : "");
-        put_text(page, chart->title);
-        put(page, "</figcaption>\n");
+        emit_text(page, chart->title);
+        page_writing_emit(page, "</figcaption>\n");
         if (chart->note) {
-            put(page, "<p class=\"faint\">");
-            put_text(page, chart->note);
-            put(page, "</p>\n");
+            page_writing_emit(page, "<p class=\"faint\">");
+            emit_text(page, chart->note);
+            page_writing_emit(page, "</p>\n");
         }
-        put(page, "<div class=\"chart\">\n");
+        page_writing_emit(page, "<div class=\"chart\">\n");
         svg_add_chart(&page->text, picture, i);
-        put(page, "</div></figure>\n");
+        page_writing_emit(page, "</div></figure>\n");
         if (!output_drain(&page->text, page->out, page->err))
             return false;
     }
@@ -93,7 +93,7 @@ static bool put_picture(struct writing *page, const struct picture *picture, con
 /* ---- timelines and flames: data that the script draws ---- */
 
 /* JSON between the tags of a script element: nothing in it may end the element or begin a comment. */
-static void put_data(struct writing *page, const struct buffer *json)
+static void emit_data(struct writing *page, const struct buffer *json)
 {
     buffer_printf(&page->text, "<script type=\"application/json\" id=\"data-%zu\">", page->views);
     for (size_t i = 0; i < json->count; i++)
@@ -101,7 +101,7 @@ static void put_data(struct writing *page, const struct buffer *json)
             buffer_printf(&page->text, "\\u%04x", (unsigned)json->at[i]);
         else
             buffer_putc(&page->text, json->at[i]);
-    put(page, "</script>\n");
+    page_writing_emit(page, "</script>\n");
 }
 
 static void add_names(struct json_writer *json, const struct names *names)
@@ -109,7 +109,7 @@ static void add_names(struct json_writer *json, const struct names *names)
     json_key(json, "names");
     json_begin_array(json);
     for (name_id id = 0; id < names_count(names); id++)
-        json_put_string(json, names_text(names, id), names_length(names, id));
+        json_emit_string(json, names_text(names, id), names_length(names, id));
     json_end_array(json);
 }
 
@@ -117,8 +117,8 @@ static void begin_view(struct writing *page, const char *kind, const char *of)
 {
     page->views++;
     buffer_printf(&page->text, "<div>\n<h3>%s: ", kind);
-    put_text(page, of);
-    put(page, "</h3>\n");
+    emit_text(page, of);
+    page_writing_emit(page, "</h3>\n");
     buffer_printf(
         &page->text,
         "<div class=\"tools\"><label>Find <input type=\"search\" id=\"find-%zu\" placeholder=\"part of a "
@@ -136,11 +136,12 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
         "</div>\n<div class=\"view\" data-%s=\"data-%zu\"><div class=\"window\"><canvas tabindex=\"0\" "
         "role=\"application\" aria-label=\"",
         kind, page->views);
-    put_text(page, label);
-    put(page, "\"></canvas></div><div class=\"told\" role=\"status\" aria-live=\"polite\"><span "
-              "class=\"no-script\">This picture needs scripts.</span></div></div>\n");
-    put_data(page, json);
-    put(page, "</div>\n");
+    emit_text(page, label);
+    page_writing_emit(page,
+                      "\"></canvas></div><div class=\"told\" role=\"status\" aria-live=\"polite\"><span "
+                      "class=\"no-script\">This picture needs scripts.</span></div></div>\n");
+    emit_data(page, json);
+    page_writing_emit(page, "</div>\n");
 }
 
 /* What the next timeline may take: its part of what the page may still grow by, less what follows timelines. */
@@ -153,7 +154,7 @@ static size_t find_room(struct writing *page)
     return room > least ? room : least;
 }
 
-static bool put_timeline(struct writing *page, const struct timeline *timeline)
+static bool emit_timeline(struct writing *page, const struct timeline *timeline)
 {
     page->views++;
     page_add_timeline(&page->text, timeline, page->views, find_room(page));
@@ -170,7 +171,7 @@ static bool has_device_time(const struct flame *flame)
     return false;
 }
 
-static bool put_flame(struct writing *page, const struct flame *flame)
+static bool emit_flame(struct writing *page, const struct flame *flame)
 {
     struct buffer text = { 0 };
     struct json_writer json = { .text = &text };
@@ -180,22 +181,23 @@ static bool put_flame(struct writing *page, const struct flame *flame)
     json_begin_array(&json);
     for (size_t i = 0; i < flame->frames.count; i++) {
         const struct flame_frame *frame = &flame->frames.at[i];
-        json_put_integer(&json, frame->parent == FRAME_NONE ? -1 : (int64_t)frame->parent);
-        json_put_integer(&json, frame->name);
-        json_put_integer(&json, (int64_t)frame->count);
-        json_put_integer(&json, frame->host_ns);
-        json_put_integer(&json, frame->device_ns);
+        json_emit_integer(&json, frame->parent == FRAME_NONE ? -1 : (int64_t)frame->parent);
+        json_emit_integer(&json, frame->name);
+        json_emit_integer(&json, (int64_t)frame->count);
+        json_emit_integer(&json, frame->host_ns);
+        json_emit_integer(&json, frame->device_ns);
     }
     json_end_array(&json);
     if (flame->bytes) {
         json_key(&json, "bytes");
-        json_put_integer(&json, 1);
+        json_emit_integer(&json, 1);
     }
     json_end_object(&json);
 
     begin_view(page, flame->bytes ? "Memory" : "Call tree", flame->title);
     if (has_device_time(flame))
-        put(page,
+        page_writing_emit(
+            page,
             "<span class=\"grow\"></span><button type=\"button\" data-metric=\"host\" aria-pressed=\"true\">CPU "
             "time</button><button type=\"button\" data-metric=\"device\" aria-pressed=\"false\">GPU time</button>");
     end_view(
@@ -212,129 +214,131 @@ static bool put_flame(struct writing *page, const struct flame *flame)
 
 /* ---- sections ---- */
 
-static void put_notice(struct writing *page, const struct table_notice *notice)
+static void emit_notice(struct writing *page, const struct table_notice *notice)
 {
-    put(page, "<li>");
+    page_writing_emit(page, "<li>");
     if (notice->file) {
-        put_text(page, notice->file);
-        put(page, ": ");
+        emit_text(page, notice->file);
+        page_writing_emit(page, ": ");
     }
-    put_text(page, notice->text);
+    emit_text(page, notice->text);
     if (notice->offset != TPA_NOWHERE)
         buffer_printf(&page->text, " (first at byte %lld)", (long long)notice->offset);
-    put(page, "</li>\n");
+    page_writing_emit(page, "</li>\n");
 }
 
 /* The first few; the others are folded away. */
-static void put_notices(struct writing *page, const struct page_section *section)
+static void emit_notices(struct writing *page, const struct page_section *section)
 {
     enum { MOST = 5 };
     size_t count = section->notices.count;
     if (count == 0)
         return;
-    put(page, "<ul class=\"notes\">\n");
+    page_writing_emit(page, "<ul class=\"notes\">\n");
     for (size_t i = 0; i < count && i < MOST; i++)
-        put_notice(page, &section->notices.at[i]);
-    put(page, "</ul>\n");
+        emit_notice(page, &section->notices.at[i]);
+    page_writing_emit(page, "</ul>\n");
     if (count <= MOST)
         return;
     buffer_printf(&page->text, "<details><summary>%zu more note%s</summary><ul class=\"notes\">\n",
                   count - MOST, count - MOST == 1 ? "" : "s");
     for (size_t i = MOST; i < count; i++)
-        put_notice(page, &section->notices.at[i]);
-    put(page, "</ul></details>\n");
+        emit_notice(page, &section->notices.at[i]);
+    page_writing_emit(page, "</ul></details>\n");
 }
 
-static bool put_section(struct writing *page, const struct page_section *section)
+static bool emit_section(struct writing *page, const struct page_section *section)
 {
     bool good = true;
     size_t charts = 0;
     buffer_printf(&page->text, "<section id=\"%s\">\n", section->key);
-    put_element(page, "h2", section->title);
-    put_element(page, "p", section->intro);
+    emit_element(page, "h2", section->title);
+    emit_element(page, "p", section->intro);
     if (section->more) {
-        put(page, "<p class=\"faint\">See also: <code>");
-        put_text(page, section->more);
-        put(page, "</code></p>\n");
+        page_writing_emit(page, "<p class=\"faint\">See also: <code>");
+        emit_text(page, section->more);
+        page_writing_emit(page, "</code></p>\n");
     }
     /* First what is alike for all, the figures; then what they look like. */
     if (section->tables.count)
-        good = page_put_table(page, section->tables.at[0], section);
-    put_notices(page, section);
-    good = good && (!section->twins || page_put_twins(page, section->twins));
+        good = page_emit_table(page, section->tables.at[0], section);
+    emit_notices(page, section);
+    good = good && (!section->twins || page_emit_twins(page, section->twins));
     for (size_t i = 0; i < section->pictures.count && good; i++)
-        good = put_picture(page, section->pictures.at[i], section->key, &charts);
+        good = emit_picture(page, section->pictures.at[i], section->key, &charts);
     for (size_t i = 1; i < section->tables.count && good; i++)
-        good = page_put_table(page, section->tables.at[i], section);
+        good = page_emit_table(page, section->tables.at[i], section);
     for (size_t i = 0; i < section->timelines.count && good; i++)
-        good = put_timeline(page, section->timelines.at[i]);
+        good = emit_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
-        good = put_flame(page, section->flames.at[i]);
-    put(page, "</section>\n");
+        good = emit_flame(page, section->flames.at[i]);
+    page_writing_emit(page, "</section>\n");
     return good && output_drain(&page->text, page->out, page->err);
 }
 
 /* Links to the sections; not where there is but one, or none that has a title. */
-static void put_contents(struct writing *page, const struct page *of)
+static void emit_contents(struct writing *page, const struct page *of)
 {
     size_t titles = 0;
     for (size_t i = 0; i < of->sections.count; i++)
         titles += of->sections.at[i].title != NULL;
     if (titles < 2)
         return;
-    put(page, "<nav aria-label=\"Sections\"><ul>\n");
+    page_writing_emit(page, "<nav aria-label=\"Sections\"><ul>\n");
     for (size_t i = 0; i < of->sections.count; i++) {
         if (!of->sections.at[i].title)
             continue;
         buffer_printf(&page->text, "<li><a href=\"#%s\">", of->sections.at[i].key);
-        put_text(page, of->sections.at[i].title);
-        put(page, "</a></li>\n");
+        emit_text(page, of->sections.at[i].title);
+        page_writing_emit(page, "</a></li>\n");
     }
-    put(page, "</ul></nav>\n");
+    page_writing_emit(page, "</ul></nav>\n");
 }
 
-static void put_beginning(struct writing *page, const struct page *of)
+static void emit_beginning(struct writing *page, const struct page *of)
 {
-    put(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
+    page_writing_emit(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
     buffer_printf(
         &page->text,
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
         "script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\"/>\n",
         page_style_hash, page_script_hash);
-    put(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-              "<meta name=\"referrer\" content=\"no-referrer\"/>\n<title>");
-    put_text(page, of->title);
-    put(page, " - ");
-    put_text(page, of->maker);
-    put(page, "</title>\n<style>");
+    page_writing_emit(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                            "<meta name=\"referrer\" content=\"no-referrer\"/>\n<title>");
+    emit_text(page, of->title);
+    page_writing_emit(page, " - ");
+    emit_text(page, of->maker);
+    page_writing_emit(page, "</title>\n<style>");
     buffer_add(&page->text, (const char *)page_style, page_style_size);
-    put(page,
+    page_writing_emit(
+        page,
         "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<h1>");
-    put_text(page, of->title);
-    put(page, "</h1>\n");
+    emit_text(page, of->title);
+    page_writing_emit(page, "</h1>\n");
     if (of->subtitle) {
-        put(page, "<p class=\"faint\">");
-        put_text(page, of->subtitle);
-        put(page, "</p>\n");
+        page_writing_emit(page, "<p class=\"faint\">");
+        emit_text(page, of->subtitle);
+        page_writing_emit(page, "</p>\n");
     }
     if (of->answer)
         page_add_facts(&page->text, of->answer);
-    put(page, "</header>\n");
-    put_contents(page, of);
-    put(page, "<main id=\"main\">\n");
+    page_writing_emit(page, "</header>\n");
+    emit_contents(page, of);
+    page_writing_emit(page, "<main id=\"main\">\n");
     if (of->answer)
         page_add_answer(&page->text, of->answer, of, page->names);
 }
 
-static void put_end(struct writing *page, const struct page *of)
+static void emit_end(struct writing *page, const struct page *of)
 {
-    put(page, "</main>\n<footer class=\"faint\"><p>Made by ");
-    put_text(page, of->maker);
-    put(page,
+    page_writing_emit(page, "</main>\n<footer class=\"faint\"><p>Made by ");
+    emit_text(page, of->maker);
+    page_writing_emit(
+        page,
         ". Times are from the profiler's clock; each figure is "
         "defined below its table. Commands are shown without their files, which follow them.</p></footer>\n<script>");
     buffer_add(&page->text, (const char *)page_script, page_script_size);
-    put(page, "</script>\n</body>\n</html>\n");
+    page_writing_emit(page, "</script>\n</body>\n</html>\n");
 }
 
 /* Flames come behind timelines, and so do style and script: how large they will be, or a little less. */
@@ -349,8 +353,8 @@ static size_t size_behind(const struct page *page)
 }
 
 /* The page in *TEXT, which is to be freed whether it fails or not. BEHIND is how much is kept for what follows timelines. */
-static bool put_together(const struct page *page, size_t behind, char **text, size_t *size,
-                         struct tpa_error *err)
+static bool page_join(const struct page *page, size_t behind, char **text, size_t *size,
+                      struct tpa_error *err)
 {
     FILE *memory = open_memstream(text, size);
     if (!memory)
@@ -364,11 +368,11 @@ static bool put_together(const struct page *page, size_t behind, char **text, si
     bool good = true;
     for (size_t i = 0; i < page->sections.count; i++)
         writing.timelines += page->sections.at[i].timelines.count;
-    put_beginning(&writing, page);
+    emit_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
-        good = put_section(&writing, &page->sections.at[i]);
+        good = emit_section(&writing, &page->sections.at[i]);
     if (good)
-        put_end(&writing, page);
+        emit_end(&writing, page);
     readable_free(writing.names);
     good = output_finish(good, &writing.text, memory, err);
     if (fclose(memory) != 0)
@@ -382,11 +386,11 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     char *text = NULL;
     size_t size = 0, behind = size_behind(page);
     bool limited = page->budget && page->budget < PAGE_BUDGET; /* somebody wants it small */
-    bool good = put_together(page, behind, &text, &size, err);
+    bool good = page_join(page, behind, &text, &size, err);
     if (good && limited && size > page->budget) { /* more followed than was expected */
         free(text);
         text = NULL;
-        good = put_together(page, behind + size - page->budget, &text, &size, err);
+        good = page_join(page, behind + size - page->budget, &text, &size, err);
     }
     if (good && limited && size > page->budget) {
         tpa_fail(err, TPA_NOWHERE,

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A figure and its "%" stay in one line. */
-static void put_prose(struct buffer *out, const char *text, size_t len)
+static void append_prose(struct buffer *out, const char *text, size_t len)
 {
     size_t from = 0;
     for (size_t i = 1; i + 1 < len; i++)
@@ -24,27 +24,27 @@ static void put_prose(struct buffer *out, const char *text, size_t len)
     escape_html(out, text + from, len - from);
 }
 
-static void put_text(struct buffer *out, const char *text)
+static void append_text(struct buffer *out, const char *text)
 {
     escape_html(out, text, strlen(text));
 }
 
 /* <TAG class="CLASS">TEXT</TAG>; nothing when there is no text. */
-static void put_element(struct buffer *out, const char *tag, const char *class, const char *text)
+static void append_element(struct buffer *out, const char *tag, const char *class, const char *text)
 {
     if (!text)
         return;
     buffer_printf(out, "<%s class=\"%s\">", tag, class);
-    put_prose(out, text, strlen(text));
+    append_prose(out, text, strlen(text));
     buffer_printf(out, "</%s>\n", tag);
 }
 
-static void put_share(struct buffer *out, double share)
+static void append_share(struct buffer *out, double share)
 {
     figure_add_value(out, TABLE_SHARE, share);
 }
 
-static void put_time(struct buffer *out, int64_t ns)
+static void append_time(struct buffer *out, int64_t ns)
 {
     figure_add_value(out, TABLE_NS, (double)ns);
 }
@@ -56,9 +56,9 @@ void page_add_facts(struct buffer *out, const struct answer *answer)
     buffer_puts(out, "<dl class=\"ran\">\n");
     for (size_t i = 0; i < answer->facts.count; i++) {
         buffer_puts(out, "<div><dt>");
-        put_text(out, answer->facts.at[i].label);
+        append_text(out, answer->facts.at[i].label);
         buffer_puts(out, "</dt><dd>");
-        put_text(out, answer->facts.at[i].text);
+        append_text(out, answer->facts.at[i].text);
         buffer_puts(out, "</dd></div>\n");
     }
     buffer_puts(out, "</dl>\n");
@@ -75,40 +75,40 @@ static const struct page_section *find_section(const struct page *page, const ch
 }
 
 /* "computing 7.9 %, idle: host 81.3 %" */
-static void put_bar_text(struct buffer *out, const struct answer_bar *bar)
+static void append_bar_text(struct buffer *out, const struct answer_bar *bar)
 {
     if (bar->title) {
-        put_text(out, bar->title);
+        append_text(out, bar->title);
         buffer_puts(out, ": ");
     }
     for (size_t i = 0; i < bar->parts.count; i++) {
         buffer_puts(out, i ? ", " : "");
-        put_text(out, bar->parts.at[i].title);
+        append_text(out, bar->parts.at[i].title);
         buffer_putc(out, ' ');
-        put_share(out, bar->parts.at[i].share);
+        append_share(out, bar->parts.at[i].share);
     }
 }
 
-static void put_bar(struct buffer *out, const struct answer_bar *bar)
+static void append_bar(struct buffer *out, const struct answer_bar *bar)
 {
     double at = 0;
     const double width = 1000;
-    put_element(out, "span", "of", bar->title);
+    append_element(out, "span", "of", bar->title);
     buffer_puts(
         out,
         "<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"");
-    put_bar_text(out, bar);
+    append_bar_text(out, bar);
     buffer_puts(out, "\">");
     for (size_t i = 0; i < bar->parts.count; i++) {
         const struct answer_part *part = &bar->parts.at[i];
         double wide = part->share * bar->length * width;
         buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
                       (int)part->color, at, wide);
-        put_text(out, part->title);
+        append_text(out, part->title);
         buffer_puts(out, ": ");
-        put_share(out, part->share);
+        append_share(out, part->share);
         buffer_puts(out, ", ");
-        put_text(out, part->figure);
+        append_text(out, part->figure);
         buffer_puts(out, "</title></rect>");
         at += wide;
     }
@@ -116,24 +116,24 @@ static void put_bar(struct buffer *out, const struct answer_bar *bar)
 }
 
 /* What a colour is, and its figures; OF the bar that has it, NULL: the one that the legend is of. */
-static void put_part(struct buffer *out, const struct answer_part *part, const char *of,
-                     const struct page *page)
+static void append_part(struct buffer *out, const struct answer_part *part, const char *of,
+                        const struct page *page)
 {
     bool links = find_section(page, part->section) != NULL;
     buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
     if (links)
         buffer_printf(out, "<a href=\"#%s\">", part->section);
     buffer_puts(out, "<span class=\"what\" title=\"");
-    put_text(out, part->title); /* which the page may cut */
+    append_text(out, part->title); /* which the page may cut */
     buffer_puts(out, "\">");
-    put_text(out, part->title);
+    append_text(out, part->title);
     buffer_puts(out, links ? "</span></a> <b>" : "</span> <b>");
-    put_share(out, part->share);
+    append_share(out, part->share);
     buffer_puts(out, "</b> <span class=\"faint\">");
-    put_text(out, part->figure);
+    append_text(out, part->figure);
     if (of) {
         buffer_puts(out, ", ");
-        put_text(out, of);
+        append_text(out, of);
     }
     buffer_puts(out, "</span></li>\n");
 }
@@ -159,33 +159,33 @@ static bool is_largest(const struct answer *answer, size_t b, const struct answe
 }
 
 /* What the colours are: of the bar that the legend is of, then what only others have, where it is largest. */
-static void put_parts(struct buffer *out, const struct answer *answer, const struct page *page)
+static void append_parts(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     const struct answer_bar *legend = &answer->bars.at[answer->legend];
     buffer_puts(out, "<ul class=\"parts\">\n");
     for (size_t i = 0; i < legend->parts.count; i++)
-        put_part(out, &legend->parts.at[i], NULL, page);
+        append_part(out, &legend->parts.at[i], NULL, page);
     for (size_t b = 0; b < answer->bars.count; b++) {
         const struct answer_bar *bar = &answer->bars.at[b];
         for (size_t i = 0; i < bar->parts.count; i++)
             if (!find_part(legend, bar->parts.at[i].title) && is_largest(answer, b, &bar->parts.at[i]))
-                put_part(out, &bar->parts.at[i], bar->title, page);
+                append_part(out, &bar->parts.at[i], bar->title, page);
     }
     buffer_puts(out, "</ul>\n");
 }
 
-static void put_bars(struct buffer *out, const struct answer *answer, const struct page *page)
+static void append_bars(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     if (answer->bars.count == 0)
         return;
     buffer_puts(out, "<figure class=\"whole\"><figcaption>");
-    put_text(out, answer->bars_title);
+    append_text(out, answer->bars_title);
     buffer_printf(out, "</figcaption>\n<div class=\"%s\">\n",
                   answer->bars.count > 1 ? "bars titled" : "bars");
     for (size_t i = 0; i < answer->bars.count; i++)
-        put_bar(out, &answer->bars.at[i]);
+        append_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
-    put_parts(out, answer, page);
+    append_parts(out, answer, page);
     buffer_puts(out, "</figure>\n");
 }
 
@@ -215,8 +215,8 @@ static int64_t median_of(const struct answer *answer)
 }
 
 /* A column for each step; where they are more than fit, for the slowest of a few that follow one another. */
-static void put_columns(struct buffer *out, const struct answer *answer, const struct answer_step *slowest,
-                        bool stands_out)
+static void append_columns(struct buffer *out, const struct answer *answer, const struct answer_step *slowest,
+                           bool stands_out)
 {
     enum { MOST = 150 };
     size_t count = answer->steps.count, columns = count < MOST ? count : MOST;
@@ -235,14 +235,14 @@ static void put_columns(struct buffer *out, const struct answer *answer, const s
         if (step->start_ns >= 0)
             buffer_printf(out, " data-at=\"%" PRId64 ",%" PRId64 "\"", step->start_ns, step->ns);
         buffer_printf(out, "><title>%s ", step_word(answer));
-        put_text(out, step->label);
+        append_text(out, step->label);
         buffer_puts(out, ": ");
-        put_time(out, step->ns);
+        append_time(out, step->ns);
         buffer_puts(out, "</title></rect>");
     }
 }
 
-static void put_steps(struct buffer *out, const struct answer *answer, const struct page *page)
+static void append_steps(struct buffer *out, const struct answer *answer, const struct page *page)
 {
     size_t count = answer->steps.count;
     const struct answer_step *slowest = answer->steps.at, *fastest = slowest;
@@ -256,43 +256,44 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
     bool links = find_section(page, "steps") != NULL,
          stands_out = slowest->worse || slowest->ns - median > median / 10;
     buffer_printf(out, "<figure class=\"over-time\"><figcaption>%s", links ? "<a href=\"#steps\">" : "");
-    put_text(out, answer->steps_title);
+    append_text(out, answer->steps_title);
     buffer_printf(out,
                   "%s</figcaption>\n<svg class=\"columns\" viewBox=\"0 0 1000 100\" "
                   "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"the time of each step\">",
                   links ? "</a>" : "");
-    put_columns(out, answer, slowest, stands_out);
+    append_columns(out, answer, slowest, stands_out);
     buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss: fastest ", count, step_word(answer));
-    put_time(out, fastest->ns);
+    append_time(out, fastest->ns);
     buffer_puts(out, ", median ");
-    put_time(out, median);
+    append_time(out, median);
     buffer_printf(out, ", <span%s>slowest ", stands_out ? " class=\"worse\"" : "");
-    put_time(out, slowest->ns);
+    append_time(out, slowest->ns);
     buffer_printf(out, " (%s ", step_word(answer));
-    put_text(out, slowest->label);
+    append_text(out, slowest->label);
     buffer_puts(out, ")</span></p></figure>\n");
 }
 
 /* ---- what to do ---- */
 
 /* TEXT with the places at which a long name may be broken: after what joins its words. */
-static void put_breakable(struct buffer *out, const char *text, size_t len)
+static void append_breakable(struct buffer *out, const char *text, size_t len)
 {
     for (size_t from = 0, i = 0; i < len; i++) {
         bool figure = i + 1 < len && text[i] == '.' && text[i + 1] >= '0' && text[i + 1] <= '9';
         if (i + 1 < len && (figure || !strchr("_,(<:./", text[i])))
             continue;
-        put_prose(out, text + from, i + 1 - from);
+        append_prose(out, text + from, i + 1 - from);
         buffer_puts(out, i + 1 < len ? "<wbr/>" : "");
         from = i + 1;
     }
 }
 
 /* The title of a card: a name of the trace shortened, with all of it as title. */
-static void put_title(struct buffer *out, const struct answer_finding *finding, struct apart *names)
+static void append_title(struct buffer *out, const struct answer_finding *finding, struct apart *names)
 {
     struct text full = as_text(finding->title), shown = { 0 };
-    bool shorter = finding->named && apart_show(names, &full, &shown, finding->title, strlen(finding->title));
+    bool shorter =
+        finding->named && apart_fill_names(names, &full, &shown, finding->title, strlen(finding->title));
     buffer_puts(out, "<h3 class=\"title\"");
     if (shorter) {
         buffer_puts(out, " title=\"");
@@ -300,13 +301,13 @@ static void put_title(struct buffer *out, const struct answer_finding *finding, 
         buffer_putc(out, '"');
     }
     buffer_putc(out, '>');
-    put_breakable(out, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
+    append_breakable(out, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
     buffer_puts(out, "</h3>\n");
 }
 
 /* The link to SECTION, or to the row of it. */
-static void put_link(struct buffer *out, const struct answer_finding *finding,
-                     const struct page_section *section)
+static void append_link(struct buffer *out, const struct answer_finding *finding,
+                        const struct page_section *section)
 {
     buffer_printf(out, "<a href=\"#%s", section->key);
     if (finding->row && finding->row <= PAGE_MOST_ROWS && section->tables.count &&
@@ -314,53 +315,53 @@ static void put_link(struct buffer *out, const struct answer_finding *finding,
         finding->row <= section->tables.at[0]->row_count)
         buffer_printf(out, "-%zu", finding->row);
     buffer_puts(out, "\">");
-    put_text(out, section->title);
+    append_text(out, section->title);
     buffer_puts(out, "</a>");
 }
 
 /* A card, "finding-1"; the script adds a link to its place in the timeline. */
-static void put_finding(struct buffer *out, const struct answer_finding *finding, size_t number,
-                        const struct page *page, struct apart *names)
+static void append_finding(struct buffer *out, const struct answer_finding *finding, size_t number,
+                           const struct page *page, struct apart *names)
 {
     const struct page_section *section = find_section(page, finding->section);
     buffer_printf(out, "<li id=\"finding-%zu\"%s", number, finding->good ? " class=\"good\"" : "");
     if (finding->place) {
         buffer_puts(out, " data-place=\"");
-        put_text(out, finding->place);
+        append_text(out, finding->place);
         buffer_putc(out, '"');
     }
     buffer_putc(out, '>');
-    put_title(out, finding, names);
-    put_element(out, "p", "saves", finding->saves);
+    append_title(out, finding, names);
+    append_element(out, "p", "saves", finding->saves);
     if (finding->where) {
         buffer_puts(out, "<p class=\"where\">");
-        put_breakable(out, finding->where, strlen(finding->where));
+        append_breakable(out, finding->where, strlen(finding->where));
         buffer_puts(out, "</p>\n");
     }
-    put_element(out, "p", "advice", finding->advice);
+    append_element(out, "p", "advice", finding->advice);
     if (section || finding->command) {
         buffer_puts(out, "<p class=\"faint\">");
         if (section) {
-            put_link(out, finding, section);
+            append_link(out, finding, section);
             buffer_puts(out, finding->command ? "; " : "");
         }
         if (finding->command)
-            put_element(out, "code", "command", finding->command);
+            append_element(out, "code", "command", finding->command);
         buffer_puts(out, "</p>");
     }
     buffer_puts(out, "</li>\n");
 }
 
-static void put_findings(struct buffer *out, const struct answer *answer, const struct page *page,
-                         struct readable *readable)
+static void append_findings(struct buffer *out, const struct answer *answer, const struct page *page,
+                            struct readable *readable)
 {
     if (answer->findings.count == 0 && !answer->nothing)
         return;
     buffer_puts(out, "<h2>");
-    put_text(out, answer->findings_title ? answer->findings_title : "What to do first");
+    append_text(out, answer->findings_title ? answer->findings_title : "What to do first");
     buffer_puts(out, "</h2>\n");
     if (answer->findings.count == 0) {
-        put_element(out, "p", "nothing", answer->nothing);
+        append_element(out, "p", "nothing", answer->nothing);
         return;
     }
     struct apart *names = apart_open_shared(readable);
@@ -369,7 +370,7 @@ static void put_findings(struct buffer *out, const struct answer *answer, const 
             apart_add(names, answer->findings.at[i].title, strlen(answer->findings.at[i].title));
     buffer_puts(out, "<ol class=\"findings\">\n");
     for (size_t i = 0; i < answer->findings.count; i++)
-        put_finding(out, &answer->findings.at[i], i + 1, page, names);
+        append_finding(out, &answer->findings.at[i], i + 1, page, names);
     buffer_puts(out, "</ol>\n");
     apart_free(names);
 }
@@ -378,14 +379,14 @@ void page_add_answer(struct buffer *out, const struct answer *answer, const stru
                      struct readable *names)
 {
     buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
-    put_element(out, "p", "verdict", answer->verdict);
+    append_element(out, "p", "verdict", answer->verdict);
     if (answer->bars.count || answer->steps.count > 1) {
         buffer_puts(out, "<div class=\"halves\">\n");
-        put_bars(out, answer, page);
+        append_bars(out, answer, page);
         if (answer->steps.count > 1)
-            put_steps(out, answer, page);
+            append_steps(out, answer, page);
         buffer_puts(out, "</div>\n");
     }
-    put_findings(out, answer, page, names);
+    append_findings(out, answer, page, names);
     buffer_puts(out, "</section>\n");
 }

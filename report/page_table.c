@@ -101,7 +101,7 @@ static size_t origin_column(const struct table *table, size_t rows)
                : TABLE_NO_COLUMN;
 }
 
-static void add_column(struct page_columns *columns, size_t c, bool folded)
+static void page_table_add_column(struct page_columns *columns, size_t c, bool folded)
 {
     *VEC_PUSH(columns) = (struct page_column){ .column = c, .folded = folded };
     columns->any_folded |= folded;
@@ -148,16 +148,16 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
     bool sorts = sort != TABLE_NO_COLUMN && sort != name && table_shows(table, sort, TABLE_FOR_PROGRAMS);
     for (size_t c = 0; c < table->column_count; c++)
         if (c != sort && is_place(&table->columns[c]) && table_shows(table, c, TABLE_FOR_PEOPLE))
-            add_column(&columns, c, false);
+            page_table_add_column(&columns, c, false);
     if (name != TABLE_NO_COLUMN && (name == sort || !is_place(&table->columns[name])))
-        add_column(&columns, name, false);
+        page_table_add_column(&columns, name, false);
     if (sorts) {
-        add_column(&columns, sort, false);
+        page_table_add_column(&columns, sort, false);
         room--;
     }
     size_t origin = origin_column(table, rows);
     if (origin != TABLE_NO_COLUMN) {
-        add_column(&columns, origin, false);
+        page_table_add_column(&columns, origin, false);
         room--;
     }
     int verdict = table_find_column(table, "verdict", strlen("verdict"));
@@ -173,13 +173,13 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
                     (first && room > 0 && !(column->flags & TABLE_LINE) && says_anything(table, c, rows) &&
                      !is_constant(table, c, rows) && !gives_way(table, c, rows, all));
         room -= kept && (int)c != verdict;
-        add_column(&columns, c, !kept);
+        page_table_add_column(&columns, c, !kept);
     }
     return columns;
 }
 
-static void collect_names(struct readable *readable, const struct table *table, size_t rows,
-                          struct page_columns *columns)
+static void page_table_collect_names(struct readable *readable, const struct table *table, size_t rows,
+                                     struct page_columns *columns)
 {
     for (size_t i = 0; i < columns->count; i++) {
         struct page_column *column = &columns->at[i];
@@ -226,17 +226,17 @@ static const char *class_of_text(const struct table_column *column)
 }
 
 /* Below what names ROW: the columns that are prose. */
-static void put_lines(struct writing *page, const struct table *table, size_t row)
+static void emit_lines(struct writing *page, const struct table *table, size_t row)
 {
     for (size_t c = 0; c < table->column_count; c++) {
         const struct text *text = &table_cell(table, row, c)->text;
         if (!(table->columns[c].flags & TABLE_LINE) || !table_shows(table, c, TABLE_FOR_PEOPLE) || !text->at)
             continue;
-        put(page, "<div class=\"line\"><span class=\"faint\">");
-        put_text(page, table->columns[c].title);
-        put(page, ":</span> ");
+        page_writing_emit(page, "<div class=\"line\"><span class=\"faint\">");
+        emit_text(page, table->columns[c].title);
+        page_writing_emit(page, ":</span> ");
         escape_html(&page->text, text->at, text->len);
-        put(page, "</div>");
+        page_writing_emit(page, "</div>");
     }
 }
 
@@ -249,7 +249,7 @@ static bool has_lines(const struct table *table)
 }
 
 /* PATH with the places at which it may be broken: after a directory, a file and its line. */
-static void put_path(struct buffer *out, const struct text *path)
+static void append_path(struct buffer *out, const struct text *path)
 {
     size_t from = 0;
     for (size_t i = 0; i + 1 < path->len; i++)
@@ -262,67 +262,68 @@ static void put_path(struct buffer *out, const struct text *path)
 }
 
 /* A name or another text: a long name shortened, with all of it as title; a long text no higher than a few lines. */
-static void put_text_cell(struct writing *page, const struct table *table, size_t row,
-                          const struct page_column *of)
+static void emit_text_cell(struct writing *page, const struct table *table, size_t row,
+                           const struct page_column *of)
 {
     const struct table_column *column = &table->columns[of->column];
     const union table_cell *cell = table_cell(table, row, of->column);
     struct text text = cell->text.at ? cell->text : as_text("-"), shown = { 0 };
     bool is_name = of->apart != NULL, shorter = false;
     if (is_name && cell->text.at)
-        shorter = apart_show(of->apart, &text, &shown, cell->text.at, cell->text.len);
+        shorter = apart_fill_names(of->apart, &text, &shown, cell->text.at, cell->text.len);
     bool tall = !is_name && text.len > TALL_TEXT, lines = is_name && has_lines(table);
     buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : class_of_text(column),
                   !is_name && text.len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
                   class_of_verdict(column, cell));
     if (shorter || lines) { /* what is copied and sorted by */
-        put(page, " title=\"");
+        page_writing_emit(page, " title=\"");
         escape_html(&page->text, text.at, text.len);
-        put(page, "\"");
+        page_writing_emit(page, "\"");
     }
-    put(page, tall ? "><div class=\"tall\">" : ">");
+    page_writing_emit(page, tall ? "><div class=\"tall\">" : ">");
     shown = shorter ? shown : text;
     if (is_name && memchr(shown.at, '/', shown.len))
-        put_path(&page->text, &shown);
+        append_path(&page->text, &shown);
     else
         escape_html(&page->text, shown.at, shown.len);
     if (lines)
-        put_lines(page, table, row);
-    put(page, tall ? "</div></td>" : "</td>");
+        emit_lines(page, table, row);
+    page_writing_emit(page, tall ? "</div></td>" : "</td>");
 }
 
-static void put_value(struct writing *page, enum table_kind kind, const union table_cell *cell)
+static void emit_value(struct writing *page, enum table_kind kind, const union table_cell *cell)
 {
     if (!table_is_text(kind))
         figure_add(&page->text, kind, cell, TIME_FITTING); /* letters, digits, blanks, points */
     else if (cell->text.at == NULL)
-        put(page, "-");
+        page_writing_emit(page, "-");
     else
         escape_html(&page->text, cell->text.at, cell->text.len);
 }
 
-static void put_figure_cell(struct writing *page, const struct page_column *of, enum table_kind kind,
-                            const union table_cell *cell)
+static void emit_figure_cell(struct writing *page, const struct page_column *of, enum table_kind kind,
+                             const union table_cell *cell)
 {
     buffer_printf(&page->text, "<td class=\"n%s\"", of->folded ? " o" : "");
     if (!table_cell_is_missing(cell, kind)) {
-        put(page, " data-v=\"");
+        page_writing_emit(page, " data-v=\"");
         if (table_is_number(kind))
             buffer_printf(&page->text, "%.9g", cell->f);
         else
             exact_add_integer(&page->text, cell->i);
-        put(page, "\"");
+        page_writing_emit(page, "\"");
     }
-    put(page, ">");
-    put_value(page, kind, cell);
-    put(page, "</td>");
+    page_writing_emit(page, ">");
+    emit_value(page, kind, cell);
+    page_writing_emit(page, "</td>");
 }
 
 /* ---- rows ---- */
 
-static void put_head(struct writing *page, const struct table *table, const struct page_columns *columns)
+static void page_table_emit_head(struct writing *page, const struct table *table,
+                                 const struct page_columns *columns)
 {
-    put(page, "<thead><tr>");
+    page_writing_emit(page, "<thead><tr>");
     for (size_t i = 0; i < columns->count; i++) {
         const struct page_column *of = &columns->at[i];
         const struct table_column *column = &table->columns[of->column];
@@ -339,25 +340,25 @@ static void put_head(struct writing *page, const struct table *table, const stru
                       of->column != table->sort_column ? "none"
                       : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"
                                                 : "ascending");
-        put_text(page, column->help ? column->help : "");
-        put(page, "\"><button type=\"button\">");
-        put_text(page, column->title);
-        put(page, "</button></th>");
+        emit_text(page, column->help ? column->help : "");
+        page_writing_emit(page, "\"><button type=\"button\">");
+        emit_text(page, column->title);
+        page_writing_emit(page, "</button></th>");
     }
-    put(page, "</tr></thead>\n");
+    page_writing_emit(page, "</tr></thead>\n");
 }
 
-static bool put_rows(struct writing *page, const struct table *table, const char *section,
-                     const struct page_columns *columns, size_t rows)
+static bool emit_rows(struct writing *page, const struct table *table, const char *section,
+                      const struct page_columns *columns, size_t rows)
 {
     bool one_key = strcmp(section, table->key) == 0;
-    put(page, "<tbody>\n");
+    page_writing_emit(page, "<tbody>\n");
     for (size_t row = 0; row < rows; row++) {
-        put(page, "<tr id=\"");
-        put_text(page, section);
+        page_writing_emit(page, "<tr id=\"");
+        emit_text(page, section);
         if (!one_key) {
-            put(page, ".");
-            put_text(page, table->key);
+            page_writing_emit(page, ".");
+            emit_text(page, table->key);
         }
         buffer_printf(&page->text, "-%zu\"%s>", row + 1, row < PAGE_FIRST_ROWS ? "" : " class=\"more\"");
         for (size_t i = 0; i < columns->count; i++) {
@@ -365,74 +366,76 @@ static bool put_rows(struct writing *page, const struct table *table, const char
             const struct table_column *column = &table->columns[of->column];
             const union table_cell *cell = table_cell(table, row, of->column);
             if (is_figure(column->kind))
-                put_figure_cell(page, of, column->kind, cell);
+                emit_figure_cell(page, of, column->kind, cell);
             else
-                put_text_cell(page, table, row, of);
+                emit_text_cell(page, table, row, of);
         }
-        put(page, "</tr>\n");
+        page_writing_emit(page, "</tr>\n");
         if (!output_drain(&page->text, page->out, page->err))
             return false;
     }
-    put(page, "</tbody>\n");
+    page_writing_emit(page, "</tbody>\n");
     return true;
 }
 
 /* ---- around the rows ---- */
 
 /* What stands below a table in a terminal: one card each. */
-static void put_footers(struct writing *page, const struct table *table)
+static void emit_footers(struct writing *page, const struct table *table)
 {
     if (table->footers.count == 0)
         return;
-    put(page, "<dl class=\"figures\">\n");
+    page_writing_emit(page, "<dl class=\"figures\">\n");
     for (size_t i = 0; i < table->footers.count; i++) {
         const struct table_footer *footer = &table->footers.at[i];
-        put(page, "<div><dt>");
-        put_text(page, footer->title);
-        put(page, "</dt><dd>");
-        put_value(page, footer->kind, &footer->value);
-        put(page, "</dd></div>\n");
+        page_writing_emit(page, "<div><dt>");
+        emit_text(page, footer->title);
+        page_writing_emit(page, "</dt><dd>");
+        emit_value(page, footer->kind, &footer->value);
+        page_writing_emit(page, "</dd></div>\n");
     }
-    put(page, "</dl>\n");
+    page_writing_emit(page, "</dl>\n");
 }
 
-static void put_definitions(struct writing *page, const struct table *table,
-                            const struct page_columns *columns)
+static void emit_definitions(struct writing *page, const struct table *table,
+                             const struct page_columns *columns)
 {
-    put(page, "<details><summary>What the columns mean</summary><dl>\n");
+    page_writing_emit(page, "<details><summary>What the columns mean</summary><dl>\n");
     for (size_t i = 0; i < columns->count; i++) {
         const struct table_column *column = &table->columns[columns->at[i].column];
         if (!column->help || !*column->help)
             continue;
-        put(page, "<dt>");
-        put_text(page, column->title);
-        put(page, "</dt><dd>");
-        put_text(page, column->help);
-        put(page, "</dd>\n");
+        page_writing_emit(page, "<dt>");
+        emit_text(page, column->title);
+        page_writing_emit(page, "</dt><dd>");
+        emit_text(page, column->help);
+        page_writing_emit(page, "</dd>\n");
     }
-    put(page, "</dl></details>\n");
+    page_writing_emit(page, "</dl></details>\n");
 }
 
 /* A heading, and buttons; a table that is seen whole needs no filter. */
-static void put_tools(struct writing *page, const char *heading, const struct page_columns *columns,
-                      size_t rows)
+static void emit_tools(struct writing *page, const char *heading, const struct page_columns *columns,
+                       size_t rows)
 {
     bool large = rows > PAGE_FIRST_ROWS;
-    put(page, "<div class=\"above\">");
-    put_element(page, "h3", heading);
-    put(page, "<div class=\"tools\">");
+    page_writing_emit(page, "<div class=\"above\">");
+    emit_element(page, "h3", heading);
+    page_writing_emit(page, "<div class=\"tools\">");
     if (large)
         buffer_printf(&page->text,
                       "<label>Filter <input type=\"search\" id=\"filter-%zu\" placeholder=\"words\" "
                       "autocomplete=\"off\"/></label><span class=\"told-rows faint\" role=\"status\"></span>",
                       page->tables);
-    put(page, "<span class=\"grow\"></span>");
+    page_writing_emit(page, "<span class=\"grow\"></span>");
     if (columns->any_folded)
-        put(page,
+        page_writing_emit(
+            page,
             "<button type=\"button\" class=\"more-columns\" aria-pressed=\"false\">More columns</button>");
     if (large)
-        put(page, "<button type=\"button\" class=\"more-rows\" aria-pressed=\"false\">All rows</button>");
-    put(page, "<button type=\"button\" class=\"copy\">Copy</button></div></div>\n");
+        page_writing_emit(
+            page, "<button type=\"button\" class=\"more-rows\" aria-pressed=\"false\">All rows</button>");
+    page_writing_emit(page, "<button type=\"button\" class=\"copy\">Copy</button></div></div>\n");
 }
 
 static bool has_columns(const struct table *table)
@@ -443,44 +446,44 @@ static bool has_columns(const struct table *table)
     return false;
 }
 
-static bool put_grid(struct writing *page, const struct table *table, const char *heading,
-                     const struct page_section *section)
+static bool emit_grid(struct writing *page, const struct table *table, const char *heading,
+                      const struct page_section *section)
 {
     size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
     struct page_columns columns = choose_columns(table, rows);
-    collect_names(page->names, table, rows, &columns);
+    page_table_collect_names(page->names, table, rows, &columns);
     page->tables++;
-    put(page, "<div class=\"table\" data-key=\"");
-    put_text(page, table->key);
+    page_writing_emit(page, "<div class=\"table\" data-key=\"");
+    emit_text(page, table->key);
     buffer_printf(&page->text, "\" data-limit=\"%d\">\n", PAGE_FIRST_ROWS);
-    put_tools(page, heading, &columns, rows);
-    put(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
-    put_text(page, table->title ? table->title : table->key);
-    put(page, "\"><table>\n");
-    put_head(page, table, &columns);
-    bool good = put_rows(page, table, section->key, &columns, rows);
+    emit_tools(page, heading, &columns, rows);
+    page_writing_emit(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+    emit_text(page, table->title ? table->title : table->key);
+    page_writing_emit(page, "\"><table>\n");
+    page_table_emit_head(page, table, &columns);
+    bool good = emit_rows(page, table, section->key, &columns, rows);
     if (good) {
-        put(page, "</table></div>\n");
+        page_writing_emit(page, "</table></div>\n");
         if (table->total_rows > rows)
             buffer_printf(&page->text, "<p class=\"faint\">The first %zu of %zu rows.</p>\n", rows,
                           table->total_rows);
-        put_footers(page, table);
-        put_definitions(page, table, &columns);
-        put(page, "</div>\n");
+        emit_footers(page, table);
+        emit_definitions(page, table, &columns);
+        page_writing_emit(page, "</div>\n");
     }
     release_columns(&columns);
     return good;
 }
 
-bool page_put_table(struct writing *page, const struct table *table, const struct page_section *section)
+bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section)
 {
     bool titled = section->title && table->title && strcmp(section->title, table->title) == 0;
     const char *heading = titled ? NULL : table->title;
     if (has_columns(table) && table->row_count > 0)
-        return put_grid(page, table, heading, section);
-    put_element(page, "h3", heading);
+        return emit_grid(page, table, heading, section);
+    emit_element(page, "h3", heading);
     if (has_columns(table))
-        put_element(page, "p", table->none ? table->none : "There are none.");
-    put_footers(page, table);
+        emit_element(page, "p", table->none ? table->none : "There are none.");
+    emit_footers(page, table);
     return true;
 }

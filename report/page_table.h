@@ -7,6 +7,6 @@
 
 /* The table with its tools, figures and definitions; its heading unless that of SECTION says the same. False and the
  * error of PAGE when a write fails. */
-bool page_put_table(struct writing *page, const struct table *table, const struct page_section *section);
+bool page_emit_table(struct writing *page, const struct table *table, const struct page_section *section);
 
 #endif

@@ -27,7 +27,7 @@ struct bytes {
     VEC_OF(uint8_t);
 };
 
-static void add_number(struct bytes *out, uint64_t value)
+static void page_timeline_add_number(struct bytes *out, uint64_t value)
 {
     VEC_RESERVE(out, 10);
     uint8_t *at = out->at + out->count;
@@ -39,16 +39,16 @@ static void add_number(struct bytes *out, uint64_t value)
 
 static void add_signed(struct bytes *out, int64_t value)
 {
-    add_number(out, value < 0 ? ((uint64_t) - (value + 1)) * 2 + 1 : (uint64_t)value * 2);
+    page_timeline_add_number(out, value < 0 ? ((uint64_t) - (value + 1)) * 2 + 1 : (uint64_t)value * 2);
 }
 
 /* Its letters need no escape in JSON. */
-static void put_base64(struct json_writer *json, const struct bytes *bytes)
+static void emit_base64(struct json_writer *json, const struct bytes *bytes)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char text[1024];
     size_t filled = 0;
-    json_put_string(json, "", 0);
+    json_emit_string(json, "", 0);
     json->text->count--; /* the quote behind it */
     for (size_t i = 0; i < bytes->count; i += 3) {
         size_t left = bytes->count - i;
@@ -167,30 +167,30 @@ static uint32_t keep_name(struct kept_names *kept, name_id id)
     return kept->number[id];
 }
 
-static void put_kept(struct json_writer *json, const char *key, struct kept_names *kept)
+static void emit_kept(struct json_writer *json, const char *key, struct kept_names *kept)
 {
     json_key(json, key);
     json_begin_array(json);
     for (size_t i = 0; i < kept->ids.count; i++)
-        json_put_string(json, names_text(kept->names, kept->ids.at[i]),
-                        names_length(kept->names, kept->ids.at[i]));
+        json_emit_string(json, names_text(kept->names, kept->ids.at[i]),
+                         names_length(kept->names, kept->ids.at[i]));
     json_end_array(json);
     free(kept->number);
     VEC_FREE(&kept->ids);
 }
 
 /* Lane, depth and how many spans, of each row. */
-static void put_row(struct json_writer *json, const struct timeline_span *last, int64_t count)
+static void page_timeline_emit_row(struct json_writer *json, const struct timeline_span *last, int64_t count)
 {
     if (!last)
         return;
-    json_put_integer(json, last->lane);
-    json_put_integer(json, last->depth);
-    json_put_integer(json, count);
+    json_emit_integer(json, last->lane);
+    json_emit_integer(json, last->depth);
+    json_emit_integer(json, count);
 }
 
-static void put_spans(struct json_writer *json, const struct timeline *timeline, const struct places *places,
-                      size_t kept)
+static void emit_spans(struct json_writer *json, const struct timeline *timeline, const struct places *places,
+                       size_t kept)
 {
     struct kept_names names = keep_names(timeline->names), details = keep_names(timeline->details);
     uint32_t *number = mem_alloc(mem_times(timeline->spans.count + 1, sizeof *number)), next = 0;
@@ -208,27 +208,28 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
             continue;
         bool first = !last || !same_row(last, span);
         if (first) {
-            put_row(json, last, in_row);
+            page_timeline_emit_row(json, last, in_row);
             in_row = 0;
         }
         uint32_t call = places->call[i] == UINT32_MAX ? UINT32_MAX : number[places->call[i]];
-        add_number(&bytes, (uint64_t)(span->start_ns - (first ? timeline->start_ns : last->start_ns)));
-        add_number(&bytes, (uint64_t)span->dur_ns);
-        add_number(&bytes, span->kind * 2 + span->folded);
-        add_number(&bytes, span->inner);
-        add_number(&bytes, keep_name(&names, span->name));
-        add_number(&bytes, keep_name(&details, span->detail));
-        add_number(&bytes, call == UINT32_MAX ? 0 : (uint64_t)call + 1);
+        page_timeline_add_number(&bytes,
+                                 (uint64_t)(span->start_ns - (first ? timeline->start_ns : last->start_ns)));
+        page_timeline_add_number(&bytes, (uint64_t)span->dur_ns);
+        page_timeline_add_number(&bytes, span->kind * 2 + span->folded);
+        page_timeline_add_number(&bytes, span->inner);
+        page_timeline_add_number(&bytes, keep_name(&names, span->name));
+        page_timeline_add_number(&bytes, keep_name(&details, span->detail));
+        page_timeline_add_number(&bytes, call == UINT32_MAX ? 0 : (uint64_t)call + 1);
         add_signed(&bytes, (int64_t)((uint64_t)span->correlation - (uint64_t)(last ? last->correlation : 0)));
         in_row++;
         last = span;
     }
-    put_row(json, last, in_row);
+    page_timeline_emit_row(json, last, in_row);
     json_end_array(json);
     json_key(json, "spans");
-    put_base64(json, &bytes);
-    put_kept(json, "names", &names);
-    put_kept(json, "details", &details);
+    emit_base64(json, &bytes);
+    emit_kept(json, "names", &names);
+    emit_kept(json, "details", &details);
     VEC_FREE(&bytes);
     free(number);
 }
@@ -239,52 +240,52 @@ enum {
     USE_ROOM = 64
 }; /* bytes of the room for each change of uses, which has some 8: they take an eighth of it */
 
-static void put_kinds(struct json_writer *json, const struct timeline *timeline)
+static void emit_kinds(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "kinds");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->kinds.count; i++) {
-        json_put_text(json, timeline->kinds.at[i].title);
-        json_put_text(json, timeline->kinds.at[i].group);
-        json_put_integer(json, timeline->kinds.at[i].color);
+        json_emit_text(json, timeline->kinds.at[i].title);
+        json_emit_text(json, timeline->kinds.at[i].group);
+        json_emit_integer(json, timeline->kinds.at[i].color);
     }
     json_end_array(json);
 }
 
-static void put_lanes(struct json_writer *json, const struct timeline *timeline)
+static void emit_lanes(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "lanes");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->lanes.count; i++) {
-        json_put_text(json, timeline->lanes.at[i].title);
-        json_put_text(json, timeline->lanes.at[i].group);
-        json_put_integer(json, timeline->lanes.at[i].place);
-        json_put_integer(json, timeline->lanes.at[i].strip);
-        json_put_integer(json, timeline->lanes.at[i].closed);
+        json_emit_text(json, timeline->lanes.at[i].title);
+        json_emit_text(json, timeline->lanes.at[i].group);
+        json_emit_integer(json, timeline->lanes.at[i].place);
+        json_emit_integer(json, timeline->lanes.at[i].strip);
+        json_emit_integer(json, timeline->lanes.at[i].closed);
     }
     json_end_array(json);
 }
 
-static void put_steps(struct json_writer *json, const struct timeline *timeline)
+static void emit_steps(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "steps");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->steps.count; i++) {
         const struct timeline_step *step = &timeline->steps.at[i];
-        json_put_integer(json, step->number);
-        json_put_integer(json, step->start_ns - timeline->start_ns);
-        json_put_integer(json, step->dur_ns);
-        json_put_integer(json, step->host_ns - timeline->start_ns);
-        json_put_integer(json, step->file);
+        json_emit_integer(json, step->number);
+        json_emit_integer(json, step->start_ns - timeline->start_ns);
+        json_emit_integer(json, step->dur_ns);
+        json_emit_integer(json, step->host_ns - timeline->start_ns);
+        json_emit_integer(json, step->file);
     }
     json_end_array(json);
     json_key(json, "files");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->files.count; i++) {
         const struct timeline_file *file = &timeline->files.at[i];
-        json_put_integer(json, file->rank);
-        json_put_integer(json, file->origin_ns - timeline->start_ns);
-        json_put_text(json, file->name);
+        json_emit_integer(json, file->rank);
+        json_emit_integer(json, file->origin_ns - timeline->start_ns);
+        json_emit_text(json, file->name);
     }
     json_end_array(json);
 }
@@ -298,46 +299,46 @@ static bool has_kind(const struct timeline *timeline, const struct timeline_stri
 }
 
 /* Title, kinds, and for each of these a byte per bin: 255 where all of its time went there. */
-static void put_strip(struct json_writer *json, const struct timeline *timeline,
-                      const struct timeline_strip *strip)
+static void emit_strip(struct json_writer *json, const struct timeline *timeline,
+                       const struct timeline_strip *strip)
 {
     struct bytes bytes = { 0 };
     double bin_ns = (double)timeline->dur_ns / (double)timeline->bins;
-    json_put_text(json, strip->title);
+    json_emit_text(json, strip->title);
     json_begin_array(json);
     for (size_t kind = 0; kind < timeline->kinds.count; kind++) {
         if (!has_kind(timeline, strip, kind))
             continue;
-        json_put_integer(json, (int64_t)kind);
+        json_emit_integer(json, (int64_t)kind);
         for (size_t bin = 0; bin < timeline->bins; bin++) {
             double share = (double)strip->ns[bin * TIMELINE_MOST_KINDS + kind] / bin_ns * 255 + 0.5;
             *VEC_PUSH(&bytes) = (uint8_t)(share > 255 ? 255 : share);
         }
     }
     json_end_array(json);
-    put_base64(json, &bytes);
+    emit_base64(json, &bytes);
     VEC_FREE(&bytes);
 }
 
-static void put_strips(struct json_writer *json, const struct timeline *timeline)
+static void emit_strips(struct json_writer *json, const struct timeline *timeline)
 {
     json_key(json, "bins");
-    json_put_integer(json, (int64_t)timeline->bins);
+    json_emit_integer(json, (int64_t)timeline->bins);
     json_key(json, "strips");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->strips.count; i++)
-        put_strip(json, timeline, &timeline->strips.at[i]);
+        emit_strip(json, timeline, &timeline->strips.at[i]);
     json_end_array(json);
     json_key(json, "series");
     json_begin_array(json);
     for (size_t i = 0; i < timeline->series.count; i++) {
-        json_put_text(json, timeline->series.at[i].title);
+        json_emit_text(json, timeline->series.at[i].title);
         json_begin_array(json);
         for (size_t bin = 0; bin < timeline->bins; bin++)
             if (timeline->series.at[i].most[bin] == INT64_MIN)
-                json_put_integer(json, -1);
+                json_emit_integer(json, -1);
             else
-                json_put_integer(json, timeline->series.at[i].most[bin]);
+                json_emit_integer(json, timeline->series.at[i].most[bin]);
         json_end_array(json);
     }
     json_end_array(json);
@@ -347,51 +348,51 @@ static void put_strips(struct json_writer *json, const struct timeline *timeline
  * A use is four numbers: how long after the one before in units of "every", its place in "lines", bytes and blocks, both
  * of which can be negative.
  */
-static void put_uses(struct json_writer *json, const struct timeline *timeline, const struct page_uses *uses)
+static void emit_uses(struct json_writer *json, const struct timeline *timeline, const struct page_uses *uses)
 {
     struct kept_names lines = keep_names(timeline->names);
     struct bytes bytes = { 0 };
     int64_t last = 0;
     for (size_t i = 0; i < uses->count; i++) {
         const struct timeline_use *use = &uses->at[i];
-        add_number(&bytes, (uint64_t)(use->at_ns / uses->every_ns - last));
-        add_number(&bytes, keep_name(&lines, use->name));
+        page_timeline_add_number(&bytes, (uint64_t)(use->at_ns / uses->every_ns - last));
+        page_timeline_add_number(&bytes, keep_name(&lines, use->name));
         add_signed(&bytes, use->bytes);
         add_signed(&bytes, use->blocks);
         last = use->at_ns / uses->every_ns;
     }
     json_key(json, "every");
-    json_put_integer(json, uses->every_ns);
+    json_emit_integer(json, uses->every_ns);
     json_key(json, "uses");
-    put_base64(json, &bytes);
-    put_kept(json, "lines", &lines);
+    emit_base64(json, &bytes);
+    emit_kept(json, "lines", &lines);
     VEC_FREE(&bytes);
 }
 
-static void put_timeline(struct buffer *out, const struct timeline *timeline, const struct page_uses *uses,
-                         const struct places *places, size_t count)
+static void append_timeline(struct buffer *out, const struct timeline *timeline, const struct page_uses *uses,
+                            const struct places *places, size_t count)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
     json_key(&json, "length");
-    json_put_integer(&json, timeline->dur_ns);
+    json_emit_integer(&json, timeline->dur_ns);
     json_key(&json, "alive");
-    json_put_integer(&json, timeline->alive);
+    json_emit_integer(&json, timeline->alive);
     if (timeline->side) {
         json_key(&json, "side");
-        json_put_text(&json, timeline->side);
+        json_emit_text(&json, timeline->side);
     }
     json_key(&json, "left_out");
-    json_put_integer(&json, (int64_t)(timeline->left_out + timeline->spans.count - count));
+    json_emit_integer(&json, (int64_t)(timeline->left_out + timeline->spans.count - count));
     json_key(&json, "command");
-    json_put_text(&json, timeline->command ? timeline->command : "");
-    put_kinds(&json, timeline);
-    put_lanes(&json, timeline);
-    put_steps(&json, timeline);
-    put_strips(&json, timeline);
-    put_spans(&json, timeline, places, count);
+    json_emit_text(&json, timeline->command ? timeline->command : "");
+    emit_kinds(&json, timeline);
+    emit_lanes(&json, timeline);
+    emit_steps(&json, timeline);
+    emit_strips(&json, timeline);
+    emit_spans(&json, timeline, places, count);
     if (timeline->alive)
-        put_uses(&json, timeline, uses);
+        emit_uses(&json, timeline, uses);
     json_end_object(&json);
 }
 
@@ -420,7 +421,7 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, size
     for (;;) { /* a little less than what would fit, until it does */
         buffer_clear(&json);
         buffer_clear(out);
-        put_timeline(&json, timeline, &uses, &places, count);
+        append_timeline(&json, timeline, &uses, &places, count);
         add_escaped(out, &json);
         if (out->count <= room || count == 0)
             break;
@@ -458,7 +459,7 @@ static void add_tools(struct buffer *out, size_t number, bool steps)
 }
 
 /* How much of the recording is here, and which command writes the rest. */
-static void add_left_out(struct buffer *out, const struct timeline *timeline, size_t count)
+static void page_timeline_add_left_out(struct buffer *out, const struct timeline *timeline, size_t count)
 {
     uint64_t left_out = timeline->left_out + timeline->spans.count - count;
     if (left_out == 0)
@@ -507,7 +508,7 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
         timeline->alive ? "What was in use over the whole recording."
                         : "What the devices did over the whole recording, and why they were idle.",
         timeline->alive ? ", m lists what was in use in the middle" : "");
-    add_left_out(out, timeline, count);
+    page_timeline_add_left_out(out, timeline, count);
     buffer_printf(out, "<script type=\"application/json\" id=\"data-%zu\">", number);
     buffer_add(out, data.at, data.count);
     buffer_puts(out, "</script>\n</div>\n");

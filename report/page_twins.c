@@ -10,45 +10,45 @@
 
 enum { LONGEST_NAME = 56, DEEPEST = 24 };
 
-static void put_name(struct writing *page, const struct twin_row *row, int side, struct apart *names)
+static void emit_name(struct writing *page, const struct twin_row *row, int side, struct apart *names)
 {
     const struct text *name = &row->sides[side].name;
-    put(page, row->is_work ? "<td class=\"name twin work\"" : "<td class=\"name twin\"");
+    page_writing_emit(page, row->is_work ? "<td class=\"name twin work\"" : "<td class=\"name twin\"");
     struct text full = as_text(""), shown = { 0 };
-    bool shorter = name->at && apart_show(names, &full, &shown, name->at, name->len);
+    bool shorter = name->at && apart_fill_names(names, &full, &shown, name->at, name->len);
     if (shorter) {
-        put(page, " title=\"");
+        page_writing_emit(page, " title=\"");
         escape_html(&page->text, full.at, full.len);
-        put(page, "\"");
+        page_writing_emit(page, "\"");
     }
-    put(page, "><div>");
+    page_writing_emit(page, "><div>");
     for (uint32_t i = 0; i < row->depth && i < DEEPEST; i++)
-        put(page, "<i></i>");
+        page_writing_emit(page, "<i></i>");
     if (side == 0)
-        put(page, "<b></b>");
-    put(page, "<span>");
+        page_writing_emit(page, "<b></b>");
+    page_writing_emit(page, "<span>");
     escape_html(&page->text, shorter ? shown.at : full.at, shorter ? shown.len : full.len);
-    put(page, "</span></div></td>");
+    page_writing_emit(page, "</span></div></td>");
 }
 
-static void put_figure(struct writing *page, enum table_kind kind, int64_t value)
+static void emit_figure(struct writing *page, enum table_kind kind, int64_t value)
 {
-    put(page, "<td class=\"n\">");
+    page_writing_emit(page, "<td class=\"n\">");
     figure_add(&page->text, kind, &(union table_cell){ .i = value }, TIME_FITTING);
-    put(page, "</td>");
+    page_writing_emit(page, "</td>");
 }
 
-static void put_row(struct writing *page, const struct twin_row *row, struct apart *names)
+static void page_twins_emit_row(struct writing *page, const struct twin_row *row, struct apart *names)
 {
     buffer_printf(&page->text, "<tr data-depth=\"%u\"%s>", (unsigned)row->depth,
                   row->open ? " data-open=\"\"" : "");
     for (int side = 0; side < 2; side++) {
-        put_name(page, row, side, names);
+        emit_name(page, row, side, names);
         if (row->sides[side].name.at) {
-            put_figure(page, TABLE_TALLY, row->sides[side].calls);
-            put_figure(page, TABLE_NS, row->sides[side].ns);
+            emit_figure(page, TABLE_TALLY, row->sides[side].calls);
+            emit_figure(page, TABLE_NS, row->sides[side].ns);
         } else {
-            put(page, "<td class=\"n\"></td><td class=\"n\"></td>");
+            page_writing_emit(page, "<td class=\"n\"></td><td class=\"n\"></td>");
         }
     }
     int64_t change = row->sides[1].ns - row->sides[0].ns;
@@ -61,19 +61,20 @@ static void put_row(struct writing *page, const struct twin_row *row, struct apa
     buffer_printf(&page->text, "</td><td class=\"text\">%s</td></tr>\n", row->label ? row->label : "");
 }
 
-static void put_head(struct writing *page, const char *time)
+static void page_twins_emit_head(struct writing *page, const char *time)
 {
     static const char *const sides[] = { "before", "after" };
-    put(page, "<thead><tr>");
+    page_writing_emit(page, "<thead><tr>");
     for (int side = 0; side < 2; side++)
         buffer_printf(&page->text,
                       "<th scope=\"col\" class=\"name\">Tree %s</th><th scope=\"col\" class=\"n\">Calls</th>"
                       "<th scope=\"col\" class=\"n\">%s</th>",
                       sides[side], time);
-    put(page, "<th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">Label</th></tr></thead>\n");
+    page_writing_emit(page,
+                      "<th scope=\"col\" class=\"n\">Change</th><th scope=\"col\">Label</th></tr></thead>\n");
 }
 
-bool page_put_twins(struct writing *page, const struct twin_tree *tree)
+bool page_emit_twins(struct writing *page, const struct twin_tree *tree)
 {
     struct apart *names = apart_open(LONGEST_NAME);
     for (size_t i = 0; i < tree->rows.count; i++)
@@ -85,20 +86,21 @@ bool page_put_twins(struct writing *page, const struct twin_tree *tree)
         "<p>One row for what is the same on both sides, largest change first. %s of a row is that of all "
         "below it, added up over all its calls. The largest change is open.</p>\n",
         tree->time);
-    put(page,
+    page_writing_emit(
+        page,
         "<div class=\"twins\">\n<div class=\"tools\"><span class=\"faint\">Arrow keys move, open and close.</span>"
         "<span class=\"grow\"></span><button type=\"button\" data-do=\"largest\">Largest change</button>"
         "<button type=\"button\" data-do=\"all\">Open all</button>"
         "<button type=\"button\" data-do=\"none\">Close all</button></div>\n"
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Call trees side by side\"><table>\n");
-    put_head(page, tree->time);
-    put(page, "<tbody>\n");
+    page_twins_emit_head(page, tree->time);
+    page_writing_emit(page, "<tbody>\n");
     bool good = true;
     for (size_t i = 0; i < tree->rows.count && good; i++) {
-        put_row(page, &tree->rows.at[i], names);
+        page_twins_emit_row(page, &tree->rows.at[i], names);
         good = output_drain(&page->text, page->out, page->err);
     }
-    put(page, "</tbody></table></div></div>\n");
+    page_writing_emit(page, "</tbody></table></div></div>\n");
     if (tree->left_out)
         buffer_printf(&page->text,
                       "<p class=\"faint\">%zu row%s with smaller changes %s not on the page.</p>\n",

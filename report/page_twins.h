@@ -6,6 +6,6 @@
 #include "report/page_writing.h"
 
 /* All rows, which the script folds. False and the error of PAGE when a write fails. */
-bool page_put_twins(struct writing *page, const struct twin_tree *tree);
+bool page_emit_twins(struct writing *page, const struct twin_tree *tree);
 
 #endif

@@ -21,24 +21,24 @@ struct writing {
 };
 
 /* Append MARKUP as it is. */
-static inline void put(struct writing *page, const char *markup)
+static inline void page_writing_emit(struct writing *page, const char *markup)
 {
     buffer_puts(&page->text, markup);
 }
 
 /* Append TEXT, escaped. */
-static inline void put_text(struct writing *page, const char *text)
+static inline void emit_text(struct writing *page, const char *text)
 {
     escape_html(&page->text, text, strlen(text));
 }
 
 /* <TAG>TEXT</TAG>; nothing when there is no text. */
-static inline void put_element(struct writing *page, const char *tag, const char *text)
+static inline void emit_element(struct writing *page, const char *tag, const char *text)
 {
     if (!text)
         return;
     buffer_printf(&page->text, "<%s>", tag);
-    put_text(page, text);
+    emit_text(page, text);
     buffer_printf(&page->text, "</%s>\n", tag);
 }
 

@@ -255,7 +255,7 @@ static void add_title_of_axis(struct svg_plot *plot, const struct chart_scale *s
 }
 
 /* The figure at the end of each lying bar. */
-static void add_bar_figures(struct svg_plot *plot)
+static void svg_add_bar_figures(struct svg_plot *plot)
 {
     struct buffer figure = { 0 };
     double top;
@@ -269,7 +269,7 @@ static void add_bar_figures(struct svg_plot *plot)
     buffer_release(&figure);
 }
 
-static void add_labels(struct svg_plot *plot)
+static void svg_add_labels(struct svg_plot *plot)
 {
     for (size_t i = 0; i < plot->chart->labels.count; i++) {
         const struct chart_label *label = &plot->chart->labels.at[i];
@@ -359,7 +359,8 @@ static double height_of_panel(const struct svg_plot *plot)
     return count == 1 ? PLOT_HEIGHT : count == 2 ? PAIR_HEIGHT : PANEL_HEIGHT;
 }
 
-static struct svg_plot lay_out(struct buffer *out, const struct picture *picture, size_t i, double *height)
+static struct svg_plot svg_lay_out(struct buffer *out, const struct picture *picture, size_t i,
+                                   double *height)
 {
     const struct chart *chart = picture->charts.at[i];
     struct svg_plot plot = { .chart = chart,
@@ -386,7 +387,7 @@ static struct svg_plot lay_out(struct buffer *out, const struct picture *picture
     return plot;
 }
 
-static void add_axes(struct svg_plot *plot)
+static void svg_add_axes(struct svg_plot *plot)
 {
     if (plot->horizontal) {
         add_axis_across(plot, &plot->y, true);
@@ -424,11 +425,11 @@ static void add_series(struct svg_plot *plot)
 }
 
 /* The element of chart I of PICTURE: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
-static double add_chart(struct buffer *out, const struct picture *picture, size_t i, double top)
+static double svg_own_add_chart(struct buffer *out, const struct picture *picture, size_t i, double top)
 {
     double height;
     const struct chart *chart = picture->charts.at[i];
-    struct svg_plot plot = lay_out(out, picture, i, &height);
+    struct svg_plot plot = svg_lay_out(out, picture, i, &height);
     buffer_puts(out, "<svg");
     if (top >= 0) {
         svg_add_attribute(out, "y", top);
@@ -441,13 +442,13 @@ static double add_chart(struct buffer *out, const struct picture *picture, size_
     escape_html(out, chart->title, strlen(chart->title));
     buffer_puts(out, "\">\n");
     lay_out_legend(&plot, true);
-    add_axes(&plot);
+    svg_add_axes(&plot);
     add_series(&plot);
     if (plot.category_count)
         plot.horizontal ? add_lying_labels(&plot) : add_standing_labels(&plot);
     if (plot.horizontal)
-        add_bar_figures(&plot);
-    add_labels(&plot);
+        svg_add_bar_figures(&plot);
+    svg_add_labels(&plot);
     svg_add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
     svg_add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
                  plot.top + plot.height);
@@ -462,7 +463,7 @@ static double add_chart(struct buffer *out, const struct picture *picture, size_
 
 void svg_add_chart(struct buffer *out, const struct picture *picture, size_t i)
 {
-    add_chart(out, picture, i, -1);
+    svg_own_add_chart(out, picture, i, -1);
 }
 
 /* ---- a picture of its own ---- */
@@ -523,7 +524,7 @@ void svg_add_picture(struct buffer *out, const struct picture *picture, size_t w
         top = add_heading(&body, top, TITLE_HEIGHT, "title", title.at, TITLE_LETTERS);
         if (chart->note)
             top = add_heading(&body, top, NOTE_HEIGHT, "note", chart->note, NOTE_LETTERS);
-        top += add_chart(&body, picture, i, top);
+        top += svg_own_add_chart(&body, picture, i, top);
     }
     buffer_printf(
         out,

@@ -77,7 +77,8 @@ static void add_drawn(struct buffer *out, const char *s)
 }
 
 /* Put the cell of COLUMN into page->scratch; returns its width. */
-static size_t show_cell(struct page *page, const struct table_column *column, const union table_cell *cell)
+static size_t text_add_cell(struct page *page, const struct table_column *column,
+                            const union table_cell *cell)
 {
     enum table_kind kind = column->kind;
     buffer_clear(&page->scratch);
@@ -102,7 +103,7 @@ static size_t show_cell(struct page *page, const struct table_column *column, co
     return page->scratch.count; /* figures are ASCII */
 }
 
-static size_t show_text(struct page *page, const char *s)
+static size_t text_add_text(struct page *page, const char *s)
 {
     buffer_clear(&page->scratch);
     return escape_terminal(&page->scratch, s, strlen(s));
@@ -119,7 +120,7 @@ static size_t add_shortened(struct page *page, const struct table_column *column
     return shorten_middle(&page->text, scratch->at, scratch->count, max);
 }
 
-static void break_line(struct page *page, size_t indent, size_t *column)
+static void text_break_line(struct page *page, size_t indent, size_t *column)
 {
     buffer_putc(&page->text, '\n');
     buffer_pad(&page->text, ' ', indent);
@@ -140,7 +141,7 @@ static void add_wrapped_from(struct page *page, size_t column, size_t indent)
             len++;
         size_t width = unicode_text_width(scratch->at + at, len);
         if (!fresh && column + 1 + width > page->width) {
-            break_line(page, indent, &column);
+            text_break_line(page, indent, &column);
         } else if (!fresh) {
             buffer_putc(&page->text, ' ');
             column++;
@@ -152,7 +153,7 @@ static void add_wrapped_from(struct page *page, size_t column, size_t indent)
             size_t size = utf8_decode(scratch->at + at + i, len - i, &character);
             size_t one = unicode_text_width(scratch->at + at + i, size);
             if (column + one > page->width && i)
-                break_line(page, indent, &column);
+                text_break_line(page, indent, &column);
             buffer_add(&page->text, scratch->at + at + i, size);
             column += one;
             i += size;
@@ -164,24 +165,24 @@ static void add_wrapped_from(struct page *page, size_t column, size_t indent)
     buffer_putc(&page->text, '\n');
 }
 
-static void add_wrapped(struct page *page, const char *s, size_t indent)
+static void text_add_wrapped(struct page *page, const char *s, size_t indent)
 {
-    show_text(page, s);
+    text_add_text(page, s);
     add_wrapped_from(page, 0, indent);
 }
 
 /* --- layout --------------------------------------------------------------------------------------------------- */
 
-static size_t measure(struct page *page, const struct table *table, struct shown *shown)
+static size_t text_measure(struct page *page, const struct table *table, struct shown *shown)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
         if (!table_shows(table, i, TABLE_FOR_PEOPLE) || column->flags & TABLE_LINE)
             continue;
-        size_t widest = show_text(page, column->title);
+        size_t widest = text_add_text(page, column->title);
         for (size_t row = 0; row < table->row_count; row++) {
-            size_t width = show_cell(page, column, table_cell(table, row, i));
+            size_t width = text_add_cell(page, column, table_cell(table, row, i));
             if (width > widest)
                 widest = width;
         }
@@ -195,7 +196,7 @@ static size_t least_width(struct page *page, const struct table *table, const st
 {
     if (!shown->is_text)
         return shown->natural;
-    size_t least = show_text(page, table->columns[shown->column].title);
+    size_t least = text_add_text(page, table->columns[shown->column].title);
     size_t narrowest = table->columns[shown->column].flags & TABLE_LIST ? NARROWEST_NAME : NARROWEST_TEXT;
     if (least < narrowest)
         least = narrowest;
@@ -288,7 +289,7 @@ static void add_header(struct page *page, const struct table *table, const struc
 {
     struct buffer *scratch = &page->scratch;
     for (size_t i = 0; i < count; i++) {
-        size_t title = show_text(page, table->columns[shown[i].column].title);
+        size_t title = text_add_text(page, table->columns[shown[i].column].title);
         struct buffer cut = { 0 };
         if (title > shown[i].width) {
             title = shorten_middle(&cut, scratch->at, scratch->count, shown[i].width);
@@ -313,7 +314,7 @@ static void add_header(struct page *page, const struct table *table, const struc
     buffer_putc(&page->text, '\n');
 }
 
-static void end_line(struct page *page)
+static void text_end_line(struct page *page)
 {
     struct buffer *text = &page->text;
     while (text->count && text->at[text->count - 1] == ' ')
@@ -325,14 +326,14 @@ static void end_line(struct page *page)
 static size_t add_name_among(struct page *page, struct apart *apart, const union table_cell *cell)
 {
     struct text full, shown = { 0 };
-    if (!cell->text.at || !apart_show(apart, &full, &shown, cell->text.at, cell->text.len))
+    if (!cell->text.at || !apart_fill_names(apart, &full, &shown, cell->text.at, cell->text.len))
         shown = (struct text){ page->scratch.at ? page->scratch.at : "", page->scratch.count };
     buffer_add(&page->text, shown.at, shown.len);
     return unicode_text_width(shown.at, shown.len);
 }
 
 /* The names of the column SHOWN, which is too wide for all of them. */
-static struct apart *collect_names(const struct table *table, const struct shown *shown)
+static struct apart *text_collect_names(const struct table *table, const struct shown *shown)
 {
     struct apart *apart = apart_open(shown->width);
     for (size_t row = 0; row < table->row_count; row++) {
@@ -343,12 +344,12 @@ static struct apart *collect_names(const struct table *table, const struct shown
     return apart;
 }
 
-static void add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
-                    size_t count)
+static void text_add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
+                         size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct table_column *column = &table->columns[shown[i].column];
-        size_t width = show_cell(page, column, table_cell(table, row, shown[i].column));
+        size_t width = text_add_cell(page, column, table_cell(table, row, shown[i].column));
         if (shown[i].apart) {
             width = add_name_among(page, shown[i].apart, table_cell(table, row, shown[i].column));
         } else if (shown[i].is_text) {
@@ -360,11 +361,11 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
         if (i + 1 < count)
             buffer_pad(&page->text, ' ', GAP + (shown[i].is_text ? shown[i].width - width : 0));
     }
-    end_line(page);
+    text_end_line(page);
 }
 
 /* Columns that are prose, below their row; a text that equals that of the row above is not repeated. */
-static void add_lines(struct page *page, const struct table *table, size_t row)
+static void text_add_lines(struct page *page, const struct table *table, size_t row)
 {
     enum { INDENT = 2 };
     size_t widest = 0;
@@ -375,7 +376,7 @@ static void add_lines(struct page *page, const struct table *table, size_t row)
                 continue;
             const struct text *text = &table_cell(table, row, i)->text;
             const struct text *above = row > 0 ? &table_cell(table, row - 1, i)->text : NULL;
-            size_t title = show_text(page, column->title);
+            size_t title = text_add_text(page, column->title);
             if (pass == 0)
                 widest = title > widest ? title : widest;
             if (pass == 0 || !text->at ||
@@ -386,7 +387,7 @@ static void add_lines(struct page *page, const struct table *table, size_t row)
             buffer_add(&page->text, page->scratch.at, page->scratch.count);
             buffer_putc(&page->text, ':');
             buffer_pad(&page->text, ' ', widest - title + 1);
-            show_cell(page, column, table_cell(table, row, i));
+            text_add_cell(page, column, table_cell(table, row, i));
             add_wrapped_from(page, INDENT + widest + 2, INDENT + widest + 2);
         }
 }
@@ -395,14 +396,14 @@ static void add_lines(struct page *page, const struct table *table, size_t row)
 static void add_item(struct page *page, const struct table_column *column, const union table_cell *cell,
                      size_t title_width)
 {
-    show_text(page, column->title);
+    text_add_text(page, column->title);
     size_t used = shorten_middle(&page->text, page->scratch.at, page->scratch.count, title_width - 1) + 1;
     buffer_putc(&page->text, ':');
-    show_cell(page, column, cell);
+    text_add_cell(page, column, cell);
     buffer_pad(&page->text, ' ', title_width - used + 1);
     size_t room = page->width > title_width + 1 ? page->width - title_width - 1 : 1;
     add_shortened(page, column, room);
-    end_line(page);
+    text_end_line(page);
 }
 
 /* Columns for the titles of a list, WIDEST the width of the widest. */
@@ -416,7 +417,7 @@ static void add_footers(struct page *page, const struct table *table)
 {
     size_t widest = 0;
     for (size_t i = 0; i < table->footers.count; i++) {
-        size_t width = show_text(page, table->footers.at[i].title);
+        size_t width = text_add_text(page, table->footers.at[i].title);
         widest = width > widest ? width : widest;
     }
     for (size_t i = 0; i < table->footers.count; i++) {
@@ -431,23 +432,24 @@ static void add_only_row_as_list(struct page *page, const struct table *table, c
 {
     size_t widest = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t width = show_text(page, table->columns[shown[i].column].title);
+        size_t width = text_add_text(page, table->columns[shown[i].column].title);
         widest = width > widest ? width : widest;
     }
     for (size_t i = 0; i < count; i++) {
         const struct table_column *column = &table->columns[shown[i].column];
         add_item(page, column, table_cell(table, 0, shown[i].column), title_column(page, widest));
     }
-    add_lines(page, table, 0);
+    text_add_lines(page, table, 0);
 }
 
-static void add_left_out(struct page *page, const struct table *table, const struct shown *gone, size_t count)
+static void text_add_left_out(struct page *page, const struct table *table, const struct shown *gone,
+                              size_t count)
 {
     struct buffer line = { 0 };
     for (size_t i = 0; i < count; i++)
         buffer_printf(&line, "%s%s", i ? ", " : "not shown: ", table->columns[gone[i].column].key);
     buffer_puts(&line, " (--wide shows all, --columns picks)");
-    add_wrapped(page, line.at, 2);
+    text_add_wrapped(page, line.at, 2);
     buffer_release(&line);
 }
 
@@ -456,7 +458,7 @@ static void add_title(struct page *page, const char *title)
     if (!title)
         return;
     buffer_puts(&page->text, page->color ? BOLD : "");
-    add_wrapped(page, title, 2);
+    text_add_wrapped(page, title, 2);
     if (page->color) {
         page->text.count--; /* the end of the line comes behind the style */
         buffer_puts(&page->text, PLAIN "\n");
@@ -471,7 +473,7 @@ static void add_none(struct page *page, const struct table *table)
         buffer_puts(&line, table->none);
     else
         buffer_printf(&line, "%s: none", table->title ? table->title : table->key);
-    add_wrapped(page, line.at, 2);
+    text_add_wrapped(page, line.at, 2);
     buffer_release(&line);
     add_footers(page, table);
 }
@@ -479,7 +481,7 @@ static void add_none(struct page *page, const struct table *table)
 static bool add_table(struct page *page, const struct table *table, FILE *out, struct tpa_error *err)
 {
     struct shown *shown = mem_alloc(mem_times(table->column_count + 1, sizeof *shown));
-    size_t count = measure(page, table, shown), kept = count;
+    size_t count = text_measure(page, table, shown), kept = count;
     bool ok = true;
     if (count && !table->row_count && !table->total_rows) {
         free(shown);
@@ -495,10 +497,10 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
         add_header(page, table, shown, kept);
         for (size_t i = 0; i < kept; i++)
             if (table->columns[shown[i].column].kind == TABLE_NAME && shown[i].width < shown[i].natural)
-                shown[i].apart = collect_names(table, &shown[i]);
+                shown[i].apart = text_collect_names(table, &shown[i]);
         for (size_t row = 0; row < table->row_count && ok; row++) {
-            add_row(page, table, row, shown, kept);
-            add_lines(page, table, row);
+            text_add_row(page, table, row, shown, kept);
+            text_add_lines(page, table, row);
             ok = output_drain(&page->text, out, err);
         }
     }
@@ -511,11 +513,11 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     if (cut) {
         struct buffer line = { 0 };
         buffer_printf(&line, "%zu of %zu rows; --limit 0 shows all", table->row_count, table->total_rows);
-        add_wrapped(page, line.at, 2);
+        text_add_wrapped(page, line.at, 2);
         buffer_release(&line);
     }
     if (kept < count)
-        add_left_out(page, table, shown + kept, count - kept);
+        text_add_left_out(page, table, shown + kept, count - kept);
     for (size_t i = 0; i < count; i++)
         apart_free(shown[i].apart);
     free(shown);
@@ -525,7 +527,7 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
 enum { MOST_NOTES = 5 };
 
 /* Those that stand above the tables, or those below, of which no more than MOST, minor ones the fewer; how many there were. */
-static size_t add_notices(struct page *page, const struct result *result, bool on_top, size_t most)
+static size_t text_add_notices(struct page *page, const struct result *result, bool on_top, size_t most)
 {
     size_t count = 0, major = 0, minor = 0;
     for (size_t i = 0; i < result->notices.count; i++)
@@ -544,7 +546,7 @@ static size_t add_notices(struct page *page, const struct result *result, bool o
         (*(is_minor ? &minor : &major))++;
         struct buffer line = { 0 };
         figure_add_notice(&line, &result->notices.at[i]);
-        add_wrapped(page, line.at, 6);
+        text_add_wrapped(page, line.at, 6);
         buffer_release(&line);
     }
     if (count > major + minor)
@@ -561,13 +563,13 @@ static bool print_text(const struct result *result, const struct print_options *
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
-    size_t before = add_notices(&page, result, true, SIZE_MAX);
+    size_t before = text_add_notices(&page, result, true, SIZE_MAX);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (i + before)
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
-    add_notices(&page, result, false, options->all_notes ? SIZE_MAX : MOST_NOTES);
+    text_add_notices(&page, result, false, options->all_notes ? SIZE_MAX : MOST_NOTES);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }

@@ -132,7 +132,7 @@ static size_t bytes_of(const char *s, size_t len, size_t count)
 
 /* ---- a line ---- */
 
-static void add_cell(struct torch_page *page, const char *s, size_t len)
+static void torch_add_cell(struct torch_page *page, const char *s, size_t len)
 {
     size_t width = page->columns[page->cell].width, used = characters(s, len);
     size_t blanks = used < width ? width - used : 0;
@@ -145,9 +145,9 @@ static void add_cell(struct torch_page *page, const char *s, size_t len)
     page->cell++;
 }
 
-static void add_text(struct torch_page *page, const char *s)
+static void torch_add_text(struct torch_page *page, const char *s)
 {
-    add_cell(page, s, strlen(s));
+    torch_add_cell(page, s, strlen(s));
 }
 
 TPA_PRINTF(2, 3) static void add_figure(struct torch_page *page, const char *fmt, ...)
@@ -157,10 +157,10 @@ TPA_PRINTF(2, 3) static void add_figure(struct torch_page *page, const char *fmt
     va_start(args, fmt);
     vsnprintf(figure, sizeof figure, fmt, args);
     va_end(args);
-    add_text(page, figure);
+    torch_add_text(page, figure);
 }
 
-static void end_line(struct torch_page *page)
+static void torch_end_line(struct torch_page *page)
 {
     buffer_add(&page->text, page->line.at ? page->line.at : "", page->line.count);
     buffer_putc(&page->text, '\n');
@@ -185,13 +185,13 @@ static void add_time(struct torch_page *page, double us)
 {
     char figure[400];
     format_time(page, us, figure);
-    add_text(page, figure);
+    torch_add_text(page, figure);
 }
 
-static void add_share(struct torch_page *page, double part, double whole)
+static void torch_add_share(struct torch_page *page, double part, double whole)
 {
     if (whole == 0)
-        add_text(page, "NaN");
+        torch_add_text(page, "NaN");
     else
         add_figure(page, "%.2f%%", part * 100.0 / whole);
 }
@@ -213,7 +213,7 @@ static void add_memory(struct torch_page *page, int64_t bytes)
 
 /* ---- the page ---- */
 
-static void measure(struct torch_page *page)
+static void torch_measure(struct torch_page *page)
 {
     const struct table *table = page->table;
     size_t name = 0, shapes = 0, source = 0;
@@ -244,7 +244,7 @@ static void measure(struct torch_page *page)
     page->has_device_memory &= page->options->uses_device;
 }
 
-static void add_column(struct torch_page *page, size_t width, bool left)
+static void torch_add_column(struct torch_page *page, size_t width, bool left)
 {
     page->columns[page->column_count].width = width;
     page->columns[page->column_count].left = left;
@@ -270,7 +270,7 @@ static const char *flops_heading(struct torch_page *page)
 }
 
 /* Decide the columns; their headings become the line. */
-static void add_headings(struct torch_page *page)
+static void torch_add_headings(struct torch_page *page)
 {
     const char *device = page->options->device_name;
     const char *headings[MAX_COLUMNS];
@@ -300,23 +300,24 @@ static void add_headings(struct torch_page *page)
     }
     headings[count++] = "# of Calls";
     for (size_t i = 0; i < count; i++)
-        add_column(page, i == 0 || (i == 1 && page->has_overloads) ? page->name_width : FIGURE_WIDTH, false);
+        torch_add_column(page, i == 0 || (i == 1 && page->has_overloads) ? page->name_width : FIGURE_WIDTH,
+                         false);
     if (page->has_shapes) {
         headings[count++] = "Input Shapes";
-        add_column(page, page->shapes_width, false);
+        torch_add_column(page, page->shapes_width, false);
     }
     if (page->has_stacks) {
         headings[count++] = "Source Location";
-        add_column(page, page->source_width, true);
+        torch_add_column(page, page->source_width, true);
     }
     const char *flops = page->options->with_flops ? flops_heading(page) : NULL;
     page->has_flops = flops != NULL;
     if (flops) {
         headings[count++] = flops;
-        add_column(page, FIGURE_WIDTH, false);
+        torch_add_column(page, FIGURE_WIDTH, false);
     }
     for (size_t i = 0; i < count; i++)
-        add_text(page, headings[i]);
+        torch_add_text(page, headings[i]);
 }
 
 static void add_rule(struct torch_page *page)
@@ -325,21 +326,21 @@ static void add_rule(struct torch_page *page)
         buffer_pad(&page->line, '-', page->columns[i].width);
         buffer_pad(&page->line, ' ', 2);
     }
-    end_line(page);
+    torch_end_line(page);
 }
 
 /* Cut to 52 characters and "..." what is that long or longer. */
-static void add_name(struct torch_page *page, const char *name)
+static void torch_add_name(struct torch_page *page, const char *name)
 {
     size_t len = strlen(name), limit = MAX_NAME_WIDTH - 3;
     if (characters(name, len) < limit) {
-        add_cell(page, name, len);
+        torch_add_cell(page, name, len);
         return;
     }
     struct buffer cut = { 0 };
     buffer_add(&cut, name, bytes_of(name, len, limit));
     buffer_puts(&cut, "...");
-    add_cell(page, cut.at, cut.count);
+    torch_add_cell(page, cut.at, cut.count);
     buffer_release(&cut);
 }
 
@@ -354,31 +355,31 @@ static void add_frame(struct torch_page *page, const char *frame, size_t len)
         if (page->source_width > 3)
             buffer_puts(&cut, "...");
         buffer_add(&cut, frame + bytes, len - bytes);
-        add_cell(page, cut.at, cut.count);
+        torch_add_cell(page, cut.at, cut.count);
     } else {
-        add_cell(page, frame, len);
+        torch_add_cell(page, frame, len);
     }
     buffer_release(&cut);
 }
 
-static void add_row(struct torch_page *page, size_t row)
+static void torch_add_row(struct torch_page *page, size_t row)
 {
     int64_t count = integer(page, row, page->at.count);
     double cpu = number(page, row, page->at.cpu), device = number(page, row, page->at.device);
-    add_name(page, text(page, row, page->at.name));
+    torch_add_name(page, text(page, row, page->at.name));
     if (page->has_overloads)
-        add_name(page, text(page, row, page->at.overload));
-    add_share(page, number(page, row, page->at.self_cpu), page->self_cpu_us);
+        torch_add_name(page, text(page, row, page->at.overload));
+    torch_add_share(page, number(page, row, page->at.self_cpu), page->self_cpu_us);
     add_time(page, number(page, row, page->at.self_cpu));
     if (integer(page, row, page->at.is_async) == 1)
-        add_text(page, "0");
+        torch_add_text(page, "0");
     else
-        add_share(page, cpu, page->self_cpu_us);
+        torch_add_share(page, cpu, page->self_cpu_us);
     add_time(page, cpu);
     add_time(page, number(page, row, page->at.cpu_average));
     if (page->has_device_time) {
         add_time(page, number(page, row, page->at.self_device));
-        add_share(page, number(page, row, page->at.self_device), page->self_device_us);
+        torch_add_share(page, number(page, row, page->at.self_device), page->self_device_us);
         add_time(page, device);
         add_time(page, number(page, row, page->at.device_average));
     }
@@ -394,34 +395,34 @@ static void add_row(struct torch_page *page, size_t row)
     if (page->has_shapes) {
         const char *shapes = text(page, row, page->at.shapes);
         size_t len = strlen(shapes);
-        add_cell(page, shapes, len < page->shapes_width ? len : page->shapes_width);
+        torch_add_cell(page, shapes, len < page->shapes_width ? len : page->shapes_width);
     }
     if (page->has_flops) {
         int64_t flops = integer(page, row, page->at.flops);
         if (flops > 0)
             add_figure(page, "%8.3f", (double)flops * page->flops_scale);
         else
-            add_text(page, "--");
+            torch_add_text(page, "--");
     }
     if (!page->has_stacks) {
-        end_line(page);
+        torch_end_line(page);
         return;
     }
     const char *frame = text(page, row, page->at.stack);
     size_t len = strcspn(frame, ";");
     add_frame(page, frame, len);
-    end_line(page);
+    torch_end_line(page);
     for (frame += len; *frame; frame += len) {
         frame++;
         len = strcspn(frame, ";");
         while (page->cell + 1 < page->column_count)
-            add_text(page, "");
+            torch_add_text(page, "");
         add_frame(page, frame, len);
-        end_line(page);
+        torch_end_line(page);
     }
     while (page->cell < page->column_count)
-        add_text(page, "");
-    end_line(page);
+        torch_add_text(page, "");
+    torch_end_line(page);
 }
 
 static void add_notice_of_top_level(struct torch_page *page)
@@ -437,8 +438,8 @@ static void make_page(struct torch_page *page)
 {
     const struct table *table = page->table;
     char figure[400];
-    measure(page);
-    add_headings(page);
+    torch_measure(page);
+    torch_add_headings(page);
     struct buffer headings = page->line;
     page->line = (struct buffer){ 0 };
     page->cell = 0;
@@ -453,7 +454,7 @@ static void make_page(struct torch_page *page)
     for (size_t row = 0; row < table->row_count && printed != page->options->row_limit; row++) {
         if (page->options->top_level_only && integer(page, row, page->at.top_level) != 1)
             continue;
-        add_row(page, row);
+        torch_add_row(page, row);
         printed++;
     }
     add_rule(page);

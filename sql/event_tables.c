@@ -7,8 +7,8 @@
 #include "sql/sql_tables.h"
 
 #include "base/runs.h"
-#include "facts/attribution.h"
-#include "facts/step_list.h"
+#include "derive/attribution.h"
+#include "derive/step_list.h"
 #include "trace/arg_rows.h"
 #include <assert.h>
 #include <ctype.h>
@@ -179,7 +179,7 @@ struct trace_wants sql_event_column_wants(const struct sql_table *table, size_t 
 
 /* ---- cells ---- */
 
-void sql_put_text(sqlite3_context *out, const char *text, size_t len)
+void sql_add_text(sqlite3_context *out, const char *text, size_t len)
 {
     if (text)
         sqlite3_result_text64(out, text, len, SQLITE_STATIC, SQLITE_UTF8);
@@ -187,50 +187,50 @@ void sql_put_text(sqlite3_context *out, const char *text, size_t len)
         sqlite3_result_null(out);
 }
 
-void sql_put_name(sqlite3_context *out, const struct names *names, name_id id)
+void sql_add_name(sqlite3_context *out, const struct names *names, name_id id)
 {
-    sql_put_text(out, id == NAME_NONE ? NULL : names_text(names, id), names_length(names, id));
+    sql_add_text(out, id == NAME_NONE ? NULL : names_text(names, id), names_length(names, id));
 }
 
-static void put_number_or_text(sqlite3_context *out, const struct trace *trace, int64_t number, name_id text)
+static void emit_number_or_text(sqlite3_context *out, const struct trace *trace, int64_t number, name_id text)
 {
     if (text == NAME_NONE)
         sqlite3_result_int64(out, number);
     else
-        sql_put_name(out, trace->texts, text);
+        sql_add_name(out, trace->texts, text);
 }
 
-static void put_word(sqlite3_context *out, const char *word)
+static void emit_word(sqlite3_context *out, const char *word)
 {
-    sql_put_text(out, word, strlen(word));
+    sql_add_text(out, word, strlen(word));
 }
 
-static void put_track_cell(struct sql_source *source, size_t index, const struct track *track,
-                           sqlite3_context *out)
+static void emit_track_cell(struct sql_source *source, size_t index, const struct track *track,
+                            sqlite3_context *out)
 {
     const struct trace *trace = source->trace;
     bool is_stream = track->kind == TRACK_STREAM;
     switch (index) {
     case FILE_NUMBER: sqlite3_result_int64(out, track->file); break;
     case RANK: sqlite3_result_int64(out, source->rank[track->file]); break;
-    case PROCESS: sql_put_name(out, trace->texts, track->process_name); break;
-    case PID: put_number_or_text(out, trace, track->pid, track->pid_text); break;
-    case THREAD: sql_put_name(out, trace->texts, track->thread_name); break;
-    case TID: put_number_or_text(out, trace, track->tid, track->tid_text); break;
+    case PROCESS: sql_add_name(out, trace->texts, track->process_name); break;
+    case PID: emit_number_or_text(out, trace, track->pid, track->pid_text); break;
+    case THREAD: sql_add_name(out, trace->texts, track->thread_name); break;
+    case TID: emit_number_or_text(out, trace, track->tid, track->tid_text); break;
     case DEVICE: is_stream ? sqlite3_result_int64(out, track->device) : sqlite3_result_null(out); break;
     default: is_stream ? sqlite3_result_int64(out, track->stream) : sqlite3_result_null(out); break;
     }
 }
 
-static void put_own_cell(struct sql_source *source, size_t index, event_id e, sqlite3_context *out)
+static void emit_own_cell(struct sql_source *source, size_t index, event_id e, sqlite3_context *out)
 {
     const struct trace *trace = source->trace;
     const struct track *track = &trace->tracks[trace->track[e]];
     switch (index) {
     case EVENT_COLUMN_ID: sqlite3_result_int64(out, e); break;
     case EVENT_COLUMN_TRACK: sqlite3_result_int64(out, trace->track[e]); break;
-    case EVENT_COLUMN_KIND: put_word(out, event_kind_name((enum event_kind)trace->kind[e])); break;
-    case EVENT_COLUMN_NAME: sql_put_name(out, trace->names, trace->name[e]); break;
+    case EVENT_COLUMN_KIND: emit_word(out, event_kind_name((enum event_kind)trace->kind[e])); break;
+    case EVENT_COLUMN_NAME: sql_add_name(out, trace->names, trace->name[e]); break;
     case EVENT_COLUMN_START: sqlite3_result_int64(out, sql_start_ns(source, e)); break;
     case DURATION:
         if (!(trace->flags[e] & EVENT_POINT))
@@ -238,19 +238,19 @@ static void put_own_cell(struct sql_source *source, size_t index, event_id e, sq
         break;
     case END: sqlite3_result_int64(out, sql_start_ns(source, e) + trace_dur_ns(trace, e)); break;
     case AT: sqlite3_result_int64(out, trace_start_ns(trace, e) - source->origin_ns[track->file]); break;
-    case CATEGORY: sql_put_name(out, trace->texts, trace->categories[trace->category[e]].text); break;
+    case CATEGORY: sql_add_name(out, trace->texts, trace->categories[trace->category[e]].text); break;
     case UNFINISHED: sqlite3_result_int(out, (trace->flags[e] & EVENT_UNFINISHED) != 0); break;
-    default: put_track_cell(source, index, track, out); break;
+    default: emit_track_cell(source, index, track, out); break;
     }
 }
 
-static void put_event(sqlite3_context *out, event_id e)
+static void emit_event(sqlite3_context *out, event_id e)
 {
     if (e != EVENT_NONE)
         sqlite3_result_int64(out, e);
 }
 
-static void put_step(const struct trace *trace, event_id e, sqlite3_context *out)
+static void emit_step(const struct trace *trace, event_id e, sqlite3_context *out)
 {
     uint32_t file = trace->tracks[trace->track[e]].file;
     const struct step *step = step_list_at(step_list_of(trace), file, trace_start_ns(trace, e));
@@ -258,25 +258,25 @@ static void put_step(const struct trace *trace, event_id e, sqlite3_context *out
         sqlite3_result_int64(out, step->number);
 }
 
-static void put_link_cell(struct sql_source *source, size_t link, event_id e, sqlite3_context *out)
+static void emit_link_cell(struct sql_source *source, size_t link, event_id e, sqlite3_context *out)
 {
     const struct trace *trace = source->trace;
     const struct attribution *launches = attribution_of(trace);
     event_id call = event_is_call((enum event_kind)trace->kind[e]) ? e : attribution_call(launches, e);
     event_id op = link == OPERATOR || link == OPERATOR_NAME ? attribution_operator(launches, e) : EVENT_NONE;
     switch (link) {
-    case CALL: put_event(out, call); break;
-    case OPERATOR: put_event(out, op); break;
+    case CALL: emit_event(out, call); break;
+    case OPERATOR: emit_event(out, op); break;
     case OPERATOR_NAME:
         if (op != EVENT_NONE)
-            sql_put_name(out, trace->names, trace->name[op]);
+            sql_add_name(out, trace->names, trace->name[op]);
         break;
-    case STEP: put_step(trace, call != EVENT_NONE ? call : e, out); break;
+    case STEP: emit_step(trace, call != EVENT_NONE ? call : e, out); break;
     default:
         if (call == EVENT_NONE)
             break;
         if (link == CALL_NAME)
-            sql_put_name(out, trace->names, trace->name[call]);
+            sql_add_name(out, trace->names, trace->name[call]);
         else
             sqlite3_result_int64(out, link == CALL_START ? sql_start_ns(source, call)
                                       : link == CALL_DURATION
@@ -314,11 +314,11 @@ static const struct sql_nesting *nesting_of(struct sql_source *source)
     return nesting;
 }
 
-static void put_nesting_cell(struct sql_source *source, size_t link, event_id e, sqlite3_context *out)
+static void emit_nesting_cell(struct sql_source *source, size_t link, event_id e, sqlite3_context *out)
 {
     const struct trace *trace = source->trace;
     if (link == OWN_STEP) {
-        put_step(trace, e, out);
+        emit_step(trace, e, out);
         return;
     }
     const struct sql_nesting *nesting = nesting_of(source);
@@ -331,12 +331,12 @@ static void put_nesting_cell(struct sql_source *source, size_t link, event_id e,
     else if (link == SELF)
         sqlite3_result_int64(out, nesting->self_ns[node]);
     else if (parent != NODE_NONE && link == PARENT)
-        put_event(out, nesting->tree->event[parent]);
+        emit_event(out, nesting->tree->event[parent]);
     else if (parent != NODE_NONE)
-        sql_put_name(out, trace->names, trace->name[nesting->tree->event[parent]]);
+        sql_add_name(out, trace->names, trace->name[nesting->tree->event[parent]]);
 }
 
-static void put_arg(const struct trace *trace, enum trace_arg arg, event_id e, sqlite3_context *out)
+static void emit_arg(const struct trace *trace, enum trace_arg arg, event_id e, sqlite3_context *out)
 {
     int64_t value;
     double decimal;
@@ -344,7 +344,7 @@ static void put_arg(const struct trace *trace, enum trace_arg arg, event_id e, s
         return;
     switch (arg_rows[arg].form) {
     case FORM_TEXT:
-    case FORM_JSON: sql_put_name(out, trace->texts, (name_id)value); break;
+    case FORM_JSON: sql_add_name(out, trace->texts, (name_id)value); break;
     case FORM_DECIMAL:
         memcpy(&decimal, &value, sizeof decimal);
         sqlite3_result_double(out, decimal);
@@ -359,13 +359,13 @@ void sql_event_cell(struct sql_source *source, const struct sql_table *table, si
     size_t link;
     enum trace_arg arg;
     if (index < EVENT_COLUMNS_OF_ALL)
-        put_own_cell(source, index, e, out);
+        emit_own_cell(source, index, e, out);
     else if (split_column(table, index, &link, &arg) && link != SIZE_MAX && link >= LINKS)
-        put_nesting_cell(source, link, e, out);
+        emit_nesting_cell(source, link, e, out);
     else if (link != SIZE_MAX)
-        put_link_cell(source, link, e, out);
+        emit_link_cell(source, link, e, out);
     else if (arg != ARG_COUNT)
-        put_arg(source->trace, arg, e, out);
+        emit_arg(source->trace, arg, e, out);
 }
 
 /* ---- orders ---- */

@@ -105,7 +105,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 
 /* Record what the reader must decode for the columns of a statement. COLUMNS is SQLite's: bit 63 means all columns from
  * there on. */
-static void note_wants(const struct module *module, uint64_t columns)
+static void record_wants(const struct module *module, uint64_t columns)
 {
     const struct sql_table *table = table_of(module);
     struct trace_wants *wants = &module->source->wants;
@@ -182,7 +182,7 @@ static int choose_events(sqlite3_vtab *base, sqlite3_index_info *info)
     const struct module *module = ((struct virtual_table *)base)->module;
     static const int uses[] = { SCAN_ID, SCAN_NAME, SCAN_FROM, SCAN_TO, SCAN_KIND, SCAN_TRACK };
     int used = 0, argument = 0;
-    note_wants(module, info->colUsed);
+    record_wants(module, info->colUsed);
     for (size_t u = 0; u < sizeof uses / sizeof *uses; u++) {
         if ((uses[u] & (SCAN_FROM | SCAN_TO) && used & (SCAN_ID | SCAN_NAME)) ||
             (uses[u] == SCAN_NAME && used & SCAN_ID))
@@ -359,7 +359,7 @@ static int event_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 static int choose_rows(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct module *module = ((struct virtual_table *)base)->module;
-    note_wants(module, info->colUsed);
+    record_wants(module, info->colUsed);
     info->estimatedCost = module->source->trace ? (double)table_of(module)->count(module->source) + 1 : 1e6;
     for (int i = 0; i < info->nConstraint && table_of(module)->is_row && !info->idxNum; i++)
         if (info->aConstraint[i].usable && info->aConstraint[i].iColumn == 0 &&
@@ -488,7 +488,7 @@ static int answer_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int nu
     if (table_cell_is_missing(cell, kind))
         return SQLITE_OK;
     if (table_is_text(kind))
-        sql_put_text(out, cell->text.at, cell->text.len);
+        sql_add_text(out, cell->text.at, cell->text.len);
     else if (table_is_number(kind))
         sqlite3_result_double(out, cell->f);
     else

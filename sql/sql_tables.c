@@ -1,7 +1,7 @@
 /* sql_tables.c - the list of tables; and the cells of those without events. */
 #include "sql/sql_tables.h"
 
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include "trace/arg_rows.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 #define WORK_KINDS (KINDS_OF(EVENT_KERNEL) | KINDS_OF(EVENT_MEMCPY) | KINDS_OF(EVENT_MEMSET))
 #define ALL_ARGS (UINT64_MAX >> (64 - ARG_COUNT))
 
-static void put_texts(const struct trace *trace, name_id id, sqlite3_context *out)
+static void emit_texts(const struct trace *trace, name_id id, sqlite3_context *out)
 {
-    sql_put_name(out, trace->texts, id);
+    sql_add_name(out, trace->texts, id);
 }
 
-static void put_string(sqlite3_context *out, const char *text)
+static void emit_string(sqlite3_context *out, const char *text)
 {
-    sql_put_text(out, text, text ? strlen(text) : 0);
+    sql_add_text(out, text, text ? strlen(text) : 0);
 }
 
-static void put_unless(sqlite3_context *out, int64_t value, int64_t missing)
+static void emit_unless(sqlite3_context *out, int64_t value, int64_t missing)
 {
     if (value != missing)
         sqlite3_result_int64(out, value);
@@ -56,7 +56,7 @@ static void step_cell(struct sql_source *source, int64_t row, size_t column, sql
     if (column < sizeof values / sizeof *values)
         sqlite3_result_int64(out, values[column]);
     else
-        put_unless(out, step->event, EVENT_NONE);
+        emit_unless(out, step->event, EVENT_NONE);
 }
 
 /* ---- tracks ---- */
@@ -80,10 +80,10 @@ static int64_t count_tracks(struct sql_source *source)
     return (int64_t)source->trace->track_count;
 }
 
-static void put_id(const struct trace *trace, int64_t number, name_id text, sqlite3_context *out)
+static void emit_id(const struct trace *trace, int64_t number, name_id text, sqlite3_context *out)
 {
     if (text != NAME_NONE)
-        put_texts(trace, text, out);
+        emit_texts(trace, text, out);
     else
         sqlite3_result_int64(out, number);
 }
@@ -97,11 +97,11 @@ static void track_cell(struct sql_source *source, int64_t row, size_t column, sq
     case 0: sqlite3_result_int64(out, row); break;
     case 1: sqlite3_result_int64(out, track->file); break;
     case 2: sqlite3_result_int64(out, source->rank[track->file]); break;
-    case 3: put_string(out, kinds[track->kind]); break;
-    case 4: put_texts(trace, track->process_name, out); break;
-    case 5: put_id(trace, track->pid, track->pid_text, out); break;
-    case 6: put_texts(trace, track->thread_name, out); break;
-    case 7: put_id(trace, track->tid, track->tid_text, out); break;
+    case 3: emit_string(out, kinds[track->kind]); break;
+    case 4: emit_texts(trace, track->process_name, out); break;
+    case 5: emit_id(trace, track->pid, track->pid_text, out); break;
+    case 6: emit_texts(trace, track->thread_name, out); break;
+    case 7: emit_id(trace, track->tid, track->tid_text, out); break;
     case 8:
     case 9:
         if (track->kind == TRACK_STREAM)
@@ -140,13 +140,13 @@ static void arg_cell(struct sql_source *source, int64_t row, size_t column, sqli
     if (column == 0)
         sqlite3_result_int64(out, e);
     else if (column == 1)
-        sql_put_text(out, keys, strcspn(keys, "|"));
+        sql_add_text(out, keys, strcspn(keys, "|"));
     else if (arg_rows[arg].form == FORM_DECIMAL)
         sqlite3_result_double(out, trace_arg_decimal(source->trace, arg, e));
     else if (!trace_arg(source->trace, arg, e, &value))
         return;
     else if (arg_rows[arg].form == FORM_TEXT || arg_rows[arg].form == FORM_JSON)
-        put_texts(source->trace, (name_id)value, out);
+        emit_texts(source->trace, (name_id)value, out);
     else
         sqlite3_result_int64(out, value);
 }
@@ -203,13 +203,13 @@ static void memory_cell(struct sql_source *source, int64_t row, size_t column, s
     case 0: sqlite3_result_int64(out, record->event); break;
     case 1: sqlite3_result_int64(out, device->file); break;
     case 2: sqlite3_result_int64(out, source->rank[device->file]); break;
-    case 3: put_string(out, memory_device_type_name(device->type)); break;
-    case 4: put_unless(out, memory_is_host(device) ? -1 : device->id, -1); break;
+    case 3: emit_string(out, memory_device_type_name(device->type)); break;
+    case 4: emit_unless(out, memory_is_host(device) ? -1 : device->id, -1); break;
     case 5: sqlite3_result_int64(out, sql_start_ns(source, record->event)); break;
     case 6: sqlite3_result_int64(out, record->bytes); break;
     case 7: sqlite3_result_int64(out, record->allocated); break;
-    case 8: put_unless(out, record->reserved, -1); break;
-    default: put_texts(source->trace, record->category, out); break;
+    case 8: emit_unless(out, record->reserved, -1); break;
+    default: emit_texts(source->trace, record->category, out); break;
     }
 }
 
@@ -234,13 +234,13 @@ static void flow_cell(struct sql_source *source, int64_t row, size_t column, sql
     const struct trace_flow flow = trace_flow(source->trace, (size_t)row);
     switch (column) {
     case 0: sqlite3_result_int64(out, flow.id); break;
-    case 1: sql_put_text(out, flow.phase == 's' ? "s" : flow.phase == 't' ? "t" : "f", 1); break;
+    case 1: sql_add_text(out, flow.phase == 's' ? "s" : flow.phase == 't' ? "t" : "f", 1); break;
     case 2:
         sqlite3_result_int64(out, flow.ts_ns + source->shift_ns[source->trace->tracks[flow.track].file]);
         break;
     case 3: sqlite3_result_int64(out, flow.track); break;
-    case 4: put_texts(source->trace, flow.category, out); break;
-    default: put_texts(source->trace, flow.name, out); break;
+    case 4: emit_texts(source->trace, flow.category, out); break;
+    default: emit_texts(source->trace, flow.name, out); break;
     }
 }
 
@@ -260,7 +260,7 @@ static void counter_cell(struct sql_source *source, int64_t row, size_t column, 
 {
     const struct trace_sample *sample = &source->trace->samples[row];
     switch (column) {
-    case 0: put_texts(source->trace, sample->counter, out); break;
+    case 0: emit_texts(source->trace, sample->counter, out); break;
     case 1:
         sqlite3_result_int64(out,
                              sample->ts_ns + source->shift_ns[source->trace->tracks[sample->track].file]);
@@ -298,13 +298,13 @@ static void file_cell(struct sql_source *source, int64_t row, size_t column, sql
     const struct trace_file *file = &source->trace->files[row];
     switch (column) {
     case 0: sqlite3_result_int64(out, row); break;
-    case 1: put_string(out, file->path); break;
-    case 2: put_string(out, file->format); break;
-    case 3: put_string(out, trace_producer_name(file->producer)); break;
+    case 1: emit_string(out, file->path); break;
+    case 2: emit_string(out, file->format); break;
+    case 3: emit_string(out, trace_producer_name(file->producer)); break;
     case 4: sqlite3_result_int64(out, source->rank[row]); break;
-    case 5: put_unless(out, file->world_size, -1); break;
-    case 6: put_string(out, file->backend); break;
-    case 7: put_string(out, file->host_name); break;
+    case 5: emit_unless(out, file->world_size, -1); break;
+    case 6: emit_string(out, file->backend); break;
+    case 7: emit_string(out, file->host_name); break;
     case 8: sqlite3_result_int64(out, file->event_count); break;
     case 9: sqlite3_result_int64(out, file->size); break;
     case 10:

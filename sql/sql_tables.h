@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/table.h"
-#include "facts/memory_records.h"
+#include "memory/memory_records.h"
 #include "trace/calltree.h"
 #include <sqlite3.h>
 
@@ -116,7 +116,7 @@ void sql_add_schema(struct buffer *out, const struct sql_table *table);
 void sql_source_release(struct sql_source *source);
 
 /* Return a text as a cell; missing if NULL. It must live as long as the trace. */
-void sql_put_text(sqlite3_context *out, const char *text, size_t len);
-void sql_put_name(sqlite3_context *out, const struct names *names, name_id id);
+void sql_add_text(sqlite3_context *out, const char *text, size_t len);
+void sql_add_name(sqlite3_context *out, const struct names *names, name_id id);
 
 #endif

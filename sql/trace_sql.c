@@ -206,8 +206,8 @@ static const char *function_called(const struct trace_sql *sql, const char *word
  * Is there a function call at AT, not preceded by a word, with a text or nothing in its parentheses? If so, returns its
  * name, its options in OPTIONS, and its end in *END.
  */
-static const char *take_call(const struct trace_sql *sql, const char *at, struct buffer *options,
-                             const char **end)
+static const char *collect_call(const struct trace_sql *sql, const char *at, struct buffer *options,
+                                const char **end)
 {
     const char *behind = end_of_token(at);
     const char *name = is_word(*at) ? function_called(sql, at, (size_t)(behind - at)) : NULL;
@@ -293,7 +293,7 @@ static bool replace_calls(struct trace_sql *sql, const char *text, const char **
     bool good = true;
     buffer_puts(out, "");
     while (*text && *text != ';' && good) {
-        const char *behind, *name = take_call(sql, text, &options, &behind);
+        const char *behind, *name = collect_call(sql, text, &options, &behind);
         if (name) {
             buffer_clear(&call);
             buffer_printf(&call, "%s('%s')", name, options.at);
@@ -318,7 +318,7 @@ static bool calls_function(const struct trace_sql *sql, const char *text)
     struct buffer options = { 0 };
     const char *behind, *name = NULL;
     for (; *text && !name; text = end_of_token(text))
-        name = take_call(sql, text, &options, &behind);
+        name = collect_call(sql, text, &options, &behind);
     buffer_release(&options);
     return name != NULL;
 }
@@ -398,7 +398,7 @@ struct rows {
     size_t bytes;
 };
 
-static struct value take_value(struct rows *rows, sqlite3_stmt *statement, int column)
+static struct value collect_value(struct rows *rows, sqlite3_stmt *statement, int column)
 {
     struct value value = { .type = sqlite3_column_type(statement, column) };
     if (value.type == SQLITE_INTEGER) {
@@ -416,14 +416,14 @@ static struct value take_value(struct rows *rows, sqlite3_stmt *statement, int c
     return value;
 }
 
-static bool take_rows(struct trace_sql *sql, sqlite3_stmt *statement, size_t most, struct rows *rows,
-                      struct tpa_error *err)
+static bool collect_rows(struct trace_sql *sql, sqlite3_stmt *statement, size_t most, struct rows *rows,
+                         struct tpa_error *err)
 {
     int code = SQLITE_DONE;
     for (size_t count = 0; (most == 0 || count < most) && (code = sqlite3_step(statement)) == SQLITE_ROW;
          count++) {
         for (size_t i = 0; i < rows->columns; i++)
-            *VEC_PUSH(&rows->values) = take_value(rows, statement, (int)i);
+            *VEC_PUSH(&rows->values) = collect_value(rows, statement, (int)i);
         if (rows->bytes > LARGEST_RESULT) {
             tpa_fail(err, TPA_NOWHERE, "the rows take more than 1 GiB");
             return tpa_hint(err,
@@ -470,7 +470,7 @@ static enum table_kind kind_of(const struct rows *rows, size_t i, const char *na
     return ends_in(name, "_ns") ? TABLE_NS : ends_in(name, "_bytes") ? TABLE_BYTES : TABLE_COUNT;
 }
 
-static void put_cell(struct table *table, size_t row, size_t column, const struct value *value)
+static void emit_cell(struct table *table, size_t row, size_t column, const struct value *value)
 {
     enum table_kind kind = table->columns[column].kind;
     if (value->type == SQLITE_NULL)
@@ -526,7 +526,7 @@ static struct table *table_of_values(const struct rows *rows, sqlite3_stmt *stat
     for (size_t at = 0; rows->columns && at < rows->values.count; at++) {
         if (at % rows->columns == 0)
             table_add_row(table);
-        put_cell(table, at / rows->columns, at % rows->columns, &rows->values.at[at]);
+        emit_cell(table, at / rows->columns, at % rows->columns, &rows->values.at[at]);
     }
     free(columns);
     arena_release(&names);
@@ -548,7 +548,7 @@ static bool run(struct trace_sql *sql, const char *text, size_t most, struct tab
         return tpa_hint(err, "write the value itself");
     }
     struct rows rows = { .columns = (size_t)sqlite3_column_count(statement) };
-    bool good = take_rows(sql, statement, most, &rows, err);
+    bool good = collect_rows(sql, statement, most, &rows, err);
     if (good)
         *table = table_of_values(&rows, statement);
     sqlite3_finalize(statement);

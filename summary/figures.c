@@ -1,10 +1,10 @@
 /* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
 #include "summary/figures.h"
 
-#include "facts/gpu_events.h"
+#include "derive/gpu_events.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include "trace/step_name.h"
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct use_sums {
     double span_ns, parts_ns[SHARES];
 };
 
-static void add_use(struct use_sums *sums, const struct gpu_row *row)
+static void figures_add_use(struct use_sums *sums, const struct gpu_row *row)
 {
     sums->span_ns += (double)row->span_ns;
     for (size_t i = 0; i < SHARES; i++)
@@ -131,7 +131,7 @@ static void sort_groups(struct groups *groups)
 }
 
 /* The devices of each rank, once each: every file of a rank has a row for those that worked in it. */
-static void find_devices(const struct summary *summary, struct groups *groups)
+static void figures_find_devices(const struct summary *summary, struct groups *groups)
 {
     for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
         add_group(groups, file_of_rank(summary, summary->gpu->at[i].key.rank),
@@ -149,7 +149,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
                           TABLE_INT_MISSING);
         sort_groups(groups);
     } else {
-        find_devices(summary, groups);
+        figures_find_devices(summary, groups);
     }
     groups->first_of_file = mem_alloc(mem_times(trace->file_count + 1, sizeof *groups->first_of_file));
     for (size_t f = 0, g = 0; f <= trace->file_count; f++) {
@@ -175,17 +175,18 @@ static struct overview *overview_of(const struct groups *groups, uint32_t file, 
 static void sum_devices(const struct summary *summary, const struct groups *groups)
 {
     struct groups each = { 0 };
-    find_devices(summary, &each);
+    figures_find_devices(summary, &each);
     for (size_t i = 0; i < each.count; i++)
         overview_of(groups, each.at[i].file, each.at[i].device)->devices++;
     VEC_FREE(&each);
     for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++) {
         const struct gpu_row *row = &summary->gpu->at[i];
-        add_use(&overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->use, row);
+        figures_add_use(&overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->use,
+                        row);
     }
 }
 
-static void find_peaks(const struct summary *summary, const struct groups *groups)
+static void figures_find_peaks(const struct summary *summary, const struct groups *groups)
 {
     const struct memory *memory = summary->memory;
     for (size_t i = 0; memory && i < memory->peaks.count; i++) {
@@ -238,7 +239,7 @@ static struct overview_row overview_row_of(const struct summary *summary, const 
 }
 
 /* Show what the trace can tell of. */
-static void show_overview(const struct summary *summary, struct table *table)
+static void add_overview(const struct summary *summary, struct table *table)
 {
     if (summary->by == SUMMARY_BY_DEVICE &&
         summary->gpu) { /* what threads wait for is not a device's alone */
@@ -268,13 +269,13 @@ static void add_overviews(const struct summary *summary, struct result *result)
     struct groups groups = { 0 };
     find_groups(summary, &groups);
     sum_devices(summary, &groups);
-    find_peaks(summary, &groups);
+    figures_find_peaks(summary, &groups);
     struct file_figures *figures = find_file_figures(summary);
     for (size_t g = 0; g < groups.count; g++) {
         struct overview_row row = overview_row_of(summary, &groups.at[g], &figures[groups.at[g].file]);
         table_add_rows(table, &row, 1, sizeof row);
     }
-    show_overview(summary, table);
+    add_overview(summary, table);
     result_add_table(result, table);
     if (summary->by == SUMMARY_BY_DEVICE && !summary->gpu)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
@@ -289,7 +290,7 @@ static void add_overviews(const struct summary *summary, struct result *result)
 static int64_t count_devices(const struct summary *summary)
 {
     struct groups each = { 0 };
-    find_devices(summary, &each);
+    figures_find_devices(summary, &each);
     int64_t count = (int64_t)each.count;
     VEC_FREE(&each);
     return count;
@@ -335,7 +336,7 @@ static void add_one_overview(const struct summary *summary, struct result *resul
     if (summary->gpu) {
         struct use_sums use = { 0 };
         for (size_t i = 0; i < summary->gpu->count; i++)
-            add_use(&use, &summary->gpu->at[i]);
+            figures_add_use(&use, &summary->gpu->at[i]);
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
         for (size_t i = 0; i < SHARES && use.span_ns > 0; i++)
             table_add_footer(table, shares[i].key,
@@ -461,7 +462,7 @@ struct tally {
 };
 
 /* To COSTS of DEVICE, or of its rank or of all. */
-static void give_costs(struct tally *tally, const struct gpu_device *device, struct costs *costs)
+static void assign_costs(struct tally *tally, const struct gpu_device *device, struct costs *costs)
 {
     const struct trace *trace = costs->summary->trace;
     size_t name_count = names_count(trace->names);
@@ -519,7 +520,7 @@ static void add_device_costs(struct costs *costs)
         bool last = d + 1 == gpu->device_count;
         if (last || summary->by == SUMMARY_BY_DEVICE ||
             (summary->by == SUMMARY_BY_RANK && gpu->devices[d + 1].file != device->file))
-            give_costs(&tally, device, costs);
+            assign_costs(&tally, device, costs);
     }
     free(tally.by_name);
     VEC_FREE(&tally.met);

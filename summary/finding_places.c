@@ -3,10 +3,10 @@
 
 #include "base/quantity.h"
 #include "base/runs.h"
-#include "facts/attribution.h"
-#include "facts/call_names.h"
-#include "facts/callers.h"
-#include "facts/gpu_events.h"
+#include "derive/attribution.h"
+#include "derive/call_names.h"
+#include "derive/callers.h"
+#include "derive/gpu_events.h"
 #include "summary/findings.h"
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define TPA_SUMMARY_FINDING_PLACES_H
 
 #include "base/buffer.h"
-#include "replay/graph.h"
+#include "whatif/graph.h"
 #include "summary/state.h"
 
 /* The host time or device work that a rule is about. */

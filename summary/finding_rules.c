@@ -8,19 +8,19 @@
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
-#include "facts/advice.h"
-#include "facts/attribution.h"
-#include "facts/call_names.h"
-#include "facts/collective_names.h"
-#include "facts/communication.h"
-#include "facts/copy_names.h"
-#include "facts/features.h"
-#include "facts/gpu_names.h"
-#include "facts/launch_calls.h"
-#include "facts/step_list.h"
+#include "derive/advice.h"
+#include "derive/attribution.h"
+#include "derive/call_names.h"
+#include "derive/collective_names.h"
+#include "derive/communication.h"
+#include "derive/copy_names.h"
+#include "derive/features.h"
+#include "derive/gpu_names.h"
+#include "derive/launch_calls.h"
+#include "derive/step_list.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
-#include "summary/job.h"
+#include "summary/workload.h"
 #include "summary/rules.h"
 #include <math.h>
 #include <stdlib.h>
@@ -138,9 +138,9 @@ static struct text advise_workers(struct pricing *pricing, double load_ns, doubl
             "loads beside it");
     struct buffer advice = { 0 };
     buffer_puts(&advice, "num_workers is 0, so the loop loads each batch by itself, which takes ");
-    quantity_show_rounded_time(&advice, load_ns);
+    quantity_append_rounded_time(&advice, load_ns);
     buffer_puts(&advice, ", and the rest of a step ");
-    quantity_show_rounded_time(&advice, rest_ns);
+    quantity_append_rounded_time(&advice, rest_ns);
     if (workers < MOST)
         buffer_printf(
             &advice,
@@ -164,7 +164,7 @@ static void complete_loading(struct pricing *pricing, struct priced_finding *fin
         advise_workers(pricing, offer->beside_ns, (double)finding->saves_ns * (1 / finding->saves_share - 1));
 }
 
-static void look_at_data_loading(struct pricing *pricing)
+static void find_data_loading(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_data_loading);
     if (place.longest == EVENT_NONE) {
@@ -265,7 +265,7 @@ static bool is_another_rule(const struct stall_row *stall)
 }
 
 /* Each operator that made the host wait is a finding of its own: the costliest few. */
-static void look_at_waits(struct pricing *pricing)
+static void find_waits(struct pricing *pricing)
 {
     enum { MOST = 5 };
     struct findings *findings = pricing->findings;
@@ -318,8 +318,8 @@ static void complete_copies(struct pricing *pricing, struct priced_finding *find
 
 /* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
  * those of the name that takes most time took none. */
-static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, place_holds *holds,
-                              struct priced_finding finding, const char *subject)
+static void find_copies_of(struct pricing *pricing, enum finding_rule rule, place_holds *holds,
+                           struct priced_finding finding, const char *subject)
 {
     const struct place place = place_find(pricing->trace, holds);
     if (place.longest == EVENT_NONE) {
@@ -338,7 +338,7 @@ static void look_at_copies_of(struct pricing *pricing, enum finding_rule rule, p
 }
 
 /* A trace without such copies does not list the rule as one that found nothing: few traces have them. */
-static void look_at_other_copies(struct pricing *pricing)
+static void find_other_copies(struct pricing *pricing)
 {
     const struct trace *trace = pricing->trace;
     const struct place place = place_find(trace, is_other_copy);
@@ -359,26 +359,26 @@ static void look_at_other_copies(struct pricing *pricing)
             finding.edit.pattern_len = 1;
         }
     }
-    look_at_copies_of(pricing, FINDING_OTHER_COPIES, is_other_copy, finding, "other copies");
+    find_copies_of(pricing, FINDING_OTHER_COPIES, is_other_copy, finding, "other copies");
 }
 
-static void look_at_copies(struct pricing *pricing)
+static void find_copies(struct pricing *pricing)
 {
     const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
     if (pricing->summary->features & FEATURE_LAUNCHES)
-        look_at_copies_of(
+        find_copies_of(
             pricing, FINDING_PAGEABLE_COPIES, is_pageable_upload,
             (struct priced_finding){ .title = as_text("copies from pageable memory block the host"),
                                      .advice = as_text(trace_advice(pricing->trace, ADVICE_PIN_BATCHES)),
                                      .edit = { .kind = EDIT_PINNED_COPIES } },
             "copies from pageable memory");
-    look_at_copies_of(
+    find_copies_of(
         pricing, FINDING_PINNED_COPIES, is_pinned_upload,
         (struct priced_finding){ .title = as_text("copies from pinned memory to the device"),
                                  .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_AHEAD)),
                                  .edit = without },
         "copies from pinned memory");
-    look_at_copies_of(
+    find_copies_of(
         pricing, FINDING_COPIES_TO_HOST, is_download,
         (struct priced_finding){
             .title = as_text("copies from the device to the host"),
@@ -387,13 +387,12 @@ static void look_at_copies(struct pricing *pricing)
                               "device computes"),
             .edit = without },
         "copies to the host");
-    look_at_copies_of(
-        pricing, FINDING_DEVICE_COPIES, is_copy_within,
-        (struct priced_finding){ .title = as_text("copies within the device"),
-                                 .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
-                                 .edit = without },
-        "copies within devices");
-    look_at_other_copies(pricing);
+    find_copies_of(pricing, FINDING_DEVICE_COPIES, is_copy_within,
+                   (struct priced_finding){ .title = as_text("copies within the device"),
+                                            .advice = as_text(trace_advice(pricing->trace, ADVICE_COPY_LESS)),
+                                            .edit = without },
+                   "copies within devices");
+    find_other_copies(pricing);
 }
 
 /* A rule whose place is idle time of devices for some causes. */
@@ -423,18 +422,18 @@ static const struct idle_rule first_use_rule = { FINDING_FIRST_USE,
                                                  1 };
 
 /* What to do about slow launches in a PyTorch program, by what it does. */
-static const char *const launch_advice[JOBS] = {
+static const char *const launch_advice[WORKLOADS] = {
     /* others: as the rule says, or that of ranks */
-    [JOB_UNKNOWN] =
+    [WORKLOAD_UNKNOWN] =
         "capture what is repeated as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
         "can; larger batches save a part of it",
-    [JOB_VLLM] =
+    [WORKLOAD_VLLM] =
         "let vLLM replay the CUDA graphs that it captures: run without enforce_eager (--enforce-eager), and capture the batch "
         "sizes that are served (cudagraph_capture_sizes); larger batches save a part of it",
-    [JOB_SGLANG] =
+    [WORKLOAD_SGLANG] =
         "let SGLang replay the CUDA graphs that it captures: run without --disable-cuda-graph, and with a --cuda-graph-max-bs "
         "that covers the batches that are served; larger batches save a part of it",
-    [JOB_INFERENCE] =
+    [WORKLOAD_INFERENCE] =
         "capture the forward pass as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
         "can; larger batches save a part of it",
 };
@@ -446,7 +445,7 @@ static const char *const launch_advice_of_ranks =
 
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
-    enum job job = job_of(pricing->trace);
+    enum workload job = workload_of(pricing->trace);
     if (rule->edit != EDIT_CUDA_GRAPH || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
@@ -456,7 +455,7 @@ static struct text advise_launches(const struct pricing *pricing, const struct i
 }
 
 /* WHERE is used up, and the ranks are added to it. */
-static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
+static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule, struct buffer where)
 {
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
@@ -481,7 +480,7 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                 rule->subject);
 }
 
-static void look_at_first_use(struct pricing *pricing)
+static void find_first_use(struct pricing *pricing)
 {
     if (idle_time_for(pricing->summary, first_use_rule.causes, first_use_rule.cause_count) == 0) {
         pricing_add_quiet(pricing, first_use_rule.subject);
@@ -491,10 +490,10 @@ static void look_at_first_use(struct pricing *pricing)
     struct buffer where = { 0 };
     if (longest != EVENT_NONE) {
         buffer_printf(&where, "longest: %s, ", trace_name(pricing->trace, longest));
-        quantity_show_rounded_time(&where, (double)trace_dur_ns(pricing->trace, longest));
+        quantity_append_rounded_time(&where, (double)trace_dur_ns(pricing->trace, longest));
         place_add_caller_of(pricing->trace, longest, &where);
     }
-    look_at_idle_time(pricing, &first_use_rule, where);
+    find_idle_time(pricing, &first_use_rule, where);
 }
 
 /* What a caching allocator requests in its first steps, it keeps. */
@@ -512,7 +511,7 @@ static struct text advise_allocation(const struct pricing *pricing, bool pins)
 }
 
 /* After first use: much of it may be just that. Devices need not idle for memory that is pinned, but the host is kept. */
-static void look_at_allocation(struct pricing *pricing)
+static void find_allocation(struct pricing *pricing)
 {
     static const enum gap_cause cause = GAP_ALLOCATION;
     const struct summary *summary = pricing->summary;
@@ -560,7 +559,7 @@ static struct text advise_overlap(const struct pricing *pricing)
     const char *advice = trace_advice(pricing->trace, ADVICE_OVERLAP);
     if (trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(advice);
-    if (job_of(pricing->trace) > JOB_TRAINING)
+    if (workload_of(pricing->trace) > WORKLOAD_TRAINING)
         return as_text(of_inference);
     return as_text(pricing->summary->rank_count < 2 ? of_one_rank : advice);
 }
@@ -586,11 +585,11 @@ static void add_latest_rank(const struct summary *summary, struct buffer *out)
     if (!demangle_name(out, name))
         buffer_puts(out, name);
     buffer_puts(out, " takes ");
-    quantity_show_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
+    quantity_append_rounded_time(out, (double)excess.time_ns / (double)(steps ? steps : 1));
     buffer_printf(out, "%s longer there than on the others", steps ? " of a step" : "");
 }
 
-static void look_at_communication(struct pricing *pricing)
+static void find_communication(struct pricing *pricing)
 {
     struct place place = place_find(pricing->trace, is_communication);
     if (place.longest == EVENT_NONE)
@@ -661,7 +660,7 @@ static struct edit edit_of_longest(struct pricing *pricing)
 }
 
 /* Where no rule finds a change, what would pay is to make that faster which takes longest. */
-static void look_at_longest(struct pricing *pricing)
+static void find_longest(struct pricing *pricing)
 {
     struct edit edit = edit_of_longest(pricing);
     struct step_gain gain = edit.pattern ? pricing_gain(pricing, &edit) : (struct step_gain){ 0 };
@@ -693,29 +692,29 @@ static bool is_of_a_capture(const struct pricing *pricing)
 }
 
 /* The last rule: it hides what the others name. */
-static void look_at_launches(struct pricing *pricing)
+static void find_launches(struct pricing *pricing)
 {
     if (is_of_a_capture(pricing))
         finding_add_blind(pricing, "launches",
                           "most of the recording is the capture of a graph: record its launches");
     else
-        look_at_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
+        find_idle_time(pricing, &launch_rule, (struct buffer){ 0 });
 }
 
-static void look_at_devices(struct pricing *pricing)
+static void finding_rules_find_devices(struct pricing *pricing)
 {
     bool has_calls = pricing->summary->features & FEATURE_LAUNCHES;
     if (has_calls) {
         find_end_wait(pricing);
-        look_at_waits(pricing);
+        find_waits(pricing);
     }
-    look_at_copies(pricing);
+    find_copies(pricing);
     if (has_calls) {
-        look_at_first_use(pricing);
-        look_at_allocation(pricing);
+        find_first_use(pricing);
+        find_allocation(pricing);
     }
-    finding_look_at_tensor_cores(pricing);
-    finding_look_at_slow_operators(pricing);
+    finding_add_tensor_cores(pricing);
+    finding_add_slow_operators(pricing);
 }
 
 /* Did a rule without a price (rules.h), FIRST or SECOND, find something? */
@@ -774,15 +773,15 @@ static void add_missing_features(struct pricing *pricing)
 void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
-    look_at_data_loading(pricing);
+    find_data_loading(pricing);
     if (summary->gpu)
-        look_at_devices(pricing);
-    look_at_communication(pricing);
+        finding_rules_find_devices(pricing);
+    find_communication(pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
-        look_at_launches(pricing);
+        find_launches(pricing);
     add_quiet_remarks(pricing);
     pricing_settle(pricing);
     if (pricing->findings->count == 0)
-        look_at_longest(pricing);
+        find_longest(pricing);
     add_missing_features(pricing);
 }

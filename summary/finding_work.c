@@ -2,9 +2,9 @@
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"
-#include "facts/advice.h"
-#include "facts/features.h"
-#include "facts/gpu_names.h"
+#include "derive/advice.h"
+#include "derive/features.h"
+#include "derive/gpu_names.h"
 #include "summary/finding_kit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static bool no_device_is_known(const struct trace *trace)
 }
 
 /* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
-void finding_look_at_tensor_cores(struct pricing *pricing)
+void finding_add_tensor_cores(struct pricing *pricing)
 {
     enum { MOST = 8 };
     const struct trace *trace = pricing->trace;
@@ -121,7 +121,7 @@ static void name_slowest(const struct roofline *roofline, struct buffer *name)
 }
 
 /* As if they reached ROOFLINE_SLOW of it. */
-void finding_look_at_slow_operators(struct pricing *pricing)
+void finding_add_slow_operators(struct pricing *pricing)
 {
     if (!(pricing->summary->features & FEATURE_SHAPES))
         return;

@@ -8,7 +8,7 @@
 #include "summary/pricing.h"
 
 /* Add findings to PRICING, or say that nothing was found, or why the rule could not look: these two functions. */
-void finding_look_at_tensor_cores(struct pricing *pricing);
-void finding_look_at_slow_operators(struct pricing *pricing);
+void finding_add_tensor_cores(struct pricing *pricing);
+void finding_add_slow_operators(struct pricing *pricing);
 
 #endif

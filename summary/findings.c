@@ -3,8 +3,8 @@
 
 #include "base/quantity.h"
 #include "base/runs.h"
-#include "facts/features.h"
-#include "facts/step_list.h"
+#include "derive/features.h"
+#include "derive/step_list.h"
 #include "summary/finding_rules.h"
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static const char *doubt_of(const struct findings *findings)
 }
 
 /* The first sentence is the answer. */
-static void tell_answer(const struct findings *findings, struct result *result)
+static void notice_answer(const struct findings *findings, struct result *result)
 {
     const char *of = findings->has_steps ? "a step" : "the recording";
     if (findings->count == 0) {
@@ -119,8 +119,8 @@ static void tell_answer(const struct findings *findings, struct result *result)
     }
     const struct priced_finding *first = &findings->at[0];
     struct buffer then = { 0 }, now = { 0 };
-    quantity_show_rounded_time(&then, (double)(findings->step_ns - first->saves_ns));
-    quantity_show_rounded_time(&now, (double)findings->step_ns);
+    quantity_append_rounded_time(&then, (double)(findings->step_ns - first->saves_ns));
+    quantity_append_rounded_time(&now, (double)findings->step_ns);
     result_add_notice(
         result, "answer", 1, NULL, TPA_NOWHERE,
         "what pays most: %s; without that, %s would at best take %s instead of %s (%.1f %% less)%s: %s",
@@ -132,13 +132,13 @@ static void tell_answer(const struct findings *findings, struct result *result)
 }
 
 /* Two lengths of a step on one page need a word. */
-static void tell_other_step_time(const struct findings *findings, struct result *result)
+static void notice_other_step_time(const struct findings *findings, struct result *result)
 {
     if (findings->ran_step_ns == 0)
         return;
     struct buffer ran = { 0 }, priced = { 0 };
-    quantity_show_rounded_time(&ran, (double)findings->ran_step_ns);
-    quantity_show_rounded_time(&priced, (double)findings->step_ns);
+    quantity_append_rounded_time(&ran, (double)findings->ran_step_ns);
+    quantity_append_rounded_time(&priced, (double)findings->step_ns);
     result_add_notice(
         result, "step_times", 0, NULL, TPA_NOWHERE,
         "a step took %s as its devices ran it (tpa steps%s) and %s from its begin on the host%s; prices and tpa "
@@ -153,7 +153,7 @@ static void tell_other_step_time(const struct findings *findings, struct result 
 }
 
 /* Each change alone leaves what another holds up, so that together they may save far more than one by one. */
-static void tell_more_together(const struct findings *findings, struct result *result)
+static void notice_more_together(const struct findings *findings, struct result *result)
 {
     const double far_more = 1.2;
     int64_t sum_ns = 0, together_ns = findings->step_ns - findings->together_ns;
@@ -162,7 +162,7 @@ static void tell_more_together(const struct findings *findings, struct result *r
     if (findings->count < 2 || !((double)together_ns > far_more * (double)sum_ns))
         return;
     struct buffer saves = { 0 };
-    quantity_show_rounded_time(&saves, (double)together_ns);
+    quantity_append_rounded_time(&saves, (double)together_ns);
     result_add_notice(
         result, "together", (int64_t)findings->count, NULL, TPA_NOWHERE,
         "all of these changes together save %s, more than one by one: each alone leaves what another holds up",
@@ -173,7 +173,7 @@ static void tell_more_together(const struct findings *findings, struct result *r
 
 /* Of a change that would hide what others are about, only what it saves beside them is counted, and of launches no more than devices idled
  * for them: then its prediction shows more. */
-static void tell_part(const struct findings *findings, struct result *result)
+static void notice_part(const struct findings *findings, struct result *result)
 {
     for (size_t i = 0; i < findings->count; i++) {
         const struct priced_finding *finding = &findings->at[i];
@@ -193,7 +193,7 @@ static void tell_part(const struct findings *findings, struct result *result)
     }
 }
 
-static void tell_rest(const struct findings *findings, struct result *result)
+static void notice_rest(const struct findings *findings, struct result *result)
 {
     if (findings->count > 0) {
         result_add_notice(result, "check", 0, NULL, TPA_NOWHERE,
@@ -202,7 +202,7 @@ static void tell_rest(const struct findings *findings, struct result *result)
     }
     if (findings->end_wait_ns > 0) {
         struct buffer time = { 0 };
-        quantity_show_rounded_time(&time, (double)findings->end_wait_ns);
+        quantity_append_rounded_time(&time, (double)findings->end_wait_ns);
         result_add_notice(
             result, "end_of_recording", 1, NULL, TPA_NOWHERE,
             "the last wait (%s, %s) is the end of the recording: nothing is launched after it, so it saves nothing",
@@ -223,7 +223,7 @@ static void tell_rest(const struct findings *findings, struct result *result)
 }
 
 /* Without steps the prices are those of all that was recorded. */
-static void say_of_recording(struct table *table)
+static void describe_of_recording(struct table *table)
 {
     struct table_column
         *saves = &table->columns[table_column_at(table, offsetof(struct priced_finding, saves_ns))],
@@ -243,13 +243,13 @@ void findings_add_result(const struct findings *findings, struct result *result)
         on_top(result);
         return;
     }
-    tell_answer(findings, result);
+    notice_answer(findings, result);
     if (findings->count > 0) {
         struct table *table = TABLE_OF_ROWS("findings", "What to change, what saves most first", columns,
                                             findings->at, findings->count);
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
         if (!findings->has_steps)
-            say_of_recording(table);
+            describe_of_recording(table);
         table_add_footer(table, "step",
                          !findings->has_steps ? "What is replayed takes"
                          : findings->by_mean  ? "A step takes, mean"
@@ -258,10 +258,10 @@ void findings_add_result(const struct findings *findings, struct result *result)
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);
     }
-    tell_other_step_time(findings, result);
-    tell_more_together(findings, result);
-    tell_part(findings, result);
-    tell_rest(findings, result);
+    notice_other_step_time(findings, result);
+    notice_more_together(findings, result);
+    notice_part(findings, result);
+    notice_rest(findings, result);
 }
 
 const struct table_shape findings_tables[] = {

@@ -6,7 +6,7 @@
  *         printf("%s saves at best %" PRId64 " ns of a step\n", findings->at[i].title.at, findings->at[i].saves_ns);
  *     findings_free(findings);
  *
- * A rule names a change that a user can make, finds where in the trace it would help, and has an edit of replay/edits.h. What it
+ * A rule names a change that a user can make, finds where in the trace it would help, and has an edit of whatif/edits.h. What it
  * saves is the step time now less that of the replay with the edit alone; below FINDINGS_LEAST_SHARE of a step it is not
  * a finding. So a wait that ends the recording saves nothing, and neither does a copy that nothing waited for. The edits of all
  * findings are replayed together, too: their savings do not add up.
@@ -16,7 +16,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "replay/edits.h"
+#include "whatif/edits.h"
 #include "summary/state.h"
 
 #define FINDINGS_LEAST_SHARE 0.005

@@ -5,10 +5,10 @@
 #include "analyze/info.h"
 #include "base/names.h"
 #include "base/quantity.h"
-#include "facts/callers.h"
-#include "facts/features.h"
-#include "facts/launch_calls.h"
-#include "facts/step_list.h"
+#include "derive/callers.h"
+#include "derive/features.h"
+#include "derive/launch_calls.h"
+#include "derive/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
 #include "trace/span.h"
@@ -33,7 +33,7 @@ static const char *copy(struct headline *headline, struct text text)
 static const char *time_text(struct headline *headline, double ns)
 {
     struct buffer text = { 0 };
-    quantity_show_rounded_time(&text, ns);
+    quantity_append_rounded_time(&text, ns);
     const char *kept = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);
     return kept;
@@ -48,7 +48,7 @@ static void add_fact(struct headline *headline, const char *label, const char *t
 }
 
 /* How many devices worked. */
-static size_t device_count(const struct gpu *gpu)
+static size_t headline_device_count(const struct gpu *gpu)
 {
     struct names *devices = names_open();
     for (size_t i = 0; gpu && i < gpu->count; i++) {
@@ -67,7 +67,7 @@ static const char *gpu_text(struct headline *headline)
     struct text name = { 0 };
     for (size_t i = 0; gpu && i < gpu->count && !name.at; i++)
         name = gpu->at[i].name;
-    size_t count = device_count(gpu);
+    size_t count = headline_device_count(gpu);
     if (count == 0)
         return NULL;
     if (!name.at)
@@ -152,7 +152,7 @@ static const struct {
     { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
 };
 
-static void add_use(struct use *use, const struct gpu_row *row)
+static void headline_add_use(struct use *use, const struct gpu_row *row)
 {
     use->span_ns += (double)row->span_ns;
     use->idle_ns += (double)row->idle_ns;
@@ -166,7 +166,7 @@ static struct use use_of(const struct summary *summary, int64_t rank)
     struct use use = { .rank = rank };
     for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
         if (rank == TABLE_INT_MISSING || summary->gpu->at[i].key.rank == rank)
-            add_use(&use, &summary->gpu->at[i]);
+            headline_add_use(&use, &summary->gpu->at[i]);
     for (size_t i = 0; summary->gaps && i < summary->gaps->cause_count; i++) {
         const struct gap_cause_row *row = &summary->gaps->causes[i];
         if (rank != TABLE_INT_MISSING && row->key.rank != rank)
@@ -254,7 +254,7 @@ static void add_device_bar(struct headline *headline, const struct use *use, con
 static const char *bars_title(struct headline *headline, double whole_ns)
 {
     const char *device = summary_device_word(headline->summary), *whole = time_text(headline, whole_ns);
-    size_t count = device_count(headline->summary->gpu);
+    size_t count = headline_device_count(headline->summary->gpu);
     if (!headline->step_ns)
         return count > 1 ? arena_printf(headline->texts, "What the %zu %ss did in %s, added up", count,
                                         device, whole)
@@ -377,7 +377,7 @@ static void add_steps(struct headline *headline)
 #define ONE_GAP_LEAST_NS 1000000
 
 /* "; aten::mm takes 64.0 % of the work"; nothing where the launches of most are not recorded. */
-static const char *say_top_operator(struct headline *headline)
+static const char *describe_top_operator(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     if (summary->top_count == 0 || !summary->top[0].named)
@@ -397,7 +397,7 @@ static const char *where_of(struct headline *headline, const char *rule)
 }
 
 /* ", in one gap of 463.252ms" where that is nearly all of CAUSE: a pause, which is not how steps run. */
-static const char *say_one_gap(struct headline *headline, const struct use *use, enum gap_cause cause)
+static const char *describe_one_gap(struct headline *headline, const struct use *use, enum gap_cause cause)
 {
     const double nearly_all = 0.9;
     if ((double)use->longest_ns[cause] < nearly_all * use->cause_ns[cause] ||
@@ -421,7 +421,7 @@ static double time_of_captures(const struct trace *trace)
 
 /* What CAUSE, of which devices idled for CAUSE_NS, stands for, where the host is not a framework's in which there are operators, or
  * mostly captured a graph. */
-static const char *say_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
+static const char *describe_cause(const struct summary *summary, enum gap_cause cause, double cause_ns)
 {
     bool has_operators = summary->features & FEATURE_OPS;
     if (cause == GAP_HOST && 2 * time_of_captures(summary->trace) > cause_ns)
@@ -430,7 +430,7 @@ static const char *say_cause(const struct summary *summary, enum gap_cause cause
                                                : gap_causes[cause].verdict;
 }
 
-static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
+static const char *describe_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
     order_causes(use, order);
@@ -444,8 +444,8 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
     if (!(cause_ns > 0))
         return arena_printf(headline->texts, "%s.", share);
-    const char *says = say_cause(headline->summary, order[0], cause_ns),
-               *one_gap = say_one_gap(headline, use, order[0]);
+    const char *says = describe_cause(headline->summary, order[0], cause_ns),
+               *one_gap = describe_one_gap(headline, use, order[0]);
     if (quantity_percent(cause_ns / use->idle_ns) > 99.9)
         return arena_printf(headline->texts, "%s%s: %s%s%s.", share, one_gap, says, where ? ": " : "",
                             where ? where : "");
@@ -456,7 +456,7 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
 }
 
 /* "exposed communication; the others wait 18.001ms for rank 9", where a rank holds the others up. */
-static const char *say_communication(struct headline *headline)
+static const char *describe_communication(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     for (size_t i = 0; i < summary->findings.count; i++)
@@ -468,23 +468,24 @@ static const char *say_communication(struct headline *headline)
 }
 
 /* Between their first and their last work: what takes most of the devices' time besides computing, where that is worth a word. */
-static const char *say_uses(struct headline *headline, const struct use *use, const char *whose)
+static const char *describe_uses(struct headline *headline, const struct use *use, const char *whose)
 {
     const double worth_a_word = 0.1;
     double least_ns = worth_a_word * use->span_ns, communication_ns = use->used_ns[1],
            copies_ns = use->used_ns[2];
     if (use->idle_ns >= least_ns && use->idle_ns >= communication_ns && use->idle_ns >= copies_ns)
-        return say_idle(headline, use, whose);
+        return describe_idle(headline, use, whose);
     if (communication_ns >= least_ns && communication_ns >= copies_ns)
         return arena_printf(headline->texts, "%.1f %% of %s time is %s; %.1f %% is idle.",
                             quantity_percent(communication_ns / use->span_ns), whose,
-                            say_communication(headline), quantity_percent(use->idle_ns / use->span_ns));
+                            describe_communication(headline), quantity_percent(use->idle_ns / use->span_ns));
     if (copies_ns >= least_ns)
         return arena_printf(
             headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
             quantity_percent(copies_ns / use->span_ns), whose, quantity_percent(use->idle_ns / use->span_ns));
     return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
-                        quantity_percent(use->used_ns[0] / use->span_ns), whose, say_top_operator(headline));
+                        quantity_percent(use->used_ns[0] / use->span_ns), whose,
+                        describe_top_operator(headline));
 }
 
 /* How long was recorded, in ns, for each device that worked, added up. */
@@ -499,7 +500,7 @@ static double recorded_of_devices(const struct summary *summary)
 }
 
 /* Shares of the time of devices are of their spans: where these are a small part of what was recorded, that is said first. */
-static const char *say_devices(struct headline *headline)
+static const char *describe_devices(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
     const double small = 0.5;
@@ -509,7 +510,7 @@ static const char *say_devices(struct headline *headline)
     double recorded_ns = recorded_of_devices(summary);
     if (!(use.span_ns > 0))
         return NULL;
-    const char *said = say_uses(headline, &use, whose);
+    const char *said = describe_uses(headline, &use, whose);
     if (!(use.span_ns < small * recorded_ns))
         return said;
     return arena_printf(
@@ -520,7 +521,7 @@ static const char *say_devices(struct headline *headline)
 }
 
 /* Without devices: a part of the steps that is not computation, where it is the largest. NULL: none is. */
-static const char *say_steps(struct headline *headline)
+static const char *describe_steps(struct headline *headline)
 {
     static const struct {
         enum step_part part;
@@ -542,7 +543,7 @@ static const char *say_steps(struct headline *headline)
 
 /* ", most of it in train.py(12): step": the line of source from which the operator or Python function NAME took longest. "": is not
  * known, or NAME itself. */
-static const char *say_caller(struct headline *headline, const char *name)
+static const char *describe_caller(struct headline *headline, const char *name)
 {
     const struct trace *trace = headline->summary->trace;
     name_id id = names_find(trace->names, name, strlen(name));
@@ -575,23 +576,23 @@ static const char *say_caller(struct headline *headline, const char *name)
 }
 
 /* The operator, or Python function, that takes longest itself; a step's own time is that of none. */
-static const char *say_host(struct headline *headline)
+static const char *describe_host(struct headline *headline)
 {
     const struct summary *summary = headline->summary;
-    const char *steps = say_steps(headline);
+    const char *steps = describe_steps(headline);
     for (size_t i = 0; !steps && i < summary->top_count; i++)
         if (summary->top[i].named)
             return arena_printf(headline->texts,
                                 "%s takes %.1f %% of the %s own time%s; no GPU was recorded.",
                                 summary->top[i].name, quantity_percent(summary->top[i].share),
                                 summary->has_frames ? "host's" : "operators'",
-                                summary->has_frames ? say_caller(headline, summary->top[i].name) : "");
+                                summary->has_frames ? describe_caller(headline, summary->top[i].name) : "");
     return steps;
 }
 
 static void add_verdict(struct headline *headline, struct result *result)
 {
-    const char *verdict = headline->summary->gpu ? say_devices(headline) : say_host(headline);
+    const char *verdict = headline->summary->gpu ? describe_devices(headline) : describe_host(headline);
     if (!verdict)
         return;
     headline->answer->verdict = verdict;
@@ -647,9 +648,9 @@ static const char *stake_text(struct headline *headline, const struct finding *f
     const struct summary_rule *rule = &summary_rules[finding->rule];
     struct buffer text = { 0 };
     if (finding->time_ns != TABLE_INT_MISSING)
-        quantity_show_rounded_time(&text, (double)finding->time_ns);
+        quantity_append_rounded_time(&text, (double)finding->time_ns);
     else
-        quantity_show_rounded_size(&text, finding->bytes);
+        quantity_append_rounded_size(&text, finding->bytes);
     buffer_printf(&text, " %s, %.1f %% %s", rule->stake, quantity_percent(finding->share), rule->whole);
     const char *kept = arena_strndup(headline->texts, text.at, text.count);
     buffer_release(&text);

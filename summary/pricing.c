@@ -3,7 +3,7 @@
 
 #include "base/memory_room.h"
 #include "base/parallel.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,20 +48,20 @@ void pricing_add_quiet(struct pricing *pricing, const char *subject)
     pricing_offer(pricing, (struct offer){ .subject = subject });
 }
 
-static void tell_blind(struct pricing *pricing, const char *subject, const char *because)
+static void describe_blind(struct pricing *pricing, const char *subject, const char *because)
 {
     struct buffer *blind = &pricing->findings->blind;
     buffer_printf(blind, "%s%s (%s)", blind->count ? "; " : "", subject, because);
 }
 
 /* There is nothing in OFFER. */
-static void tell_none(struct pricing *pricing, const struct offer *offer)
+static void describe_none(struct pricing *pricing, const struct offer *offer)
 {
     struct findings *findings = pricing->findings;
     if (offer->unpriced)
         findings->unpriced = offer->subject;
     if (offer->because)
-        tell_blind(pricing, offer->subject, offer->because);
+        describe_blind(pricing, offer->subject, offer->because);
     else if (offer->subject && !offer->unpriced)
         buffer_printf(&findings->quiet, "%s%s", findings->quiet.count ? ", " : "", offer->subject);
 }
@@ -275,7 +275,7 @@ void pricing_settle(struct pricing *pricing)
         changes_free(offer->changes);
         offer->changes = NULL;
         if (!found)
-            tell_none(pricing, offer);
+            describe_none(pricing, offer);
     }
     forget_offers(pricing);
 }
@@ -283,5 +283,5 @@ void pricing_settle(struct pricing *pricing)
 void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject)
 {
     if (!(pricing->summary->features & feature))
-        tell_blind(pricing, subject, trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
+        describe_blind(pricing, subject, trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
 }

@@ -12,8 +12,8 @@
 #ifndef TPA_SUMMARY_PRICING_H
 #define TPA_SUMMARY_PRICING_H
 
-#include "replay/make_graph.h"
-#include "replay/whatif.h"
+#include "whatif/make_graph.h"
+#include "whatif/whatif.h"
 #include "summary/finding_places.h"
 #include "summary/findings.h"
 

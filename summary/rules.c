@@ -6,8 +6,8 @@
  */
 #include "summary/rules.h"
 
-#include "facts/gpu_events.h"
-#include "facts/communication.h"
+#include "derive/gpu_events.h"
+#include "derive/communication.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <math.h>
@@ -118,7 +118,7 @@ static const char *slowest_text(struct summary *summary, const struct steps_summ
                         step_part_title(steps->because));
 }
 
-static void look_at_steps(struct summary *summary)
+static void find_steps(struct summary *summary)
 {
     for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
         const struct steps_summary *steps = &summary->steps->summaries.at[i];
@@ -163,7 +163,7 @@ static int64_t time_in(const struct summary *summary, uint32_t file, const char 
 }
 
 /* The devices of FILE that worked. */
-static size_t device_count(const struct summary *summary, uint32_t file)
+static size_t rules_device_count(const struct summary *summary, uint32_t file)
 {
     const struct gpu_events *gpu = gpu_events_of(summary->trace);
     size_t count = 0;
@@ -181,26 +181,26 @@ static void add_file_stake(struct summary *summary, enum rule rule, uint32_t fil
 }
 
 /* As nn.DataParallel marks its calls. */
-static void look_at_data_parallel(struct summary *summary)
+static void find_data_parallel(struct summary *summary)
 {
     for (uint32_t f = 0; f < summary->trace->file_count; f++)
-        if (device_count(summary, f) > 1)
+        if (rules_device_count(summary, f) > 1)
             add_file_stake(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
 }
 
 /* A job of several ranks whose devices work, but whose backend is another than NCCL (or RCCL, which calls itself so). */
-static void look_at_backends(struct summary *summary)
+static void find_backends(struct summary *summary)
 {
     const struct trace *trace = summary->trace;
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const char *backend = trace->files[f].backend;
-        if (backend && !kernel_is_nccl(backend) && device_count(summary, f) > 0)
+        if (backend && !kernel_is_nccl(backend) && rules_device_count(summary, f) > 0)
             add_file_stake(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
     }
 }
 
 /* Only the first file of a rank is matched with others, so it is the whole. */
-static void look_at_ranks(struct summary *summary)
+static void find_ranks(struct summary *summary)
 {
     const struct comm *comm = summary->comm;
     for (size_t i = 0; comm && i < comm->ranks.count; i++) {
@@ -214,7 +214,7 @@ static void look_at_ranks(struct summary *summary)
 
 /* ---- memory ---- */
 
-static void look_at_peaks(struct summary *summary)
+static void rules_find_peaks(struct summary *summary)
 {
     const struct memory *memory = summary->memory;
     for (size_t i = 0; memory && i < memory->peaks.count; i++) {
@@ -240,7 +240,7 @@ static bool is_same_memory(const struct memory_place *a, const struct memory_pla
 }
 
 /* The steps of a device follow one another. The first step may well grow: optimizers make their state. */
-static void look_at_growth(struct summary *summary)
+static void find_growth(struct summary *summary)
 {
     const struct memory_step *steps = summary->memory ? summary->memory->steps.at : NULL;
     size_t count = summary->memory ? summary->memory->steps.count : 0;
@@ -266,13 +266,13 @@ static void look_at_growth(struct summary *summary)
 
 void summary_look(struct summary *summary)
 {
-    look_at_peaks(summary);
-    look_at_growth(summary);
-    look_at_steps(summary);
-    look_at_ranks(summary);
+    rules_find_peaks(summary);
+    find_growth(summary);
+    find_steps(summary);
+    find_ranks(summary);
     if (summary->gpu) {
-        look_at_data_parallel(summary);
-        look_at_backends(summary);
+        find_data_parallel(summary);
+        find_backends(summary);
     }
     consider_stakes(summary);
 }

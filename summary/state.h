@@ -13,7 +13,7 @@
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "analyze/selection.h"
 #include "analyze/steps.h"
 #include "analyze/transfers.h"

@@ -7,16 +7,16 @@
 
 #include "analyze/roofline.h"
 #include "base/parallel.h"
-#include "facts/callers.h"
-#include "facts/collectives.h"
-#include "facts/host_waits.h"
-#include "facts/memory_records.h"
-#include "replay/make_graph.h"
+#include "derive/callers.h"
+#include "derive/collectives.h"
+#include "derive/host_waits.h"
+#include "memory/memory_records.h"
+#include "whatif/make_graph.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/headline.h"
 #include "summary/rules.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

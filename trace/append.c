@@ -21,7 +21,7 @@ struct trace *trace_open(void)
     return trace_builder_finish(trace_builder_open(&(struct trace_wants){ 0 }));
 }
 
-static name_id take_text(const struct appending *appending, name_id id)
+static name_id read_text(const struct appending *appending, name_id id)
 {
     const struct names *texts = appending->other->texts;
     return id == NAME_NONE
@@ -29,26 +29,26 @@ static name_id take_text(const struct appending *appending, name_id id)
                : names_add(appending->storage->texts, names_text(texts, id), names_length(texts, id));
 }
 
-static const char *take_string(const struct appending *appending, const char *text)
+static const char *read_string(const struct appending *appending, const char *text)
 {
     return text ? arena_strndup(&appending->trace->arena, text, strlen(text)) : NULL;
 }
 
 /* ---- files, tracks, notices ---- */
 
-static void take_file(const struct appending *appending, const struct trace_file *from)
+static void read_file(const struct appending *appending, const struct trace_file *from)
 {
     struct trace_file file = *from;
-    file.path = take_string(appending, from->path);
-    file.format = take_string(appending, from->format);
-    file.host_name = take_string(appending, from->host_name);
-    file.trace_name = take_string(appending, from->trace_name);
-    file.trace_id = take_string(appending, from->trace_id);
-    file.backend = take_string(appending, from->backend);
-    file.nccl_version = take_string(appending, from->nccl_version);
+    file.path = read_string(appending, from->path);
+    file.format = read_string(appending, from->format);
+    file.host_name = read_string(appending, from->host_name);
+    file.trace_name = read_string(appending, from->trace_name);
+    file.trace_id = read_string(appending, from->trace_id);
+    file.backend = read_string(appending, from->backend);
+    file.nccl_version = read_string(appending, from->nccl_version);
     if (from->container) {
         file.container = mem_zalloc(1, sizeof *file.container);
-        file.container->path = take_string(appending, from->container->path);
+        file.container->path = read_string(appending, from->container->path);
         *VEC_PUSH(&appending->storage->containers) = file.container;
     }
     memset(&file.groups, 0, sizeof file.groups);
@@ -56,37 +56,37 @@ static void take_file(const struct appending *appending, const struct trace_file
     memset(&file.properties, 0, sizeof file.properties);
     for (size_t i = 0; i < from->groups.count; i++) {
         struct trace_group group = from->groups.at[i];
-        group.name = take_text(appending, group.name);
-        group.description = take_text(appending, group.description);
-        group.ranks = take_text(appending, group.ranks);
-        group.backends = take_string(appending, group.backends);
+        group.name = read_text(appending, group.name);
+        group.description = read_text(appending, group.description);
+        group.ranks = read_text(appending, group.ranks);
+        group.backends = read_string(appending, group.backends);
         *VEC_PUSH(&file.groups) = group;
     }
     for (size_t i = 0; i < from->devices.count; i++) {
         struct trace_device device = from->devices.at[i];
-        device.name = take_string(appending, device.name);
+        device.name = read_string(appending, device.name);
         *VEC_PUSH(&file.devices) = device;
     }
     for (size_t i = 0; i < from->properties.count; i++) {
         struct trace_property property = from->properties.at[i];
-        property.key = take_string(appending, property.key);
-        property.value = take_string(appending, property.value);
+        property.key = read_string(appending, property.key);
+        property.value = read_string(appending, property.value);
         *VEC_PUSH(&file.properties) = property;
     }
     *VEC_PUSH(&appending->storage->files) = file;
 }
 
-static void take_tracks(const struct appending *appending)
+static void read_tracks(const struct appending *appending)
 {
     const struct trace *other = appending->other;
     for (track_id t = 0; t < other->track_count; t++) {
         struct track track = other->tracks[t];
         track.file += appending->first_file;
-        track.pid_text = take_text(appending, track.pid_text);
-        track.tid_text = take_text(appending, track.tid_text);
-        track.process_name = take_text(appending, track.process_name);
-        track.process_labels = take_text(appending, track.process_labels);
-        track.thread_name = take_text(appending, track.thread_name);
+        track.pid_text = read_text(appending, track.pid_text);
+        track.tid_text = read_text(appending, track.tid_text);
+        track.process_name = read_text(appending, track.process_name);
+        track.process_labels = read_text(appending, track.process_labels);
+        track.thread_name = read_text(appending, track.thread_name);
         *VEC_PUSH(&appending->storage->tracks) = track;
     }
 }
@@ -105,7 +105,7 @@ static bool count_again(const struct appending *appending, const struct trace_no
     return false;
 }
 
-static void take_notices(const struct appending *appending)
+static void read_notices(const struct appending *appending)
 {
     const struct trace *other = appending->other;
     for (size_t i = 0; i < other->notice_count; i++) {
@@ -113,8 +113,8 @@ static void take_notices(const struct appending *appending)
         if (count_again(appending, &notice))
             continue;
         notice.file = notice.of_all ? 0 : notice.file + appending->first_file;
-        notice.kind = take_string(appending, notice.kind);
-        notice.text = take_string(appending, notice.text);
+        notice.kind = read_string(appending, notice.kind);
+        notice.text = read_string(appending, notice.text);
         *VEC_PUSH(&appending->storage->notices) = notice;
     }
 }
@@ -122,7 +122,7 @@ static void take_notices(const struct appending *appending)
 /* ---- events ---- */
 
 /* By category of OTHER: that of TRACE. New; free(). */
-static uint16_t *take_categories(const struct appending *appending)
+static uint16_t *read_categories(const struct appending *appending)
 {
     const struct trace *other = appending->other;
     struct trace_storage *storage = appending->storage;
@@ -136,7 +136,7 @@ static uint16_t *take_categories(const struct appending *appending)
                           : names_add(storage->category_keys, text, len);
         if (id == NAME_NONE)
             id = 0;
-        category.text = take_text(appending, category.text);
+        category.text = read_text(appending, category.text);
         category.event_count = 0;
         if (id == storage->categories.count)
             *VEC_PUSH(&storage->categories) = category;
@@ -145,7 +145,7 @@ static uint16_t *take_categories(const struct appending *appending)
     return category_of;
 }
 
-static void take_event(const struct appending *appending, const uint16_t *category_of, event_id from)
+static void read_event(const struct appending *appending, const uint16_t *category_of, event_id from)
 {
     const struct trace *other = appending->other;
     struct trace_storage *storage = appending->storage;
@@ -162,11 +162,11 @@ static void take_event(const struct appending *appending, const uint16_t *catego
 }
 
 /* File after file, as events of a file lie side by side. */
-static void take_events(const struct appending *appending, const bool *keep)
+static void read_events(const struct appending *appending, const bool *keep)
 {
     const struct trace *other = appending->other;
     struct trace_storage *storage = appending->storage;
-    uint16_t *category_of = take_categories(appending);
+    uint16_t *category_of = read_categories(appending);
     size_t kept = 0;
     for (size_t e = 0; keep && e < other->event_count; e++)
         kept += keep[e];
@@ -177,7 +177,7 @@ static void take_events(const struct appending *appending, const bool *keep)
         to->first_event = (event_id)storage->count;
         for (event_id e = from->first_event; keep && e < from->first_event + from->event_count; e++)
             if (keep[e])
-                take_event(appending, category_of, e);
+                read_event(appending, category_of, e);
         to->event_count = (event_id)storage->count - to->first_event;
     }
     free(category_of);
@@ -190,10 +190,10 @@ void trace_append(struct trace *trace, const struct trace *other, const bool *ke
                                    (track_id)storage->tracks.count };
     trace_release_derived(storage);
     for (size_t f = 0; f < other->file_count; f++)
-        take_file(&appending, &other->files[f]);
-    take_tracks(&appending);
-    take_notices(&appending);
-    take_events(&appending, keep);
+        read_file(&appending, &other->files[f]);
+    read_tracks(&appending);
+    read_notices(&appending);
+    read_events(&appending, keep);
     trace->workers = other->workers;
     storage_lend(trace);
 }

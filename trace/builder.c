@@ -179,7 +179,7 @@ struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, co
 }
 
 /* Tables show counts as signed numbers, and a file may tell any. */
-static void count_more(struct trace_notice *notice, uint64_t count)
+static void builder_count_more(struct trace_notice *notice, uint64_t count)
 {
     notice->count = count > INT64_MAX - notice->count ? INT64_MAX : notice->count + count;
 }
@@ -196,7 +196,7 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
     }
     if (notice->count == 0) /* of a file that was dropped */
         *notice = (struct trace_notice){ kind, text, file, 0, offset };
-    count_more(notice, count);
+    builder_count_more(notice, count);
     if (notice->offset == TPA_NOWHERE)
         notice->offset = offset;
 }
@@ -214,7 +214,7 @@ void trace_builder_tell(struct trace_builder *builder, const char *kind, const c
     buffer_puts(key, text);
     name_id known = names_find(builder->notice_keys, key->at, key->count);
     if (known != NAME_NONE) {
-        count_more(&builder->storage->notices.at[known], count);
+        builder_count_more(&builder->storage->notices.at[known], count);
         return;
     }
     names_add(builder->notice_keys, key->at, key->count);

@@ -36,7 +36,7 @@ static inline bool comes_before(const struct trace *trace, struct sorted a, stru
 }
 
 /* How many of the COUNT sorted events at AT come before E. */
-static size_t count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
+static size_t calltree_count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
 {
     struct sorted one = sorted_at(trace, e);
     size_t i;
@@ -48,10 +48,10 @@ static size_t count_before(const struct trace *trace, const event_id *at, size_t
 static void merge_halves(const struct trace *trace, event_id *at, size_t middle, size_t count,
                          event_id *spare)
 {
-    size_t first = count_before(trace, at, middle, at[middle]);
+    size_t first = calltree_count_before(trace, at, middle, at[middle]);
     if (first == middle)
         return;
-    size_t end = middle + count_before(trace, at + middle, count - middle, at[middle - 1]);
+    size_t end = middle + calltree_count_before(trace, at + middle, count - middle, at[middle - 1]);
     size_t left_count = middle - first;
     memcpy(spare, at + first, left_count * sizeof *at);
     size_t left = 0, right = middle, to = first;
@@ -245,7 +245,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     for (size_t i = 0; i < count; i++)
         arrivals[find_thread(threads, kept, moves[i].track)]++;
     event_id *to = tree->parent; /* the other array takes the new order, then the two change roles */
-    node_id *put = mem_alloc(mem_times(kept + 1, sizeof *put));
+    node_id *page_writing_emit = mem_alloc(mem_times(kept + 1, sizeof *page_writing_emit));
     uint64_t *moved = mem_zalloc(trace->event_count / 64 + 1, sizeof *moved);
     for (size_t i = 0; i < count; i++)
         moved[moves[i].event / 64] |= UINT64_C(1) << (moves[i].event % 64);
@@ -258,12 +258,12 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
                 to[at++] = e;
         }
         threads[i] = (struct calltree_thread){ threads[i].track, first, at - first + arrivals[i] };
-        put[i] = at;
+        page_writing_emit[i] = at;
         at += arrivals[i];
     }
     assert(at == tree->count);
     for (size_t i = 0; i < count; i++)
-        to[put[find_thread(threads, kept, moves[i].track)]++] = moves[i].event;
+        to[page_writing_emit[find_thread(threads, kept, moves[i].track)]++] = moves[i].event;
     tree->parent = tree->event;
     tree->event = to;
     free(tree->threads);
@@ -277,7 +277,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     }
     each_thread(tree, sort_arrivals, &(struct arrivals){ tree, arrivals });
     free(arrivals);
-    free(put);
+    free(page_writing_emit);
     free(moved);
 }
 

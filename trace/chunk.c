@@ -37,7 +37,7 @@ static void forget_ids(struct chunk_ids *ids)
 }
 
 /* Note that ID came up. True the first time since the chunk was emptied. */
-static bool meet(struct trace_chunk *chunk, struct chunk_ids *ids, name_id id)
+static bool chunk_meet(struct trace_chunk *chunk, struct chunk_ids *ids, name_id id)
 {
     while (ids->met.count <= id)
         *VEC_PUSH(&ids->met) = 0;
@@ -120,7 +120,7 @@ size_t trace_chunk_count_events(const struct trace_chunk *chunk)
 static name_id add_id(struct trace_chunk *chunk, struct chunk_ids *ids, const char *s, size_t len)
 {
     name_id id = names_add(ids->names, s, len);
-    meet(chunk, ids, id);
+    chunk_meet(chunk, ids, id);
     return id;
 }
 
@@ -131,7 +131,7 @@ name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len)
 
 void trace_chunk_name_again(struct trace_chunk *chunk, name_id id)
 {
-    meet(chunk, &chunk->names, id);
+    chunk_meet(chunk, &chunk->names, id);
 }
 
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len)
@@ -150,13 +150,13 @@ uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t l
             names_add(ids->names, "", 0); /* so that there is always room for it */
         id = names_add(ids->names, s, len);
     }
-    if (meet(chunk, ids, id))
+    if (chunk_meet(chunk, ids, id))
         trace_chunk_text(chunk, s, len); /* the trace will want its text, numbered in this order */
     return (uint16_t)id;
 }
 
 /* A track key as bytes, so that names.h can tell keys apart: 'n' and the number, or 't', length and text. */
-static size_t put_half(char *out, int64_t number, const char *text, size_t len)
+static size_t append_half(char *out, int64_t number, const char *text, size_t len)
 {
     out[0] = text ? 't' : 'n';
     memcpy(out + 1, &number, sizeof number);
@@ -174,8 +174,8 @@ size_t track_key_room(const struct track_key *key)
 
 size_t track_key_bytes(const struct track_key *key, char *bytes)
 {
-    size_t len = put_half(bytes, key->pid, key->pid_text, key->pid_len);
-    return len + put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
+    size_t len = append_half(bytes, key->pid, key->pid_text, key->pid_len);
+    return len + append_half(bytes + len, key->tid, key->tid_text, key->tid_len);
 }
 
 /* Is TEXT a number as one would print it ("25738", "-1", no "+7", "007" or "7 ")? Then in *NUMBER. */
@@ -216,7 +216,7 @@ static track_id find_track(struct trace_chunk *chunk, const struct track_key *ke
         free(bytes);
     if (track == chunk->track_keys.count)
         *VEC_PUSH(&chunk->track_keys) = *key;
-    if (meet(chunk, &chunk->tracks, track)) {
+    if (chunk_meet(chunk, &chunk->tracks, track)) {
         /* Its texts must outlive the caller's, and the trace will want them. */
         struct track_key *kept = &chunk->track_keys.at[track];
         const struct names *texts = chunk->texts.names;

@@ -70,7 +70,7 @@ enum event_kind category_kind(const char *text)
     return EVENT_OTHER;
 }
 
-static const char *text_of(const struct trace_storage *storage, name_id id)
+static const char *classify_text_of(const struct trace_storage *storage, name_id id)
 {
     return names_text(storage->texts, id);
 }
@@ -109,7 +109,7 @@ static enum trace_producer producer_by_processes(const struct trace_storage *sto
         const struct track *track = &storage->tracks.at[i];
         if (track->file != file)
             continue;
-        const char *process = text_of(storage, track->process_name);
+        const char *process = classify_text_of(storage, track->process_name);
         if (strstr(process, "/job:"))
             return PRODUCER_TENSORFLOW;
         if (strncmp(process, "/host:", 6) == 0 || strncmp(process, "/device:", 8) == 0)
@@ -184,10 +184,10 @@ static uint8_t *find_device_forms(const struct trace_storage *storage)
     uint8_t *forms = mem_zalloc(storage->files.count + 1, 1);
     for (size_t i = 0; i < storage->tracks.count; i++) {
         const struct track *track = &storage->tracks.at[i];
-        const char *process = text_of(storage, track->process_name);
+        const char *process = classify_text_of(storage, track->process_name);
         if (!track->event_count || !is_device_process(process))
             continue;
-        enum device_form form = form_of_track(process, text_of(storage, track->thread_name));
+        enum device_form form = form_of_track(process, classify_text_of(storage, track->thread_name));
         if (form > forms[track->file])
             forms[track->file] = (uint8_t)form;
     }
@@ -223,8 +223,8 @@ static bool is_one_of(const char *text, const char *const *words)
 static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track,
                                      enum device_form form_of_file)
 {
-    const char *process = text_of(storage, track->process_name),
-               *thread = text_of(storage, track->thread_name);
+    const char *process = classify_text_of(storage, track->process_name),
+               *thread = classify_text_of(storage, track->thread_name);
     if (!is_device_process(process))
         return EVENT_OTHER;
     enum device_form form = form_of_track(process, thread);
@@ -393,8 +393,8 @@ static void spread_process_names(struct trace_storage *storage)
 static void name_stream(const struct trace_storage *storage, struct track *track, bool by_names)
 {
     track->kind = TRACK_STREAM;
-    const char *process = text_of(storage, track->process_name),
-               *thread = text_of(storage, track->thread_name);
+    const char *process = classify_text_of(storage, track->process_name),
+               *thread = classify_text_of(storage, track->thread_name);
     if (by_names) {
         const char *device = strstr(process, "/device:"), *stream = strstr(process, "/stream:");
         int64_t number = first_number(device ? device : process, 0);
@@ -404,11 +404,13 @@ static void name_stream(const struct trace_storage *storage, struct track *track
                                                                 : track->tid;
         return;
     }
-    int64_t device =
-        track->pid_text == NAME_NONE ? track->pid : last_number(text_of(storage, track->pid_text), -1);
+    int64_t device = track->pid_text == NAME_NONE
+                         ? track->pid
+                         : last_number(classify_text_of(storage, track->pid_text), -1);
     track->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
-    track->stream =
-        track->tid_text == NAME_NONE ? track->tid : last_number(text_of(storage, track->tid_text), -1);
+    track->stream = track->tid_text == NAME_NONE
+                        ? track->tid
+                        : last_number(classify_text_of(storage, track->tid_text), -1);
 }
 
 /* XLA writes at most a million events as JSON, and nothing in the file says that there were more. */
@@ -442,7 +444,7 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
 }
 
 /* E is on a device: readers, who do not know that, called it an operator of XLA, which has no category. */
-static void take_category(struct trace_builder *builder, size_t e)
+static void read_category(struct trace_builder *builder, size_t e)
 {
     struct trace_storage *storage = builder->storage;
     name_id none = builder_category(builder, "", 0);
@@ -458,7 +460,7 @@ static void settle_kind(struct trace_builder *builder, struct known_kinds *known
     struct trace_storage *storage = builder->storage;
     enum event_kind kind = storage->kind[e];
     if (kind == EVENT_OP && kind_of_track != EVENT_OTHER)
-        take_category(builder, e);
+        read_category(builder, e);
     if (kind == EVENT_INSTANT && kind_of_track != EVENT_OTHER) { /* xprof writes work of no length so */
         storage->flags[e] &= (uint8_t)~EVENT_POINT;
         kind = EVENT_OTHER;

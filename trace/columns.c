@@ -39,7 +39,7 @@ struct track *trace_builder_track_at(struct trace_builder *builder, track_id id)
 }
 
 /* What kind each event is, and how many of each category there are. They mostly come several in a row. */
-static void take_kinds(struct trace_storage *storage, const struct trace_columns *columns, uint8_t *kinds)
+static void read_kinds(struct trace_storage *storage, const struct trace_columns *columns, uint8_t *kinds)
 {
     for (size_t i = 0, next; i < columns->count; i = next) {
         struct trace_category *category = &storage->categories.at[columns->category[i]];
@@ -70,7 +70,7 @@ static void add_events(struct trace_storage *storage, const struct trace_columns
     memcpy(storage->track + base, columns->track, count * sizeof *columns->track);
     memcpy(storage->category + base, columns->category, count * sizeof *columns->category);
     memcpy(storage->flags + base, columns->flags, count * sizeof *columns->flags);
-    take_kinds(storage, columns, storage->kind + base);
+    read_kinds(storage, columns, storage->kind + base);
     count_tracks(storage, columns);
     storage->count += count;
 }

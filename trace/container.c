@@ -19,7 +19,7 @@ void sums_origin_release(struct sums_origin *origin)
     VEC_FREE(&origin->notices);
 }
 
-void sums_origin_take_over(struct sums_origin *to, struct sums_origin *from)
+void sums_origin_adopt(struct sums_origin *to, struct sums_origin *from)
 {
     for (size_t i = 0; i < from->containers.count; i++)
         *VEC_PUSH(&to->containers) = from->containers.at[i];

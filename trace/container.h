@@ -48,6 +48,6 @@ struct sums_origin {
 void sums_origin_release(struct sums_origin *origin);
 
 /* Move what FROM has behind what TO has. */
-void sums_origin_take_over(struct sums_origin *to, struct sums_origin *from);
+void sums_origin_adopt(struct sums_origin *to, struct sums_origin *from);
 
 #endif

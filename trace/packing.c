@@ -46,7 +46,7 @@ static void open_block(struct packing *packing)
     packing->word_count = packing->blocks.at[last].at;
 }
 
-static inline void count_more(struct packing *packing, size_t more)
+static inline void packing_count_more(struct packing *packing, size_t more)
 {
     packing->count += more;
     if (packing->count % PACKED_VALUES == 0)
@@ -58,7 +58,7 @@ void packing_add(struct packing *packing, int64_t value)
     if (!packing->newest)
         open_block(packing);
     packing->newest[packing->count % PACKED_VALUES] = value;
-    count_more(packing, 1);
+    packing_count_more(packing, 1);
 }
 
 /* How many of LEFT values go into the newest block, from *AT on. */
@@ -75,7 +75,7 @@ void packing_add_all(struct packing *packing, const int64_t *values, size_t coun
     for (size_t first = 0, some, at; first < count; first += some) {
         some = fit(packing, count - first, &at);
         memcpy(packing->newest + at, values + first, some * sizeof *values);
-        count_more(packing, some);
+        packing_count_more(packing, some);
     }
 }
 
@@ -87,7 +87,7 @@ void packing_add_narrow(struct packing *packing, const int32_t *values, size_t c
         some = fit(packing, count - first, &at);
         for (size_t i = 0; i < some; i++)
             packing->newest[at + i] = values[first + i];
-        count_more(packing, some);
+        packing_count_more(packing, some);
     }
 }
 

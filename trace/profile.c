@@ -115,8 +115,8 @@ static bool same_function(const struct profile_function *a, const struct profile
 }
 
 /* The slot that holds KEY, or the empty one where it belongs. */
-static struct profile_slot *find_slot(const struct profile *profile, const struct profile_function *key,
-                                      uint32_t hash)
+static struct profile_slot *profile_find_slot(const struct profile *profile,
+                                              const struct profile_function *key, uint32_t hash)
 {
     for (size_t at = hash & profile->slot_mask;; at = (at + 1) & profile->slot_mask) {
         struct profile_slot *slot = &profile->slots[at];
@@ -152,13 +152,13 @@ function_id profile_function(struct profile *profile, const char *file, size_t f
                                     .name = name,
                                     .name_length = (uint32_t)name_length };
     uint32_t hash = hash_function(profile, &key);
-    struct profile_slot *slot = find_slot(profile, &key, hash);
+    struct profile_slot *slot = profile_find_slot(profile, &key, hash);
     if (slot->id != FUNCTION_NONE)
         return slot->id;
     /* Three quarters full at most. */
     if (4 * (profile->function_count + 1) > 3 * (profile->slot_mask + 1)) {
         grow_slots(profile);
-        slot = find_slot(profile, &key, hash);
+        slot = profile_find_slot(profile, &key, hash);
     }
     if (profile->function_count == profile->function_capacity)
         resize_functions(profile, profile->function_capacity ? 2 * profile->function_capacity : 64);
@@ -174,7 +174,7 @@ function_id profile_find(const struct profile *profile, const char *file, int64_
                                     .line = line,
                                     .name = name,
                                     .name_length = (uint32_t)strlen(name) };
-    return find_slot(profile, &key, hash_function(profile, &key))->id;
+    return profile_find_slot(profile, &key, hash_function(profile, &key))->id;
 }
 
 void profile_list(struct profile *profile, function_id id, const struct profile_cost *cost,
@@ -353,12 +353,12 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
 }
 
 /* Move what is not per function from OTHER to PROFILE, and free OTHER. */
-static void take_over(struct profile *profile, struct profile *other)
+static void profile_adopt(struct profile *profile, struct profile *other)
 {
     for (size_t i = 0; i < other->files.count; i++)
         *VEC_PUSH(&profile->files) = other->files.at[i];
-    sums_origin_take_over(&profile->origin, &other->origin);
-    arena_take_over(&profile->arena, &other->arena);
+    sums_origin_adopt(&profile->origin, &other->origin);
+    arena_adopt(&profile->arena, &other->arena);
     add_cost(&profile->total, &other->total);
     profile->sampled |= other->sampled;
     profile->figures = other->figures;
@@ -376,7 +376,7 @@ static void take_over(struct profile *profile, struct profile *other)
 void profile_add(struct profile *profile, struct profile *other)
 {
     merge(profile, other, KEEP_DIRS);
-    take_over(profile, other);
+    profile_adopt(profile, other);
 }
 
 struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins)
@@ -385,7 +385,7 @@ struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_win
     free(profile->slots); /* nothing is looked for in it any more */
     profile->slots = NULL;
     merge(stripped, profile, last_caller_wins ? STRIP_DIRS_LAST_CALLER_WINS : STRIP_DIRS);
-    take_over(stripped, profile);
+    profile_adopt(stripped, profile);
     return stripped;
 }
 

@@ -59,8 +59,8 @@ static double expected_events(const struct trace_builder *builder)
 static bool fail(const struct memory_room *room, double events, double need, struct tpa_error *err)
 {
     struct buffer needed = { 0 }, there = { 0 };
-    quantity_show_rounded_size(&needed, (int64_t)need);
-    quantity_show_rounded_size(&there, (int64_t)room->bytes);
+    quantity_append_rounded_size(&needed, (int64_t)need);
+    quantity_append_rounded_size(&there, (int64_t)room->bytes);
     bool millions = events >= 950e3;
     tpa_fail(
         err, TPA_NOWHERE,

@@ -99,7 +99,7 @@ static uint64_t text_length(const struct snapshot *snapshot, const struct snapsh
     return length;
 }
 
-static void meet(struct lengths *lengths, size_t device, stack_id stack)
+static void snapshot_stacks_meet(struct lengths *lengths, size_t device, stack_id stack)
 {
     if (stack == STACK_NONE || lengths->last[stack] == device + 1)
         return;
@@ -112,13 +112,13 @@ static void meet_device(struct lengths *lengths, size_t d)
     const struct snapshot *snapshot = lengths->snapshot;
     const struct snapshot_device *device = &snapshot->devices.at[d];
     for (uint64_t e = device->first; e < device->end; e++)
-        meet(lengths, d, snapshot->entries.stack[e]);
+        snapshot_stacks_meet(lengths, d, snapshot->entries.stack[e]);
     size_t end = snapshot_end_of_segments(snapshot, device->device);
     for (size_t s = snapshot_first_segment(snapshot, device->device); s < end; s++) {
         const struct snapshot_segment *segment = &snapshot->segments.at[s];
-        meet(lengths, d, segment->stack);
+        snapshot_stacks_meet(lengths, d, segment->stack);
         for (size_t b = segment->first_block; b < segment->first_block + segment->block_count; b++)
-            meet(lengths, d, snapshot->blocks.at[b].stack);
+            snapshot_stacks_meet(lengths, d, snapshot->blocks.at[b].stack);
     }
 }
 

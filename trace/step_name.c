@@ -13,7 +13,7 @@ static const char torch_mark[] = "ProfilerStep", xla_mark[] = " [step ";
  * Where the number of a step stands in NAME, of LEN bytes, and how long it is: digits, or '*' for all steps. NULL: NAME
  * is no step's.
  */
-static const char *find_number(const char *name, size_t len, size_t *digits)
+static const char *step_name_find_number(const char *name, size_t len, size_t *digits)
 {
     size_t torch = sizeof torch_mark - 1, xla = sizeof xla_mark - 1;
     if (len > torch && memcmp(name, torch_mark, torch) == 0) {
@@ -33,7 +33,7 @@ static const char *find_number(const char *name, size_t len, size_t *digits)
 bool step_number(const char *name, int64_t *number)
 {
     size_t digits = 0;
-    const char *at = find_number(name, strlen(name), &digits);
+    const char *at = step_name_find_number(name, strlen(name), &digits);
     return at && isdigit((unsigned char)*at) && quantity_parse_integer(at, digits, number);
 }
 
@@ -58,7 +58,7 @@ bool step_name_is_of_devices(const char *name)
 bool step_name_add_all(struct buffer *text, const char *name)
 {
     size_t digits = 0;
-    const char *at = find_number(name, strlen(name), &digits);
+    const char *at = step_name_find_number(name, strlen(name), &digits);
     if (!at)
         return false;
     bool torch = at[digits] == '\0';
@@ -70,5 +70,5 @@ bool step_name_add_all(struct buffer *text, const char *name)
 bool step_name_is_mark(const char *name, size_t len)
 {
     size_t digits = 0;
-    return find_number(name, len, &digits) != NULL;
+    return step_name_find_number(name, len, &digits) != NULL;
 }

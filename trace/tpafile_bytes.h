@@ -5,22 +5,22 @@
 #include <stdint.h>
 
 /* Write VALUE to the 2, 4 or 8 bytes at AT, or read it from there: all functions of this header. */
-static inline void put_u16(unsigned char *at, uint16_t value)
+static inline void store_u16(unsigned char *at, uint16_t value)
 {
     at[0] = (unsigned char)value;
     at[1] = (unsigned char)(value >> 8);
 }
 
-static inline void put_u32(unsigned char *at, uint32_t value)
+static inline void store_u32(unsigned char *at, uint32_t value)
 {
-    put_u16(at, (uint16_t)value);
-    put_u16(at + 2, (uint16_t)(value >> 16));
+    store_u16(at, (uint16_t)value);
+    store_u16(at + 2, (uint16_t)(value >> 16));
 }
 
-static inline void put_u64(unsigned char *at, uint64_t value)
+static inline void store_u64(unsigned char *at, uint64_t value)
 {
-    put_u32(at, (uint32_t)value);
-    put_u32(at + 4, (uint32_t)(value >> 32));
+    store_u32(at, (uint32_t)value);
+    store_u32(at + 4, (uint32_t)(value >> 32));
 }
 
 static inline uint16_t get_u16(const unsigned char *at)

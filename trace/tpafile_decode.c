@@ -80,7 +80,7 @@ void tpafile_decoder_free(struct tpafile_decoder *decoder)
     free(decoder);
 }
 
-static unsigned char *reserve(struct scratch *scratch, size_t size)
+static unsigned char *tpafile_decode_reserve(struct scratch *scratch, size_t size)
 {
     if (size > scratch->capacity || !scratch->at) {
         size_t capacity = size < 4096 ? 4096 : size;
@@ -173,7 +173,7 @@ const char *tpafile_decode_block(struct tpafile_decoder *decoder, const struct t
     decoder->column_count = 0;
     decoder->rows = head->rows;
     if (head->codec == TPAFILE_ZSTD) {
-        unsigned char *unpacked = reserve(&decoder->payload, head->size);
+        unsigned char *unpacked = tpafile_decode_reserve(&decoder->payload, head->size);
         if (!unpack(decoder, payload, head->packed, unpacked, head->size))
             return "it cannot be unpacked";
         payload = unpacked;
@@ -223,7 +223,7 @@ static const unsigned char *open_plane(struct tpafile_decoder *decoder, const st
     uint32_t size = column->size[p];
     if (size == column->count)
         return column->plane[p];
-    unsigned char *plane = reserve(&decoder->planes[p], column->count);
+    unsigned char *plane = tpafile_decode_reserve(&decoder->planes[p], column->count);
     if (size == 0)
         memset(plane, 0, column->count);
     else if (!unpack(decoder, column->plane[p], size, plane, column->count))
@@ -299,7 +299,8 @@ static bool look_up(struct tpafile_decoder *decoder, const struct tpafile_column
 {
     const struct tpafile_column *dictionary = column->dictionary;
     assert(dictionary->form != TPAFILE_INDEX); /* or it would look up in the memory that is reserved here */
-    int64_t *entries = (int64_t *)(void *)reserve(&decoder->dictionary, dictionary->count * sizeof *entries);
+    int64_t *entries =
+        (int64_t *)(void *)tpafile_decode_reserve(&decoder->dictionary, dictionary->count * sizeof *entries);
     if (!tpafile_decode_column(decoder, dictionary, entries))
         return false;
     if (column->planes == 1)

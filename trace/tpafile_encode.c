@@ -87,7 +87,8 @@ void tpafile_encoder_free(struct tpafile_encoder *encoder)
 }
 
 /* Room for MORE bytes behind those of BYTES; NULL, and the encoder has failed, when there is no memory. */
-static unsigned char *reserve(struct tpafile_encoder *encoder, struct bytes *bytes, size_t more)
+static unsigned char *tpafile_encode_reserve(struct tpafile_encoder *encoder, struct bytes *bytes,
+                                             size_t more)
 {
     if (encoder->failed)
         return NULL;
@@ -108,7 +109,7 @@ static unsigned char *reserve(struct tpafile_encoder *encoder, struct bytes *byt
 
 static void append(struct tpafile_encoder *encoder, struct bytes *bytes, const void *from, size_t count)
 {
-    unsigned char *to = reserve(encoder, bytes, count);
+    unsigned char *to = tpafile_encode_reserve(encoder, bytes, count);
     if (to && count) {
         memcpy(to, from, count);
         bytes->count += count;
@@ -159,7 +160,7 @@ static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
 static size_t pack(struct tpafile_encoder *encoder, struct bytes *out, const void *from, size_t count)
 {
     size_t room = ZSTD_compressBound(count);
-    unsigned char *to = reserve(encoder, out, room);
+    unsigned char *to = tpafile_encode_reserve(encoder, out, room);
     if (!to)
         return 0;
     size_t packed = ZSTD_compressCCtx(encoder->zstd, to, room, from, count,
@@ -172,8 +173,8 @@ static size_t pack(struct tpafile_encoder *encoder, struct bytes *out, const voi
 }
 
 /* Append a plane to OUT in whichever way is shortest, and write its size at SIZE_AT of OUT. */
-static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t size_at,
-                      const unsigned char *plane, size_t count)
+static void append_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t size_at,
+                         const unsigned char *plane, size_t count)
 {
     size_t size = count;
     if (all_zero(plane, count)) {
@@ -188,18 +189,18 @@ static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t
     if (size == count)
         append(encoder, out, plane, count);
     if (!encoder->failed)
-        put_u32(out->at + size_at, (uint32_t)size);
+        store_u32(out->at + size_at, (uint32_t)size);
 }
 
-static void put_column_head(unsigned char *head, unsigned field, unsigned form, unsigned planes, size_t count,
-                            int64_t base, int64_t first)
+static void append_column_head(unsigned char *head, unsigned field, unsigned form, unsigned planes,
+                               size_t count, int64_t base, int64_t first)
 {
-    put_u16(head, (uint16_t)field);
+    store_u16(head, (uint16_t)field);
     head[2] = (unsigned char)form;
     head[3] = (unsigned char)planes;
-    put_u32(head + 4, (uint32_t)count);
-    put_u64(head + 8, (uint64_t)base);
-    put_u64(head + 16, (uint64_t)first);
+    store_u32(head + 4, (uint32_t)count);
+    store_u64(head + 8, (uint64_t)base);
+    store_u64(head + 16, (uint64_t)first);
 }
 
 static unsigned count_planes(uint64_t span)
@@ -245,7 +246,7 @@ static void narrow_values(uint32_t *restrict narrow, const int64_t *restrict val
         narrow[i] = (uint32_t)(((uint64_t)values[i] - (uint64_t)least) >> shift);
 }
 
-static void take_plane(unsigned char *restrict plane, const uint32_t *restrict narrow, size_t count,
+static void read_plane(unsigned char *restrict plane, const uint32_t *restrict narrow, size_t count,
                        unsigned shift)
 {
     for (size_t i = 0; i < count; i++)
@@ -266,24 +267,24 @@ static struct range range_of(const int64_t *values, size_t count)
 }
 
 /* Append to OUT a column whose planes hold VALUES less the smallest of them; RANGE is theirs. */
-static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned form,
-                        const int64_t *values, size_t count, struct range range, int64_t first)
+static void append_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned form,
+                           const int64_t *values, size_t count, struct range range, int64_t first)
 {
     int64_t least = range.least;
     unsigned planes = range.planes;
     size_t head = out->count;
-    if (!reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4 * planes))
+    if (!tpafile_encode_reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4 * planes))
         return;
-    put_column_head(out->at + head, field, form, planes, count, least, first);
+    append_column_head(out->at + head, field, form, planes, count, least, first);
     out->count += TPAFILE_COLUMN_HEAD + 4 * planes;
     encoder->plane.count = 0;
-    unsigned char *plane = reserve(encoder, &encoder->plane, count);
+    unsigned char *plane = tpafile_encode_reserve(encoder, &encoder->plane, count);
     uint32_t *narrow = reserve_narrow(encoder, count);
     for (unsigned p = 0; p < planes && plane && narrow; p++) {
         if (p % 4 == 0)
             narrow_values(narrow, values, count, least, 8 * p);
-        take_plane(plane, narrow, count, 8 * (p % 4));
-        put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, plane, count);
+        read_plane(plane, narrow, count, 8 * (p % 4));
+        append_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, plane, count);
     }
 }
 
@@ -303,8 +304,8 @@ static struct range delta_range(const int64_t *values, size_t count)
 }
 
 /* DICTIONARY: 0, or TPAFILE_DICTIONARY. RANGE: of the differences. */
-static void put_delta(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned dictionary,
-                      const int64_t *values, size_t count, struct range range)
+static void append_delta(struct tpafile_encoder *encoder, struct bytes *out, unsigned field,
+                         unsigned dictionary, const int64_t *values, size_t count, struct range range)
 {
     int64_t *numbers = reserve_numbers(encoder, count);
     if (!numbers)
@@ -312,10 +313,10 @@ static void put_delta(struct tpafile_encoder *encoder, struct bytes *out, unsign
     for (size_t i = 1; i < count; i++)
         numbers[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
     numbers[0] = count > 1 ? numbers[1] : 0; /* not used: what does not widen the others */
-    put_numbers(encoder, out, field, TPAFILE_DELTA | dictionary, numbers, count, range, values[0]);
+    append_numbers(encoder, out, field, TPAFILE_DELTA | dictionary, numbers, count, range, values[0]);
 }
 
-static size_t find_slot(const struct tpafile_encoder *encoder, int64_t value)
+static size_t tpafile_encode_find_slot(const struct tpafile_encoder *encoder, int64_t value)
 {
     size_t slot = (size_t)((uint64_t)value * UINT64_C(0x9E3779B97F4A7C15) >> 40) % SLOTS;
     while (encoder->slot_index[slot] && encoder->slots[slot] != value)
@@ -346,7 +347,7 @@ static size_t collect_distinct(struct tpafile_encoder *encoder, const int64_t *v
     uint16_t *slot_of = reserve_slots(encoder, count);
     for (size_t i = 0; i < count && slot_of; i++) {
         if (i == 0 || values[i] != values[i - 1])
-            slot = find_slot(encoder, values[i]);
+            slot = tpafile_encode_find_slot(encoder, values[i]);
         slot_of[i] = (uint16_t)slot;
         if (encoder->slot_index[slot])
             continue;
@@ -371,22 +372,22 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* The column as places in the dictionary of its DISTINCT values, which were just collected. */
-static void put_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, size_t count,
-                      size_t distinct)
+static void append_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, size_t count,
+                         size_t distinct)
 {
     qsort(encoder->values, distinct, sizeof *encoder->values, compare_numbers);
-    put_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct,
-              delta_range(encoder->values, distinct));
+    append_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct,
+                 delta_range(encoder->values, distinct));
     for (size_t i = 0; i < distinct; i++)
-        encoder->slot_index[find_slot(encoder, encoder->values[i])] = (uint16_t)(i + 1);
+        encoder->slot_index[tpafile_encode_find_slot(encoder, encoder->values[i])] = (uint16_t)(i + 1);
     int64_t *numbers = reserve_numbers(encoder, count);
     if (!numbers)
         return;
     for (size_t i = 0; i < count; i++)
         numbers[i] = encoder->slot_index[encoder->slot_of[i]] - 1;
     /* Places begin at 0: r[i] is the place itself, not a distance from a base. */
-    put_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count,
-                (struct range){ 0, count_planes(distinct - 1) }, 0);
+    append_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count,
+                   (struct range){ 0, count_planes(distinct - 1) }, 0);
 }
 
 enum form { AS_VALUES, AS_DELTAS, AS_PLACES, FORMS };
@@ -401,16 +402,16 @@ struct column {
 };
 
 /* Append COLUMN to OUT in FORM. */
-static void put_form(struct tpafile_encoder *encoder, struct bytes *out, enum form form,
-                     const struct column *column)
+static void append_form(struct tpafile_encoder *encoder, struct bytes *out, enum form form,
+                        const struct column *column)
 {
     if (form == AS_PLACES)
-        put_index(encoder, out, column->field, column->count, column->distinct);
+        append_index(encoder, out, column->field, column->count, column->distinct);
     else if (form == AS_DELTAS)
-        put_delta(encoder, out, column->field, 0, column->values, column->count, column->deltas);
+        append_delta(encoder, out, column->field, 0, column->values, column->count, column->deltas);
     else
-        put_numbers(encoder, out, column->field, TPAFILE_PLAIN, column->values, column->count, column->range,
-                    0);
+        append_numbers(encoder, out, column->field, TPAFILE_PLAIN, column->values, column->count,
+                       column->range, 0);
 }
 
 /* In which of the forms that fit is the column smallest? In that form it is encoder->best then. */
@@ -423,7 +424,7 @@ static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[
         if (!fits[form])
             continue;
         encoder->trial.count = 0;
-        put_form(encoder, &encoder->trial, form, column);
+        append_form(encoder, &encoder->trial, form, column);
         if (encoder->failed || (form != AS_VALUES && encoder->trial.count >= encoder->best.count))
             continue;
         struct bytes swap = encoder->best;
@@ -435,7 +436,8 @@ static enum form smallest_form(struct tpafile_encoder *encoder, const bool fits[
 }
 
 /* The column in the form that is smallest, or nearly: forms are compared at the level that is quickest. */
-static void put_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS], const struct column *column)
+static void append_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS],
+                            const struct column *column)
 {
     int level = encoder->level;
     bool one_by_one =
@@ -449,7 +451,7 @@ static void put_smallest(struct tpafile_encoder *encoder, const bool fits[FORMS]
     if (one_by_one)
         return;
     encoder->best.count = 0;
-    put_form(encoder, &encoder->best, form, column);
+    append_form(encoder, &encoder->best, form, column);
 }
 
 /* ---- blocks ---- */
@@ -460,7 +462,7 @@ void tpafile_encode_begin(struct tpafile_encoder *encoder, unsigned kind, uint32
     encoder->rows = rows;
     encoder->failed = rows > TPAFILE_MOST_ROWS;
     encoder->block.count = 0;
-    if (reserve(encoder, &encoder->block, TPAFILE_BLOCK_HEAD))
+    if (tpafile_encode_reserve(encoder, &encoder->block, TPAFILE_BLOCK_HEAD))
         encoder->block.count = TPAFILE_BLOCK_HEAD;
 }
 
@@ -488,7 +490,7 @@ void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, cons
         [AS_DELTAS] = column.range.planes > 0 && column.deltas.planes <= column.range.planes,
         [AS_PLACES] = column.distinct > 0,
     };
-    put_smallest(encoder, fits, &column);
+    append_smallest(encoder, fits, &column);
     if (may_repeat)
         forget_distinct(encoder);
     append(encoder, &encoder->block, encoder->best.at, encoder->best.count);
@@ -500,11 +502,11 @@ void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const
         encoder->failed = true;
     struct bytes *out = &encoder->block;
     size_t head = out->count;
-    if (encoder->failed || count == 0 || !reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4))
+    if (encoder->failed || count == 0 || !tpafile_encode_reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4))
         return;
-    put_column_head(out->at + head, field, TPAFILE_PLAIN, 1, count, 0, 0);
+    append_column_head(out->at + head, field, TPAFILE_PLAIN, 1, count, 0, 0);
     out->count += TPAFILE_COLUMN_HEAD + 4;
-    put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD, bytes, count);
+    append_plane(encoder, out, head + TPAFILE_COLUMN_HEAD, bytes, count);
 }
 
 /* Pack the SIZE bytes at PAYLOAD as a whole into encoder->packed. How long that is; 0: no memory. */
@@ -531,10 +533,10 @@ static void store_planes(struct tpafile_encoder *encoder)
             size_t size = get_u32(sizes + 4 * (size_t)p);
             if (size == 0 || size == count) {
                 append(encoder, out, at, size);
-            } else if (reserve(encoder, out, count)) {
+            } else if (tpafile_encode_reserve(encoder, out, count)) {
                 encoder->failed |= ZSTD_isError(ZSTD_decompress(out->at + out->count, count, at, size));
                 out->count += count;
-                put_u32(out->at + head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, (uint32_t)count);
+                store_u32(out->at + head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, (uint32_t)count);
             }
             at += size;
         }
@@ -584,15 +586,15 @@ const void *tpafile_encode_end(struct tpafile_encoder *encoder, size_t *size)
     size_t count = block->count - TPAFILE_BLOCK_HEAD;
     unsigned char *head = block->at;
     memcpy(head, TPAFILE_BLOCK_MAGIC, 4);
-    put_u16(head + 4, (uint16_t)encoder->kind);
+    store_u16(head + 4, (uint16_t)encoder->kind);
     head[6] = (unsigned char)codec;
     head[7] = 0;
-    put_u32(head + 8, encoder->rows);
-    put_u32(head + 12, (uint32_t)count);
-    put_u32(head + 16, (uint32_t)unpacked);
-    put_u32(head + 20, encoder->number++);
-    put_u64(head + 24, XXH3_64bits(head + TPAFILE_BLOCK_HEAD, count));
-    put_u64(head + 32, XXH3_64bits(head, 32));
+    store_u32(head + 8, encoder->rows);
+    store_u32(head + 12, (uint32_t)count);
+    store_u32(head + 16, (uint32_t)unpacked);
+    store_u32(head + 20, encoder->number++);
+    store_u64(head + 24, XXH3_64bits(head + TPAFILE_BLOCK_HEAD, count));
+    store_u64(head + 32, XXH3_64bits(head, 32));
     *size = block->count;
     return head;
 }
@@ -602,11 +604,11 @@ void tpafile_encode_header(unsigned char header[TPAFILE_HEADER_SIZE], int64_t wa
 {
     memset(header, 0, TPAFILE_HEADER_SIZE);
     memcpy(header, TPAFILE_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result): eight bytes, no text */
-    put_u16(header + 8, TPAFILE_MAJOR);
-    put_u16(header + 10, TPAFILE_MINOR);
-    put_u32(header + 12, TPAFILE_HEADER_SIZE);
-    put_u64(header + 16, (uint64_t)wall_ns);
-    put_u64(header + 24, (uint64_t)monotonic_ns);
-    put_u64(header + 32, (uint64_t)pid);
-    put_u64(header + 56, XXH3_64bits(header, 56));
+    store_u16(header + 8, TPAFILE_MAJOR);
+    store_u16(header + 10, TPAFILE_MINOR);
+    store_u32(header + 12, TPAFILE_HEADER_SIZE);
+    store_u64(header + 16, (uint64_t)wall_ns);
+    store_u64(header + 24, (uint64_t)monotonic_ns);
+    store_u64(header + 32, (uint64_t)pid);
+    store_u64(header + 56, XXH3_64bits(header, 56));
 }

@@ -202,7 +202,7 @@ static size_t place_of(const struct trace_notice *notice)
 }
 
 /* First those of no file, then file by file, as readers take them; else in their order. */
-static void save_notices(struct saver *saver)
+static void tpafile_save_save_notices(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
     size_t *order = mem_alloc(mem_times(trace->notice_count + 1, sizeof *order));
@@ -231,7 +231,7 @@ static void save_tables(struct saver *saver)
     }
     for (size_t i = 0; i < trace->track_count; i++)
         save_track(saver, &trace->tracks[i]);
-    save_notices(saver);
+    tpafile_save_save_notices(saver);
     tpafile_writer_flush(saver->writer);
 }
 
@@ -303,7 +303,7 @@ static void save_shapes(struct block *block)
 }
 
 /* How many values of the column come before EVENT. */
-static size_t count_before(const struct trace_arg_column *column, event_id event)
+static size_t tpafile_save_count_before(const struct trace_arg_column *column, event_id event)
 {
     size_t before = column->rank[event / 512];
     for (event_id word = event / 512 * 8; word < event / 64; word++)
@@ -316,8 +316,8 @@ static void save_argument(struct block *block, unsigned place)
     const struct saver *saver = block->saver;
     const struct trace_arg_column *column = &saver->trace->args[saver->args[place]];
     bool is_text = arguments[saver->args[place]].type == TPAFILE_ARGUMENT_TEXT;
-    size_t at = count_before(column, (event_id)block->first);
-    size_t count = count_before(column, (event_id)(block->first + block->count)) - at;
+    size_t at = tpafile_save_count_before(column, (event_id)block->first);
+    size_t count = tpafile_save_count_before(column, (event_id)(block->first + block->count)) - at;
     packed_read_values(&column->values, at, count, block->numbers);
     for (size_t i = 0; is_text && i < count; i++)
         block->numbers[i] = text_number(saver, (name_id)block->numbers[i]);
@@ -420,7 +420,7 @@ static void write_pool(struct pool *pool, parallel_task *pack)
 {
     parallel_run(pool->workers, pool->filled, pack, pool->blocks);
     for (size_t i = 0; i < pool->filled; i++)
-        tpafile_writer_put_from(pool->saver->writer, pool->blocks[i].encoder, pool->blocks[i].count);
+        tpafile_writer_emit_from(pool->saver->writer, pool->blocks[i].encoder, pool->blocks[i].count);
     pool->filled = 0;
 }
 

@@ -35,19 +35,19 @@ static bool close_writer(struct tpafile_writer *writer, struct tpafile_written *
     return ok;
 }
 
-static int64_t text_of(struct tpafile_writer *writer, const char *text)
+static int64_t tpafile_save_sums_text_of(struct tpafile_writer *writer, const char *text)
 {
     return text ? tpafile_writer_text(writer, text, strlen(text)) : 0;
 }
 
-static void save_notices(struct tpafile_writer *writer, const struct sums_origin *origin)
+static void tpafile_save_sums_save_notices(struct tpafile_writer *writer, const struct sums_origin *origin)
 {
     for (size_t i = 0; i < origin->notices.count; i++) {
         const struct sums_notice *notice = &origin->notices.at[i];
         int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
             [TPAFILE_NOTICE_FILE] = 0,
-            [TPAFILE_NOTICE_WORD] = text_of(writer, notice->kind),
-            [TPAFILE_NOTICE_TEXT] = text_of(writer, notice->text),
+            [TPAFILE_NOTICE_WORD] = tpafile_save_sums_text_of(writer, notice->kind),
+            [TPAFILE_NOTICE_TEXT] = tpafile_save_sums_text_of(writer, notice->text),
             [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
             [TPAFILE_NOTICE_OFFSET] = TPA_NOWHERE,
         };
@@ -137,12 +137,12 @@ static void save_facts(struct tpafile_writer *writer, const struct profile *prof
     for (size_t i = 0; i < profile->files.count; i++) {
         const struct profile_file *file = &profile->files.at[i];
         int64_t about[TPAFILE_PROFILE_FILE_FIELDS_END] = {
-            [TPAFILE_PROFILE_FILE_PATH] = text_of(writer, file->path),
+            [TPAFILE_PROFILE_FILE_PATH] = tpafile_save_sums_text_of(writer, file->path),
             [TPAFILE_PROFILE_FILE_MODIFIED] = file->modified_s, /* INT64_MIN is TPAFILE_NONE */
         };
         tpafile_writer_add(writer, TPAFILE_PROFILE_FILE, about);
     }
-    save_notices(writer, &profile->origin);
+    tpafile_save_sums_save_notices(writer, &profile->origin);
 }
 
 bool tpafile_save_profile(const struct profile *profile, const struct tpafile_save_options *options,
@@ -178,7 +178,7 @@ bool tpafile_save_actions(const struct action_report *report, const struct tpafi
     if (!writer)
         return false;
     int64_t facts[TPAFILE_REPORT_FIELDS_END] = {
-        [TPAFILE_REPORT_STAGE] = text_of(writer, report->stage),
+        [TPAFILE_REPORT_STAGE] = tpafile_save_sums_text_of(writer, report->stage),
         [TPAFILE_REPORT_ACTIONS] = (int64_t)report->actions.count,
         [TPAFILE_REPORT_CALLS] = report->total_calls < 0 ? TPAFILE_NONE : report->total_calls,
         [TPAFILE_REPORT_TOTAL] = report->total_ns < 0 ? TPAFILE_NONE : report->total_ns,
@@ -186,11 +186,11 @@ bool tpafile_save_actions(const struct action_report *report, const struct tpafi
         [TPAFILE_REPORT_ODD_OFFSET] = report->odd_offset,
     };
     tpafile_writer_add(writer, TPAFILE_REPORT, facts);
-    save_notices(writer, &report->origin);
+    tpafile_save_sums_save_notices(writer, &report->origin);
     for (size_t i = 0; i < report->actions.count; i++) {
         const struct action *action = &report->actions.at[i];
         int64_t row[TPAFILE_ACTION_FIELDS_END] = {
-            [TPAFILE_ACTION_NAME] = text_of(writer, action->name),
+            [TPAFILE_ACTION_NAME] = tpafile_save_sums_text_of(writer, action->name),
             [TPAFILE_ACTION_CALLS] = action->calls < 0 ? TPAFILE_NONE : action->calls,
             [TPAFILE_ACTION_MEAN] = action->mean_ns,
             [TPAFILE_ACTION_TOTAL] = action->total_ns,

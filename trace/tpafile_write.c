@@ -106,7 +106,8 @@ void tpafile_writer_free(struct tpafile_writer *writer)
 }
 
 /* Make room for MORE bytes behind COUNT. */
-static bool reserve(struct tpafile_writer *writer, char **bytes, size_t count, size_t more, size_t *capacity)
+static bool tpafile_write_reserve(struct tpafile_writer *writer, char **bytes, size_t count, size_t more,
+                                  size_t *capacity)
 {
     if (count + more <= *capacity)
         return true;
@@ -123,7 +124,7 @@ static bool reserve(struct tpafile_writer *writer, char **bytes, size_t count, s
     return true;
 }
 
-static bool put_block_of(struct tpafile_writer *writer, struct tpafile_encoder *encoder, uint64_t records)
+static bool emit_block_of(struct tpafile_writer *writer, struct tpafile_encoder *encoder, uint64_t records)
 {
     size_t size = 0;
     tpafile_encode_number(encoder, (uint32_t)writer->written.blocks);
@@ -135,9 +136,9 @@ static bool put_block_of(struct tpafile_writer *writer, struct tpafile_encoder *
     return true;
 }
 
-static bool put_block(struct tpafile_writer *writer, uint64_t records)
+static bool emit_block(struct tpafile_writer *writer, uint64_t records)
 {
-    return put_block_of(writer, writer->encoder, records);
+    return emit_block_of(writer, writer->encoder, records);
 }
 
 /* ---- texts ---- */
@@ -155,7 +156,7 @@ static bool flush_texts(struct tpafile_writer *writer)
     writer->pending_count = 0;
     writer->lengths_count = 0;
     writer->written.texts += count;
-    return put_block(writer, 0);
+    return emit_block(writer, 0);
 }
 
 int64_t tpafile_writer_new_text(struct tpafile_writer *writer, const char *text, size_t len)
@@ -166,8 +167,8 @@ int64_t tpafile_writer_new_text(struct tpafile_writer *writer, const char *text,
     }
     if (writer->lengths_count == PENDING_TEXTS || writer->pending_count > PENDING_BYTES)
         flush_texts(writer);
-    if (writer->failed ||
-        !reserve(writer, &writer->pending, writer->pending_count, len, &writer->pending_capacity))
+    if (writer->failed || !tpafile_write_reserve(writer, &writer->pending, writer->pending_count, len,
+                                                 &writer->pending_capacity))
         return 0;
     if (len)
         memcpy(writer->pending + writer->pending_count, text, len);
@@ -176,8 +177,8 @@ int64_t tpafile_writer_new_text(struct tpafile_writer *writer, const char *text,
     return writer->next_text++;
 }
 
-static struct text_slot *find_slot(const struct tpafile_writer *writer, uint64_t hash, const char *text,
-                                   size_t len)
+static struct text_slot *tpafile_write_find_slot(const struct tpafile_writer *writer, uint64_t hash,
+                                                 const char *text, size_t len)
 {
     for (size_t i = hash % SLOTS;; i = (i + 1) % SLOTS) {
         struct text_slot *slot = &writer->slots[i];
@@ -195,16 +196,16 @@ int64_t tpafile_writer_text(struct tpafile_writer *writer, const char *text, siz
     if (len > TPAFILE_LONGEST_TEXT)
         len = TPAFILE_LONGEST_TEXT;
     uint64_t hash = XXH3_64bits(text, len);
-    struct text_slot *slot = find_slot(writer, hash, text, len);
+    struct text_slot *slot = tpafile_write_find_slot(writer, hash, text, len);
     if (slot->number)
         return slot->number;
     if (writer->text_count == MOST_TEXTS || writer->bytes_count + len > MOST_TEXT_BYTES) {
         memset(writer->slots, 0, SLOTS * sizeof *writer->slots);
         writer->text_count = 0;
         writer->bytes_count = 0;
-        slot = find_slot(writer, hash, text, len);
+        slot = tpafile_write_find_slot(writer, hash, text, len);
     }
-    if (!reserve(writer, &writer->bytes, writer->bytes_count, len, &writer->bytes_capacity))
+    if (!tpafile_write_reserve(writer, &writer->bytes, writer->bytes_count, len, &writer->bytes_capacity))
         return 0;
     int64_t number = tpafile_writer_new_text(writer, text, len);
     if (number == 0)
@@ -237,8 +238,8 @@ static const char *find_word(const char *text, size_t len, const char *word)
 /*
  * Is there WORD and then a number that a reader would write the same way? Its digits begin at *AT and are *LEN long.
  */
-static bool find_number(const char *text, size_t text_len, const char *word, const char **at, size_t *len,
-                        int64_t *number)
+static bool tpafile_write_find_number(const char *text, size_t text_len, const char *word, const char **at,
+                                      size_t *len, int64_t *number)
 {
     const char *found = find_word(text, text_len, word);
     if (!found)
@@ -275,7 +276,7 @@ struct tpafile_message tpafile_writer_message(struct tpafile_writer *writer, con
     for (size_t i = 0; i < 2; i++) {
         const char *digits;
         size_t count;
-        if (!find_number(rest, (size_t)(end - rest), words[i], &digits, &count, numbers[found]))
+        if (!tpafile_write_find_number(rest, (size_t)(end - rest), words[i], &digits, &count, numbers[found]))
             continue;
         memcpy(cut + cut_len, rest, (size_t)(digits - rest));
         cut_len += (size_t)(digits - rest);
@@ -314,7 +315,7 @@ static bool flush_rows(struct tpafile_writer *writer, enum tpafile_kind kind)
             tpafile_encode_column(writer->encoder, field, writer->column, count);
     }
     rows->count = 0;
-    return put_block(writer, count);
+    return emit_block(writer, count);
 }
 
 static bool grow_rows(struct tpafile_writer *writer, struct rows *rows, unsigned fields)
@@ -379,12 +380,13 @@ struct tpafile_encoder *tpafile_writer_encoder(struct tpafile_writer *writer)
     return writer->encoder;
 }
 
-bool tpafile_writer_put(struct tpafile_writer *writer, uint64_t records)
+bool tpafile_writer_emit(struct tpafile_writer *writer, uint64_t records)
 {
-    return !writer->failed && put_block(writer, records);
+    return !writer->failed && emit_block(writer, records);
 }
 
-bool tpafile_writer_put_from(struct tpafile_writer *writer, struct tpafile_encoder *encoder, uint64_t records)
+bool tpafile_writer_emit_from(struct tpafile_writer *writer, struct tpafile_encoder *encoder,
+                              uint64_t records)
 {
-    return !writer->failed && put_block_of(writer, encoder, records);
+    return !writer->failed && emit_block_of(writer, encoder, records);
 }

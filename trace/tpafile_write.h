@@ -78,10 +78,10 @@ const struct tpafile_written *tpafile_writer_written(const struct tpafile_writer
  * for the sum in END.
  */
 struct tpafile_encoder *tpafile_writer_encoder(struct tpafile_writer *writer);
-bool tpafile_writer_put(struct tpafile_writer *writer, uint64_t records);
+bool tpafile_writer_emit(struct tpafile_writer *writer, uint64_t records);
 
 /* Put a block that was filled elsewhere, perhaps by another thread. It gets its number here. */
-bool tpafile_writer_put_from(struct tpafile_writer *writer, struct tpafile_encoder *encoder,
-                             uint64_t records);
+bool tpafile_writer_emit_from(struct tpafile_writer *writer, struct tpafile_encoder *encoder,
+                              uint64_t records);
 
 #endif

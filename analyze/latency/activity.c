@@ -9,8 +9,8 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "facts/device_use.h"
-#include "facts/host_state.h"
+#include "derive/device_use.h"
+#include "derive/host_state.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -81,7 +81,7 @@ static void timed_release(struct timed_set *set)
 
 /* ---- devices ---- */
 
-static bool begins_later(const void *context, const void *left, const void *right)
+static bool activity_begins_later(const void *context, const void *left, const void *right)
 {
     const struct gpu_events *gpu = context;
     return trace_start_ns(gpu->trace, gpu->event[*(const uint32_t *)left]) >
@@ -100,7 +100,7 @@ static uint32_t *operations_of_file(const struct gpu_events *gpu, uint32_t file,
     uint32_t *at = mem_alloc(mem_times(*count + 1, sizeof *at));
     for (size_t i = 0; i < *count; i++)
         at[i] = (uint32_t)(first + i);
-    runs_sort(at, *count, sizeof *at, begins_later, gpu);
+    runs_sort(at, *count, sizeof *at, activity_begins_later, gpu);
     return at;
 }
 

@@ -12,7 +12,7 @@
 #ifndef TPA_ANALYZE_LATENCY_ACTIVITY_H
 #define TPA_ANALYZE_LATENCY_ACTIVITY_H
 
-#include "facts/gpu_events.h"
+#include "derive/gpu_events.h"
 #include "trace/intervals.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "analyze/latency/latency.h"
 
 #include "base/quantity.h"
-#include "facts/features.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -86,18 +86,18 @@ static const struct opt options[] = {
 
 /* ---- the first line ---- */
 
-static void say_time(struct buffer *out, int64_t ns)
+static void append_time(struct buffer *out, int64_t ns)
 {
-    quantity_show_rounded_time(out, (double)ns);
+    quantity_append_rounded_time(out, (double)ns);
 }
 
-static void say_phase(const struct phase_row *row, struct buffer *out)
+static void append_phase(const struct phase_row *row, struct buffer *out)
 {
     bool one = row->steps == 1;
     buffer_printf(out, "%s: %" PRId64 " %s of %.4g %s%s ", row->phase.at, row->steps, one ? "step" : "steps",
                   row->mean_batch, row->mean_batch == 1 ? "request" : "requests",
                   one ? " takes" : " take, on average,");
-    say_time(out, row->step_ns);
+    append_time(out, row->step_ns);
     if (!isnan(row->tokens_per_second))
         buffer_printf(out, ", %.0f tokens a second", row->tokens_per_second);
     if (row->idle_ns != TABLE_INT_MISSING && row->wall_ns > 0)
@@ -106,28 +106,28 @@ static void say_phase(const struct phase_row *row, struct buffer *out)
 }
 
 /* The row that takes the most time, and its worst outlier. */
-static void say_row(const struct latency_row *row, struct buffer *out)
+static void append_row(const struct latency_row *row, struct buffer *out)
 {
     buffer_printf(out, "%s: %" PRId64 " times, half of them within ", row->name.at, row->count);
-    say_time(out, row->p50_ns);
+    append_time(out, row->p50_ns);
     buffer_puts(out, ", 99 % within ");
-    say_time(out, row->p99_ns);
+    append_time(out, row->p99_ns);
     buffer_puts(out, ", the longest ");
-    say_time(out, row->max_ns);
+    append_time(out, row->max_ns);
     if (row->outliers)
         buffer_printf(out, "; %" PRId64 " took far longer than the others", row->outliers);
 }
 
-static void say(const struct latency *latency, struct result *result)
+static void command_notice(const struct latency *latency, struct result *result)
 {
     struct buffer text = { 0 };
     size_t phases = latency->serving.all.count < 4 ? latency->serving.all.count : 4;
     for (size_t i = 0; i < (phases ? phases : latency->rows.count > 0); i++) {
         buffer_clear(&text);
         if (phases)
-            say_phase(&latency->serving.all.at[i], &text);
+            append_phase(&latency->serving.all.at[i], &text);
         else
-            say_row(&latency->rows.at[0], &text);
+            append_row(&latency->rows.at[0], &text);
         result_add_notice(result, phases ? "phase" : "latency", 1, NULL, TPA_NOWHERE, "%s", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
     }
@@ -141,7 +141,7 @@ static struct table *ranges_table(const struct latency *latency)
     struct table *table =
         TABLE_OF_ROWS("ranges", "How long each takes", range_columns, latency->rows.at, latency->rows.count);
     table->none = "No name occurs often enough for statistics of its times.";
-    group_show(latency->group, table, offsetof(struct latency_row, key));
+    group_fill_texts(latency->group, table, offsetof(struct latency_row, key));
     table->sort_column = table_column_at(table, offsetof(struct latency_row, total_ns));
     table_drop_hidden(table);
     return table;
@@ -153,8 +153,8 @@ static void add_phases(const struct latency *latency, struct result *result)
                                          latency->serving.all.count);
     struct table *batches = TABLE_OF_ROWS("batches", "Steps by phase and batch size", phase_columns,
                                           latency->serving.batches.at, latency->serving.batches.count);
-    group_show(latency->group, phases, offsetof(struct phase_row, key));
-    group_show(latency->group, batches, offsetof(struct phase_row, key));
+    group_fill_texts(latency->group, phases, offsetof(struct phase_row, key));
+    group_fill_texts(latency->group, batches, offsetof(struct phase_row, key));
     TABLE_FLAG(batches, struct phase_row, mean_batch, TABLE_HIDDEN);
     TABLE_FLAG(batches, struct phase_row, least_batch, TABLE_HIDDEN);
     TABLE_FLAG(batches, struct phase_row, most_batch, TABLE_HIDDEN);
@@ -164,7 +164,8 @@ static void add_phases(const struct latency *latency, struct result *result)
     result_add_table(result, batches);
 }
 
-static void add_outliers(const struct latency *latency, const struct trace *trace, struct result *result)
+static void command_add_outliers(const struct latency *latency, const struct trace *trace,
+                                 struct result *result)
 {
     struct table *table =
         TABLE_OF_ROWS("outliers", "Outliers", outlier_columns, latency->outliers.at, latency->outliers.count);
@@ -175,11 +176,11 @@ static void add_outliers(const struct latency *latency, const struct trace *trac
     result_add_table(result, table);
 }
 
-static void add_bars(const struct latency *latency, struct result *result)
+static void command_add_bars(const struct latency *latency, struct result *result)
 {
     struct table *table = TABLE_OF_ROWS("histogram", "How many took how long", bar_columns, latency->bars.at,
                                         latency->bars.count);
-    group_show(latency->group, table, offsetof(struct latency_bar, key));
+    group_fill_texts(latency->group, table, offsetof(struct latency_bar, key));
     table_drop_hidden(table);
     result_add_table(result, table);
 }
@@ -209,14 +210,14 @@ static bool run_latency(const struct analysis_query *query, struct result *resul
     const struct latency *latency = latency_analyze(query->trace, query->selection, query->by, &own, err);
     if (!latency)
         return false;
-    say(latency, result);
+    command_notice(latency, result);
     result_add_table(result, ranges_table(latency));
     if (latency->serving.all.count)
         add_phases(latency, result);
     if (latency->outliers.count || !query->for_people)
-        add_outliers(latency, query->trace, result);
+        command_add_outliers(latency, query->trace, result);
     if (own.histogram)
-        add_bars(latency, result);
+        command_add_bars(latency, result);
     add_notices(latency, &own, result);
     latency_free(latency);
     return true;

@@ -11,9 +11,9 @@
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "facts/async_regions.h"
-#include "facts/host_waits.h"
-#include "facts/step_list.h"
+#include "derive/async_regions.h"
+#include "derive/host_waits.h"
+#include "derive/step_list.h"
 #include "trace/span.h"
 #include "trace/derived.h"
 #include <math.h>
@@ -327,7 +327,7 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
         .operations = known ? work->operations : TABLE_INT_MISSING,
         .median_operations = known ? medians->operations : TABLE_INT_MISSING,
     };
-    group_show_thread(trace, trace->track[range->event], &thread);
+    group_append_thread(trace, trace->track[range->event], &thread);
     outlier.thread = (struct text){ arena_strndup(&latency->texts, thread.at, thread.count), thread.count };
     buffer_release(&thread);
     for (int part = 0; part < LATENCY_PARTS; part++) {
@@ -341,8 +341,9 @@ static struct latency_outlier outlier_of(struct latency *latency, const struct a
     return outlier;
 }
 
-static void add_outliers(struct latency *latency, const struct activity *activity, struct latency_row *row,
-                         const struct range_work *per_range, int64_t *numbers)
+static void latency_add_outliers(struct latency *latency, const struct activity *activity,
+                                 struct latency_row *row, const struct range_work *per_range,
+                                 int64_t *numbers)
 {
     int64_t from_ns = outlier_from_ns(latency, row);
     const struct latency_range *ranges = &latency->ranges.at[row->first];
@@ -376,7 +377,7 @@ static int64_t next_edge(int64_t edge_ns)
     return edge_ns < 2 * power ? 2 * power : edge_ns < 5 * power ? 5 * power : 10 * power;
 }
 
-static void add_bars(struct latency *latency, const struct latency_row *row)
+static void latency_add_bars(struct latency *latency, const struct latency_row *row)
 {
     const struct latency_range *ranges = &latency->ranges.at[row->first];
     int64_t from_ns = 0, to_ns = 1;
@@ -418,7 +419,7 @@ static void fill_rows(struct latency *latency, struct activity *activity)
     for (size_t i = 0; i < latency->rows.count; i++) {
         struct range_work *per_range = work_per_range(latency, activity, &latency->rows.at[i]);
         fill_parts(latency, activity, &latency->rows.at[i], per_range);
-        add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
+        latency_add_outliers(latency, activity, &latency->rows.at[i], per_range, numbers);
         free(per_range);
     }
     runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
@@ -446,7 +447,7 @@ static struct latency *analyze(const struct trace *trace, const struct selection
     fill_rows(latency, activity);
     if (options->histogram)
         for (size_t i = 0; i < latency->rows.count; i++)
-            add_bars(latency, &latency->rows.at[i]);
+            latency_add_bars(latency, &latency->rows.at[i]);
     if (!options->name)
         phases_find(&latency->serving, activity, selection, latency->group);
     activity_free(activity);

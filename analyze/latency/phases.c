@@ -9,7 +9,7 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/async_regions.h"
+#include "derive/async_regions.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct phase_query {
     VEC_OF(struct phase_step) steps;
 };
 
-static bool begins_later(const void *context, const void *left, const void *right)
+static bool phases_begins_later(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
     event_id a = ((const struct phase_step *)left)->event, b = ((const struct phase_step *)right)->event;
@@ -61,7 +61,7 @@ static void find_annotations(struct phase_query *query)
         if (known[name] == IS_STEP && selection_holds(query->selection, e))
             *VEC_PUSH(&query->steps) = (struct phase_step){ .event = e, .step = of_name[name] };
     }
-    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, begins_later, trace);
+    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, phases_begins_later, trace);
     free(known);
     free(of_name);
 }

@@ -12,7 +12,7 @@
 #include "analyze/group.h"
 #include "analyze/latency/activity.h"
 #include "analyze/selection.h"
-#include "facts/serving_names.h"
+#include "derive/serving_names.h"
 
 /* Steps of a serving engine, of one phase or of one phase and batch size. */
 struct phase_row {

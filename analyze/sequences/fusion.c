@@ -10,12 +10,12 @@
 
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/code_paths.h"
-#include "facts/device_peaks.h"
-#include "facts/copy_names.h"
-#include "facts/gpu_names.h"
-#include "facts/shapes.h"
-#include "facts/tensor_types.h"
+#include "derive/code_paths.h"
+#include "derive/device_peaks.h"
+#include "derive/copy_names.h"
+#include "derive/gpu_names.h"
+#include "derive/shapes.h"
+#include "derive/tensor_types.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,8 +298,8 @@ static void keep_chain(struct fusions *fusions, struct fusion_query *query, cons
     sum_add(&fusion->gain_ns, gain_ns < most_ns ? gain_ns : most_ns);
 }
 
-static void find_chains(struct sequences *sequences, struct fusion_query *query, struct fusions *fusions,
-                        const struct operations_of_stream *stream)
+static void fusion_find_chains(struct sequences *sequences, struct fusion_query *query,
+                               struct fusions *fusions, const struct operations_of_stream *stream)
 {
     const struct stream_operations *operations = query->operations;
     const struct trace_device *device = operations->gpu->devices[stream->device].properties;
@@ -335,8 +335,8 @@ static bool gains_less(const void *context, const void *left, const void *right)
     return a->gain_ns != b->gain_ns ? a->gain_ns < b->gain_ns : a->count < b->count;
 }
 
-static void add_rows(struct sequences *sequences, const struct trace *trace, struct work_words *words,
-                     struct fusions *fusions)
+static void fusion_add_rows(struct sequences *sequences, const struct trace *trace, struct work_words *words,
+                            struct fusions *fusions)
 {
     runs_sort(fusions->at.at, fusions->at.count, sizeof *fusions->at.at, gains_less, NULL);
     for (size_t i = 0; i < fusions->at.count; i++) {
@@ -381,8 +381,8 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
     for (size_t s = 0; s < operations->streams.count; s++)
-        find_chains(sequences, &query, &fusions, &operations->streams.at[s]);
-    add_rows(sequences, trace, words, &fusions);
+        fusion_find_chains(sequences, &query, &fusions, &operations->streams.at[s]);
+    fusion_add_rows(sequences, trace, words, &fusions);
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);
     VEC_FREE(&fusions.names);

@@ -3,7 +3,7 @@
 
 #include "base/runs.h"
 #include "base/search.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>
 

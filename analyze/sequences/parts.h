@@ -12,7 +12,7 @@
 
 #include "analyze/selection.h"
 #include "analyze/sequences/rows.h"
-#include "facts/gpu_events.h"
+#include "derive/gpu_events.h"
 
 /* Why a stream had nothing to do before an operation. */
 enum late_because {

@@ -70,7 +70,7 @@ struct pattern {
     int64_t count, device_ns, host_ns;
 };
 
-static bool is_behind(const void *context, const void *left, const void *right)
+static bool patterns_is_behind(const void *context, const void *left, const void *right)
 {
     const struct trace *trace = context;
     const struct pattern *a = left, *b = right;
@@ -81,8 +81,9 @@ static bool is_behind(const void *context, const void *left, const void *right)
     return a->device_ns < b->device_ns;
 }
 
-static void add_rows(struct sequences *sequences, struct work_words *words, const struct trace *trace,
-                     const struct pattern *patterns, size_t count, const name_id *names)
+static void patterns_add_rows(struct sequences *sequences, struct work_words *words,
+                              const struct trace *trace, const struct pattern *patterns, size_t count,
+                              const name_id *names)
 {
     for (size_t i = 0; i < count; i++) {
         const struct pattern *pattern = &patterns[i];
@@ -128,8 +129,8 @@ static void add_patterns(struct sequences *sequences, const struct stream_operat
         patterns.at[id].device_ns += device_ns;
         patterns.at[id].host_ns += trace_dur_ns(trace, op);
     }
-    runs_sort(patterns.at, patterns.count, sizeof *patterns.at, is_behind, trace);
-    add_rows(sequences, words, trace, patterns.at, patterns.count, names);
+    runs_sort(patterns.at, patterns.count, sizeof *patterns.at, patterns_is_behind, trace);
+    patterns_add_rows(sequences, words, trace, patterns.at, patterns.count, names);
     VEC_FREE(&patterns);
     names_free(keys);
     free(names);

@@ -247,7 +247,7 @@ static void add_up(struct repeat_query *query, const struct operations_of_stream
     }
 }
 
-static void find_chains(struct repeat_query *query, uint32_t number, struct level *level)
+static void repeats_find_chains(struct repeat_query *query, uint32_t number, struct level *level)
 {
     const struct operations_of_stream *stream = &query->operations->streams.at[number];
     add_up(query, stream);
@@ -292,7 +292,7 @@ static void find_all(struct repeat_query *query)
     query->work_ns = mem_alloc(mem_times(most + 1, sizeof *query->work_ns));
     query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
     for (uint32_t s = 0; s < query->operations->streams.count; s++)
-        find_chains(query, s, &level);
+        repeats_find_chains(query, s, &level);
     free(level.shorter);
     free(level.longer);
     free(level.next_shorter);
@@ -337,7 +337,7 @@ static uint32_t *order_names(const struct stream_operations *operations)
     return order;
 }
 
-static bool is_behind(const void *context, const void *left, const void *right)
+static bool repeats_is_behind(const void *context, const void *left, const void *right)
 {
     const struct repeat_query *query = context;
     const struct repeat *a = left, *b = right;
@@ -389,8 +389,8 @@ static void claim(const struct repeat_query *query, const struct repeat *repeat,
                 owner[i] = repeat->group;
 }
 
-static void take_names(const struct stream_operations *operations, const struct repeat *repeat,
-                       name_id names[SEQUENCE_MOST])
+static void collect_names(const struct stream_operations *operations, const struct repeat *repeat,
+                          name_id names[SEQUENCE_MOST])
 {
     for (uint32_t i = 0; i < repeat->length; i++)
         names[i] = name_at(operations, repeat->first + i);
@@ -400,7 +400,7 @@ static void take_names(const struct stream_operations *operations, const struct 
 static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
 {
     name_id names[SEQUENCE_MOST];
-    take_names(query->operations, repeat, names);
+    collect_names(query->operations, repeat, names);
     for (uint32_t period = 1; 2 * period <= repeat->length; period++)
         if (memcmp(names, names + period, (repeat->length - period) * sizeof *names) == 0)
             return period < SEQUENCE_LEAST ? SEQUENCE_LEAST : period;
@@ -474,7 +474,7 @@ static struct repeat_row row_of(const struct repeat_query *query, struct work_wo
     row.start_ns = work_start_ns(operations, &operations->at[repeat->first]) -
                    trace_file_span(operations->trace, operations->trace->tracks[stream->track].file).start_ns;
     name_id names[SEQUENCE_MOST];
-    take_names(operations, repeat, names);
+    collect_names(operations, repeat, names);
     row.operations = operations_in_few_words(words, names, repeat->length);
     row.names = operations_in_full(words, names, repeat->length);
     return row;
@@ -487,7 +487,7 @@ void sequences_add_repeats(struct sequences *sequences, const struct stream_oper
     uint32_t *order = order_names(operations);
     query.order = order;
     find_all(&query);
-    runs_sort(query.found.at, query.found.count, sizeof *query.found.at, is_behind, &query);
+    runs_sort(query.found.at, query.found.count, sizeof *query.found.at, repeats_is_behind, &query);
     struct repeat_group *groups = all ? NULL : group_rows(&query);
     for (size_t i = 0; i < query.found.count; i++) {
         if (query.found.at[i].left_out)

@@ -3,9 +3,9 @@
 
 #include "analyze/sequences/parts.h"
 #include "base/quantity.h"
-#include "facts/advice.h"
-#include "facts/code_paths.h"
-#include "facts/features.h"
+#include "derive/advice.h"
+#include "derive/code_paths.h"
+#include "derive/features.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -146,29 +146,29 @@ static const struct opt options[] = {
 };
 
 /* What the runs come to, for the first line that people read. */
-static void say_runs(const struct sequences *sequences, const struct sequence_options *own, const char *graph,
-                     struct result *result)
+static void notice_runs(const struct sequences *sequences, const struct sequence_options *own,
+                        const char *graph, struct result *result)
 {
     const struct short_row *total = &sequences->total;
     struct buffer text = { 0 };
     if (total->runs == 0) {
         buffer_puts(&text, "no operations shorter than ");
-        quantity_show_time(&text, own->short_ns);
+        quantity_append_time(&text, own->short_ns);
         buffer_printf(&text, " come %" PRId64 " and more in a row", own->least);
     } else {
         buffer_printf(&text, "%" PRId64 " operations shorter than ", total->operations);
-        quantity_show_time(&text, own->short_ns);
+        quantity_append_time(&text, own->short_ns);
         buffer_printf(&text, " lie in %" PRId64 " %s of %" PRId64 " and more; they take ", total->runs,
                       total->runs == 1 ? "run" : "runs", own->least);
-        quantity_show_rounded_time(&text, (double)total->work_ns);
+        quantity_append_rounded_time(&text, (double)total->work_ns);
         buffer_puts(&text, ", and between them the device is idle for ");
-        quantity_show_rounded_time(&text, (double)total->idle_ns);
+        quantity_append_rounded_time(&text, (double)total->idle_ns);
         buffer_puts(&text, ", ");
-        quantity_show_rounded_time(&text, (double)total->host_ns);
+        quantity_append_rounded_time(&text, (double)total->host_ns);
         buffer_puts(&text, " of it because the host launched late");
         if (sequences->graph_gain_ns) {
             buffer_printf(&text, "; %ss of %" PRId64 " of the runs would save ", graph, sequences->graphs);
-            quantity_show_rounded_time(&text, (double)sequences->graph_gain_ns);
+            quantity_append_rounded_time(&text, (double)sequences->graph_gain_ns);
             buffer_puts(&text, " at most");
         }
     }
@@ -183,7 +183,7 @@ static struct table *shorts_table(const struct sequences *sequences, const char 
     struct table *table = TABLE_OF_ROWS("short_runs", "Short operations in a row", short_columns,
                                         sequences->shorts.at, sequences->shorts.count);
     table->none = "No short operations follow one another here.";
-    group_show(sequences->group, table, offsetof(struct short_row, key));
+    group_fill_texts(sequences->group, table, offsetof(struct short_row, key));
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
     table_drop_hidden(table);
     table_add_footer(table, "runs", "Runs", TABLE_TALLY, table_int(total->runs));
@@ -260,7 +260,7 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
         result_add_table(result, table);
     } else {
         const char *graph = trace_advice(query->trace, ADVICE_GRAPH);
-        say_runs(sequences, own, graph, result);
+        notice_runs(sequences, own, graph, result);
         result_add_table(result, shorts_table(sequences, graph));
         result_add_table(result, runs_table(sequences, query->trace));
         result_add_table(result, fusions_table(sequences));

@@ -30,7 +30,7 @@ static void add_work(struct top_work *work, int64_t duration_ns)
 }
 
 /* Node N launched work of DURATION: it is N's own. The call it counts for, NODE_NONE when that lost it. */
-static node_id give_to_call(struct device_state *state, node_id n, int64_t duration_ns)
+static node_id device_assign_to_call(struct device_state *state, node_id n, int64_t duration_ns)
 {
     const struct top_calls *calls = state->calls;
     if (calls->state[n] & NODE_KERNELS_GONE) {
@@ -45,10 +45,10 @@ static node_id give_to_call(struct device_state *state, node_id n, int64_t durat
 }
 
 /* It is in the total of the call and all its callers. Work that STAMP stands for may be given to several calls. */
-static void give_to_callers(struct device_state *state, node_id n, int64_t duration_ns, uint64_t stamp)
+static void assign_to_callers(struct device_state *state, node_id n, int64_t duration_ns, uint64_t stamp)
 {
     const struct top_calls *calls = state->calls;
-    n = give_to_call(state, n, duration_ns);
+    n = device_assign_to_call(state, n, duration_ns);
     if (n == NODE_NONE)
         return;
     bool once = top_counts_once(state->rows->events, calls->tree->event[n]);
@@ -63,10 +63,10 @@ static void give_to_callers(struct device_state *state, node_id n, int64_t durat
     }
 }
 
-/* As give_to_callers, of work that is given to node INDEX of state->nodes alone: add_launched does for all such work what is left. */
-static void give_later(struct device_state *state, size_t index, int64_t duration_ns)
+/* As assign_to_callers, of work that is given to node INDEX of state->nodes alone: add_launched does for all such work what is left. */
+static void assign_later(struct device_state *state, size_t index, int64_t duration_ns)
 {
-    if (give_to_call(state, state->nodes.node[index], duration_ns) != NODE_NONE)
+    if (device_assign_to_call(state, state->nodes.node[index], duration_ns) != NODE_NONE)
         add_wrapped(&state->launched_ns[index], duration_ns);
 }
 
@@ -112,8 +112,8 @@ static void find_nodes(struct device_state *state)
 }
 
 /* Counts of work for the notes below the table. */
-static void note_work(struct device_state *state, event_id e, event_id call, bool has_operator,
-                      int64_t duration_ns)
+static void record_work(struct device_state *state, event_id e, event_id call, bool has_operator,
+                        int64_t duration_ns)
 {
     const struct top_events *events = state->rows->events;
     if (!event_is_gpu_work((enum event_kind)events->trace->kind[e]))
@@ -127,7 +127,7 @@ static void note_work(struct device_state *state, event_id e, event_id call, boo
 }
 
 /* Work of a graph is also that of the operator it was captured from, which did not run again. */
-static void give_to_captured(struct device_state *state, event_id e, event_id call, int64_t duration_ns)
+static void assign_to_captured(struct device_state *state, event_id e, event_id call, int64_t duration_ns)
 {
     uint32_t index = call == EVENT_NONE ? ROW_NONE : top_row_of_captured(state->rows, e, call);
     if (index == ROW_NONE)
@@ -156,18 +156,18 @@ static void count_launched(struct device_state *state, event_id e, int64_t durat
     size_t index = work->op == EVENT_NONE ? 0 : top_nodes_index(&state->nodes, work->op);
     node_id op = work->op == EVENT_NONE ? NODE_NONE : state->nodes.node[index];
     if (graph_link_is_work(state->rows->links, e))
-        give_to_captured(state, e, work->call, duration_ns);
-    note_work(state, e, work->call, op != NODE_NONE || graph_link_op(state->rows->links, e), duration_ns);
+        assign_to_captured(state, e, work->call, duration_ns);
+    record_work(state, e, work->call, op != NODE_NONE || graph_link_op(state->rows->links, e), duration_ns);
     if (top_rows_hold_both_sides(events))
         return; /* the row has it already */
     if (op != NODE_NONE && !alike)
-        give_later(state, index, duration_ns);
+        assign_later(state, index, duration_ns);
     else if (op != NODE_NONE)
-        give_to_callers(state, op, duration_ns, e + UINT64_C(1));
+        assign_to_callers(state, op, duration_ns, e + UINT64_C(1));
     for (size_t i = alike ? alike->lookalike : 0; alike && top_is_lookalike(links, alike->lookalike, i);
          i++) {
-        give_to_callers(state, top_node_of(&state->nodes, links->lookalikes.at[i].call), duration_ns,
-                        e + UINT64_C(1));
+        assign_to_callers(state, top_node_of(&state->nodes, links->lookalikes.at[i].call), duration_ns,
+                          e + UINT64_C(1));
         state->counts->lookalikes += top_version_is_open(links, events, e);
     }
 }

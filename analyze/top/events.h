@@ -13,7 +13,7 @@
 #define TPA_ANALYZE_TOP_EVENTS_H
 
 #include "analyze/top/names.h"
-#include "facts/async_regions.h"
+#include "derive/async_regions.h"
 
 /* How an event counts. */
 enum top_role {

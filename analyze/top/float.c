@@ -140,7 +140,7 @@ static void make_list(struct float_state *state, const struct narrowings *narrow
     }
 }
 
-static void give_kernel(struct float_state *state, node_id n, double duration)
+static void assign_kernel(struct float_state *state, node_id n, double duration)
 {
     const struct top_calls *calls = state->calls;
     if (calls->state[n] & NODE_KERNELS_GONE)
@@ -170,9 +170,9 @@ static void sum_kernels(struct float_state *state)
             top_link(links, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &lookalike);
         double duration = duration_us(state, e, listed->start_ns, listed->end_ns);
         if (link.op != EVENT_NONE && node_of[link.op] != NODE_NONE)
-            give_kernel(state, node_of[link.op], duration);
+            assign_kernel(state, node_of[link.op], duration);
         for (size_t l = lookalike; top_is_lookalike(links, lookalike, l); l++)
-            give_kernel(state, node_of[links->lookalikes.at[l].call], duration);
+            assign_kernel(state, node_of[links->lookalikes.at[l].call], duration);
     }
 }
 

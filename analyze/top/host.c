@@ -2,7 +2,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
-#include "facts/flops.h"
+#include "derive/flops.h"
 #include <assert.h>
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
 
 #include "analyze/top/events.h"
 #include "base/memory.h"
-#include "facts/attribution.h"
+#include "derive/attribution.h"
 #include "trace/calltree.h"
 
 /* A call without operator whose correlation is the id of an operator: torch takes it for that operator. */

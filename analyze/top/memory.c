@@ -104,7 +104,7 @@ static void add_self(struct top_bytes *row, int64_t cpu, int64_t device)
 }
 
 /* Node N has these bytes: in its row's total and self figure, no longer in its caller's self. */
-static void give_to_call(struct top_memory *memory, node_id n, int64_t cpu, int64_t device)
+static void memory_assign_to_call(struct top_memory *memory, node_id n, int64_t cpu, int64_t device)
 {
     const struct top_calls *calls = memory->calls;
     node_id parent = calls->tree->parent[n];
@@ -119,26 +119,26 @@ static void give_to_call(struct top_memory *memory, node_id n, int64_t cpu, int6
 }
 
 /* A failed allocation counts the bytes that it requested. */
-static bool give_to_failure(struct top_memory *memory, node_id n, event_id e)
+static bool assign_to_failure(struct top_memory *memory, node_id n, event_id e)
 {
     int64_t cpu, device;
     if (!(memory->events->names.any_flags & NAME_NO_MEMORY) ||
         top_role(memory->events, e) != ROLE_OUT_OF_MEMORY)
         return false;
     bytes_of(memory->events->trace, e, &cpu, &device);
-    give_to_call(memory, n, cpu, device);
+    memory_assign_to_call(memory, n, cpu, device);
     return true;
 }
 
-static void give_to_thread(struct top_memory *memory, const struct calltree_thread *thread,
-                           struct memory_records *records)
+static void assign_to_thread(struct top_memory *memory, const struct calltree_thread *thread,
+                             struct memory_records *records)
 {
     const struct trace *trace = memory->events->trace;
     const struct top_calls *calls = memory->calls;
     size_t first = 0;
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = calls->tree->event[n];
-        if (calls->state[n] & NODE_FOLDED || give_to_failure(memory, n, e))
+        if (calls->state[n] & NODE_FOLDED || assign_to_failure(memory, n, e))
             continue;
         int64_t start_ns = trace_start_ns(trace, e);
         if (first < records->count && records->at[first].at_ns < start_ns)
@@ -148,8 +148,8 @@ static void give_to_thread(struct top_memory *memory, const struct calltree_thre
         size_t end = find_record(records, first, trace_end_ns(trace, e), true);
         records->open[first]++;
         records->open[end]--;
-        give_to_call(memory, n, difference_wrapped(records->cpu[end], records->cpu[first]),
-                     difference_wrapped(records->device[end], records->device[first]));
+        memory_assign_to_call(memory, n, difference_wrapped(records->cpu[end], records->cpu[first]),
+                              difference_wrapped(records->device[end], records->device[first]));
     }
 }
 
@@ -186,8 +186,8 @@ void top_memory_find(struct top_memory *memory, const struct top_calls *calls,
         return;
     memory->of_rows = mem_zalloc(row_count + 1, sizeof *memory->of_rows);
     for (size_t t = 0; t < tree->thread_count; t++)
-        give_to_thread(memory, &tree->threads[t],
-                       &memory->files[top_file_of(events, tree->event[tree->threads[t].first])]);
+        assign_to_thread(memory, &tree->threads[t],
+                         &memory->files[top_file_of(events, tree->event[tree->threads[t].first])]);
 }
 
 void top_memory_release(struct top_memory *memory)
@@ -198,7 +198,7 @@ void top_memory_release(struct top_memory *memory)
 
 /* ---- into the rows ---- */
 
-static void give_to_async(struct top_rows *rows, const struct top_memory *memory)
+static void assign_to_async(struct top_rows *rows, const struct top_memory *memory)
 {
     const struct top_events *events = memory->events;
     const struct trace *trace = events->trace;
@@ -258,7 +258,7 @@ void top_count_memory(struct top_rows *rows, struct top_memory *memory, struct t
     counts->has_memory = true;
     for (size_t row = 0; row < memory->row_count; row++)
         add_bytes(&rows->at[row], &memory->of_rows[row]);
-    give_to_async(rows, memory);
+    assign_to_async(rows, memory);
     for (uint32_t i = 0; i < rows->events->trace->file_count; i++)
         list_leftovers(rows, &memory->files[i], leftovers);
 }

@@ -8,10 +8,10 @@
 
 #include "base/buffer.h"
 #include "base/demangle.h"
-#include "facts/async_regions.h"
-#include "facts/attribution.h"
-#include "facts/flops.h"
-#include "facts/graph_links.h"
+#include "derive/async_regions.h"
+#include "derive/attribution.h"
+#include "derive/flops.h"
+#include "derive/graph_links.h"
 #include "trace/step_name.h"
 #include <ctype.h>
 #include <stdlib.h>

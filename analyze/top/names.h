@@ -23,7 +23,7 @@ struct top_names {
     uint8_t any_flags;         /* of all names together */
     struct names *keys;        /* texts of the keys; copied */
     uint32_t *
-        captured_key; /* by text of a capture (facts/graph_links.h): row key of the operator; NULL: none was given */
+        captured_key; /* by text of a capture (derive/graph_links.h): row key of the operator; NULL: none was given */
     bool *wanted; /* by key: do --filter and --exclude keep it? NULL: all are kept */
 };
 

@@ -3,7 +3,7 @@
 #define TPA_ANALYZE_TOP_OPTIONS_H
 
 #include "analyze/selection.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 
 /*
  * What makes a row. Operators, shapes, stacks and kernels name it; the others tell rows of one name apart or, alone,

@@ -7,7 +7,7 @@
 #include "analyze/top/rows.h"
 
 #include "base/memory.h"
-#include "facts/shapes.h"
+#include "derive/shapes.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static uint32_t shape_of(struct top_rows *rows, event_id e)
     uint32_t *known = &rows->shape_of_text[text];
     if (*known == 0) {
         buffer_clear(&rows->buffer);
-        shapes_show(&rows->buffer, names_text(trace->texts, (name_id)text));
+        shapes_append(&rows->buffer, names_text(trace->texts, (name_id)text));
         *known = names_add(rows->texts, rows->buffer.at, rows->buffer.count) + 1;
     }
     return *known - 1;
@@ -273,7 +273,7 @@ static uint32_t shape_of_captured(struct top_rows *rows, const struct captured_o
     uint32_t *known = &rows->shape_of_captured[op->dims];
     if (*known == 0) {
         buffer_clear(&rows->buffer);
-        shapes_show(&rows->buffer, names_text(rows->links->bodies->texts, op->dims));
+        shapes_append(&rows->buffer, names_text(rows->links->bodies->texts, op->dims));
         *known = names_add(rows->texts, rows->buffer.at, rows->buffer.count) + 1;
     }
     return *known - 1;

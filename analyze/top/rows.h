@@ -15,9 +15,9 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/sum.h"
-#include "facts/code_paths.h"
-#include "facts/device_types.h"
-#include "facts/graph_links.h"
+#include "derive/code_paths.h"
+#include "derive/device_types.h"
+#include "derive/graph_links.h"
 #include "trace/calltree.h"
 
 #define ROW_NONE UINT32_MAX

@@ -8,7 +8,7 @@
 
 #include "base/quantity.h"
 #include "base/runs.h"
-#include "facts/communication.h"
+#include "derive/communication.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +192,7 @@ struct table *top_table(const struct top *top)
         table->sort_column = table_column_at(table, sort_offset(top));
     table->none = "No operator, call or kernel ran here.";
     if (top->group)
-        group_show(top->group, table, offsetof(ROW, key));
+        group_fill_texts(top->group, table, offsetof(ROW, key));
     for (size_t c = 0; c < count; c++) {
         struct table_column *column = &table->columns[c];
         column->title = title_for(top, table, column->title);

@@ -43,7 +43,7 @@ static void add_part(struct buffer *text, const char *part)
 }
 
 /* "cpu_op", "GPU 0 stream 7", "thread 4711": the place that the key tells, except its rank unless that goes unsaid otherwise. */
-static void show_place(const struct top *top, const struct group_key *key, struct buffer *text)
+static void append_place(const struct top *top, const struct group_key *key, struct buffer *text)
 {
     char part[64];
     if (key->category.at)
@@ -124,7 +124,7 @@ static void set_name(struct top *top, const struct top_rows *rows, const struct 
         row->line = names_length(rows->texts, key->line) ? keep_id(top, rows->texts, key->line)
                                                          : keep(top, "(no line)", strlen("(no line)"));
     struct buffer place = { 0 };
-    show_place(top, &row->key, &place);
+    append_place(top, &row->key, &place);
     row->place = keep_buffer(top, &place);
     row->name = top->per_call ? keep_id(top, rows->events->names.keys, key->name) : name_of_place(top, row);
     const char *type = device_type_name((enum device_type)key->device_type);
@@ -234,7 +234,7 @@ static void add_up(struct top *top, const struct top_rows *rows)
 }
 
 /* Take what ROWS say; in the order of torch's list. */
-static void take_rows(struct top *top, struct top_rows *rows)
+static void collect_rows(struct top *top, struct top_rows *rows)
 {
     const struct top_names *names = &rows->events->names;
     top->group = rows->group;
@@ -361,7 +361,7 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     top->per_call = events.per_call;
     top->as_torch = options->float_times;
     count_rows(top, &rows, &calls, &links);
-    take_rows(top, &rows);
+    collect_rows(top, &rows);
 
     top_rows_release(&rows);
     top_calls_release(&calls);
@@ -380,7 +380,7 @@ void top_free(struct top *top)
     free(top);
 }
 
-void top_show_detail(const struct top_row *row, struct buffer *out)
+void top_append_detail(const struct top_row *row, struct buffer *out)
 {
     const struct text parts[] = { row->shapes, row->overload, row->stack };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

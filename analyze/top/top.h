@@ -98,7 +98,7 @@ struct result *top_result(const struct trace *trace, const struct top_options *o
 void top_add_notices(const struct top *top, struct result *result);
 
 /* Add to OUT what tells rows of one name apart, as people read it. */
-void top_show_detail(const struct top_row *row, struct buffer *out);
+void top_append_detail(const struct top_row *row, struct buffer *out);
 
 /* The tables that may come of it, for `tpa help`; ends in { 0 }. */
 extern const struct table_shape top_tables[];

@@ -243,7 +243,7 @@ static void add_columns(struct output *output)
             output->fields[i].wide_texts = names_bytes(output->columns[i].names) > ARROW_TEXTS_MOST;
 }
 
-static void release(struct output *output)
+static void arrow_own_release(struct output *output)
 {
     for (size_t i = 0; i < output->count; i++) {
         names_free(output->columns[i].names);
@@ -256,10 +256,10 @@ static void release(struct output *output)
 
 /* ---- the stream ---- */
 
-static void put_head(const struct output *output, struct buffer *out)
+static void arrow_append_head(const struct output *output, struct buffer *out)
 {
     static const struct arrow_fact facts[] = { { "schema", "tpa.events/1" }, { "table", "events" } };
-    arrow_put_schema(out, output->fields, output->count, facts, 2);
+    arrow_append_schema(out, output->fields, output->count, facts, 2);
     for (size_t i = 0; i < output->count; i++) {
         const struct names *names = output->columns[i].names;
         if (!names)
@@ -267,7 +267,7 @@ static void put_head(const struct output *output, struct buffer *out)
         struct arrow_column texts = { .type = ARROW_TEXT, .wide_texts = output->fields[i].wide_texts };
         for (name_id id = 0; id < names_count(names); id++)
             arrow_add_text(&texts, names_text(names, id), names_length(names, id));
-        arrow_put_names(out, i, &texts);
+        arrow_append_names(out, i, &texts);
         arrow_release(&texts);
     }
 }
@@ -366,12 +366,12 @@ static size_t batch_count(const struct trace *trace)
     return (trace->event_count + EVENTS_PER_BATCH - 1) / EVENTS_PER_BATCH;
 }
 
-static void make_part(const void *context, size_t part, struct buffer *out)
+static void arrow_make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct output *output = context;
     size_t batches = batch_count(output->trace);
     if (part == 0)
-        put_head(output, out);
+        arrow_append_head(output, out);
     if (part > 0) {
         size_t first = (part - 1) * EVENTS_PER_BATCH;
         size_t end = output->trace->event_count - first > EVENTS_PER_BATCH ? first + EVENTS_PER_BATCH
@@ -381,12 +381,12 @@ static void make_part(const void *context, size_t part, struct buffer *out)
             columns[i].type = output->fields[i].type;
             fill(output, &output->columns[i], (event_id)first, (event_id)end, &columns[i]);
         }
-        arrow_put_batch(out, columns, output->count);
+        arrow_append_batch(out, columns, output->count);
         for (size_t i = 0; i < output->count; i++)
             arrow_release(&columns[i]);
     }
     if (part == batches)
-        arrow_put_end(out);
+        arrow_append_end(out);
 }
 
 static bool write_arrow(const struct trace *trace, const struct convert_args *args, FILE *out,
@@ -394,11 +394,11 @@ static bool write_arrow(const struct trace *trace, const struct convert_args *ar
 {
     struct output output = { .trace = trace, .shift_ns = timeline_shifts(trace) };
     add_columns(&output);
-    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &output };
+    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, arrow_make_part, &output };
     bool fine = packer_write(&packer, 1 + batch_count(trace), out, err);
     buffer_printf(summary, "%zu events, %zu columns\n", trace->event_count, output.count);
-    timeline_tell_apart(summary, trace);
-    release(&output);
+    timeline_distinguish(summary, trace);
+    arrow_own_release(&output);
     return fine;
 }
 

@@ -30,7 +30,7 @@
 #include "report/exact.h"
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
-#include "facts/attribution.h"
+#include "derive/attribution.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,7 +86,7 @@ struct chrome_output {
 
 /* ---- small pieces ---- */
 
-static void put(struct buffer *out, struct output_text text)
+static void chrome_append(struct buffer *out, struct output_text text)
 {
     buffer_add(out, text.at, text.len);
 }
@@ -104,7 +104,7 @@ static bool is_plain_string(const char *text, size_t len)
     return true;
 }
 
-static void put_known_string(struct buffer *out, const struct names *names, const bool *plain, name_id id)
+static void append_known_string(struct buffer *out, const struct names *names, const bool *plain, name_id id)
 {
     const char *text = names_text(names, id);
     size_t len = names_length(names, id);
@@ -118,9 +118,9 @@ static void put_known_string(struct buffer *out, const struct names *names, cons
 }
 
 /* NS nanoseconds in microseconds, exactly: 1234.5 */
-static void put_microseconds(struct buffer *out, int64_t ns)
+static void append_microseconds(struct buffer *out, int64_t ns)
 {
-    char text[32], *end = text + sizeof text, *at = end;
+    char text[32], *chrome_end = text + sizeof text, *at = chrome_end;
     uint64_t rest = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     unsigned fraction = (unsigned)(rest % 1000);
     rest /= 1000;
@@ -137,11 +137,11 @@ static void put_microseconds(struct buffer *out, int64_t ns)
     while (rest /= 10);
     if (ns < 0)
         *--at = '-';
-    buffer_add(out, at, (size_t)(end - at));
+    buffer_add(out, at, (size_t)(chrome_end - at));
 }
 
 /* An id that may be a hash of 64 bits, which JavaScript could not hold as a number. */
-static void put_id(struct buffer *out, int64_t id)
+static void chrome_append_id(struct buffer *out, int64_t id)
 {
     if (id > -(INT64_C(1) << 53) && id < INT64_C(1) << 53)
         exact_add_integer(out, id);
@@ -150,7 +150,7 @@ static void put_id(struct buffer *out, int64_t id)
 }
 
 /* Infinity, which a file may hold as a number too large, is written as one. */
-static void put_double(struct buffer *out, double value)
+static void append_double(struct buffer *out, double value)
 {
     if (isfinite(value))
         exact_add_double(out, value);
@@ -158,7 +158,7 @@ static void put_double(struct buffer *out, double value)
         buffer_puts(out, isnan(value) ? "0" : value < 0 ? "-1e999" : "1e999");
 }
 
-static struct output_text keep(struct arena *arena, struct buffer *text)
+static struct output_text chrome_keep(struct arena *arena, struct buffer *text)
 {
     struct output_text kept = { arena_strndup(arena, text->at ? text->at : "", text->count), text->count };
     buffer_clear(text);
@@ -166,14 +166,14 @@ static struct output_text keep(struct arena *arena, struct buffer *text)
 }
 
 /* The file, in ALL, of a track of TRACE. */
-static uint32_t file_of(const struct chrome_output *output, track_id track)
+static uint32_t chrome_file_of(const struct chrome_output *output, track_id track)
 {
     return output->all->tracks[output->first_track + track].file;
 }
 
-static void put_place(const struct chrome_output *output, struct buffer *out, track_id track)
+static void chrome_append_place(const struct chrome_output *output, struct buffer *out, track_id track)
 {
-    put(out, output->place[output->first_track + track]);
+    chrome_append(out, output->place[output->first_track + track]);
 }
 
 /* ---- several files in one ---- */
@@ -187,14 +187,14 @@ static void place_tracks(struct chrome_output *output)
     for (size_t i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
         PUT(&text, ",\"pid\":");
-        chrome_put_pid(&text, trace, track, shared[i]);
+        chrome_append_pid(&text, trace, track, shared[i]);
         PUT(&text, ",\"tid\":");
         if (track->tid_text != NAME_NONE)
             escape_json_string(&text, names_text(trace->texts, track->tid_text),
                                names_length(trace->texts, track->tid_text));
         else
             exact_add_integer(&text, track->tid);
-        output->place[i] = keep(&output->arena, &text);
+        output->place[i] = chrome_keep(&output->arena, &text);
     }
     buffer_release(&text);
     free(shared);
@@ -206,12 +206,12 @@ static void begin_fact(struct chrome_output *output, struct buffer *out, track_i
 {
     buffer_puts(out, output->fact_count++ ? ",\n" : "");
     buffer_printf(out, "{\"ph\":\"M\",\"name\":\"%s\"", name);
-    put(out, output->place[track]);
+    chrome_append(out, output->place[track]);
     PUT(out, ",\"args\":{");
 }
 
-static void put_text_fact(struct chrome_output *output, struct buffer *out, track_id track, const char *name,
-                          const char *key, name_id value)
+static void append_text_fact(struct chrome_output *output, struct buffer *out, track_id track,
+                             const char *name, const char *key, name_id value)
 {
     if (value == NAME_NONE)
         return;
@@ -221,8 +221,8 @@ static void put_text_fact(struct chrome_output *output, struct buffer *out, trac
     PUT(out, "}}");
 }
 
-static void put_number_fact(struct chrome_output *output, struct buffer *out, track_id track,
-                            const char *name, int64_t value)
+static void append_number_fact(struct chrome_output *output, struct buffer *out, track_id track,
+                               const char *name, int64_t value)
 {
     if (value == 0)
         return;
@@ -231,12 +231,12 @@ static void put_number_fact(struct chrome_output *output, struct buffer *out, tr
 }
 
 /* In front of what the process is called stands the rank, when there are several. */
-static void put_process_name(struct chrome_output *output, struct buffer *out, track_id track)
+static void chrome_append_process_name(struct chrome_output *output, struct buffer *out, track_id track)
 {
     const struct trace *trace = output->all;
     name_id name = trace->tracks[track].process_name;
     if (trace->file_count < 2) {
-        put_text_fact(output, out, track, "process_name", "name", name);
+        append_text_fact(output, out, track, "process_name", "name", name);
         return;
     }
     struct buffer text = { 0 };
@@ -250,7 +250,7 @@ static void put_process_name(struct chrome_output *output, struct buffer *out, t
     buffer_release(&text);
 }
 
-static void put_facts(struct chrome_output *output, struct buffer *out)
+static void append_facts(struct chrome_output *output, struct buffer *out)
 {
     const struct trace *trace = output->all;
     bool *is_first = timeline_first_tracks(trace);
@@ -261,30 +261,30 @@ static void put_facts(struct chrome_output *output, struct buffer *out)
             if (trace->file_count > 1)
                 order = (order % SORT_STRIDE + SORT_STRIDE) % SORT_STRIDE +
                         (int64_t)track->file * SORT_STRIDE + 1;
-            put_process_name(output, out, i);
-            put_text_fact(output, out, i, "process_labels", "labels", track->process_labels);
-            put_number_fact(output, out, i, "process_sort_index", order);
+            chrome_append_process_name(output, out, i);
+            append_text_fact(output, out, i, "process_labels", "labels", track->process_labels);
+            append_number_fact(output, out, i, "process_sort_index", order);
         }
-        put_text_fact(output, out, i, "thread_name", "name", track->thread_name);
-        put_number_fact(output, out, i, "thread_sort_index", track->thread_sort_index);
+        append_text_fact(output, out, i, "thread_name", "name", track->thread_name);
+        append_number_fact(output, out, i, "thread_sort_index", track->thread_sort_index);
     }
     free(is_first);
 }
 
 /* ---- events ---- */
 
-static void put_known_value(const struct chrome_output *output, struct buffer *out, name_id id)
+static void append_known_value(const struct chrome_output *output, struct buffer *out, name_id id)
 {
     const char *text = names_text(output->trace->texts, id);
     size_t len = names_length(output->trace->texts, id);
     if (id != NAME_NONE && output->plain_value[id])
         buffer_add(out, text, len);
     else
-        json_value_put(out, text, len);
+        json_value_append(out, text, len);
 }
 
-static void put_arg(const struct chrome_output *output, struct buffer *out, const struct used_arg *arg,
-                    uint32_t file, int64_t value)
+static void chrome_append_arg(const struct chrome_output *output, struct buffer *out,
+                              const struct used_arg *arg, uint32_t file, int64_t value)
 {
     const struct names *texts = output->trace->texts;
     double decimal;
@@ -298,10 +298,10 @@ static void put_arg(const struct chrome_output *output, struct buffer *out, cons
         break;
     case FORM_DECIMAL:
         memcpy(&decimal, &value, sizeof decimal);
-        put_double(out, decimal);
+        append_double(out, decimal);
         break;
-    case FORM_TEXT: put_known_string(out, texts, output->plain_text, (name_id)value); break;
-    case FORM_JSON: put_known_value(output, out, (name_id)value); break;
+    case FORM_TEXT: append_known_string(out, texts, output->plain_text, (name_id)value); break;
+    case FORM_JSON: append_known_value(output, out, (name_id)value); break;
     case FORM_BOOL: buffer_puts(out, value ? "true" : "false"); break;
     }
 }
@@ -311,7 +311,8 @@ static bool stays_open(const struct chrome_output *output, event_id e)
 {
     const struct trace *trace = output->trace;
     return trace->flags[e] & EVENT_UNFINISHED &&
-           trace_end_ns(trace, e) + output->shift_ns[file_of(output, trace->track[e])] == output->last_ns &&
+           trace_end_ns(trace, e) + output->shift_ns[chrome_file_of(output, trace->track[e])] ==
+               output->last_ns &&
            trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
 }
 
@@ -343,28 +344,28 @@ static void begin_event(const struct chrome_output *output, struct buffer *out, 
     char head[] = "{\"ph\":\"?\"";
     head[7] = phase;
     buffer_add(out, head, sizeof head - 1);
-    put(out, output->category[trace->category[e]]);
+    chrome_append(out, output->category[trace->category[e]]);
     PUT(out, ",\"name\":");
-    put_known_string(out, trace->names, output->plain_name, trace->name[e]);
-    put_place(output, out, track);
+    append_known_string(out, trace->names, output->plain_name, trace->name[e]);
+    chrome_append_place(output, out, track);
     if (trace->flags[e] & EVENT_ASYNC)
         buffer_printf(out, ",\"id\":\"0x%" PRIx64 "\"", output->first_event + e);
     PUT(out, ",\"ts\":");
-    put_microseconds(out, ts_ns + output->shift_ns[file_of(output, track)]);
+    append_microseconds(out, ts_ns + output->shift_ns[chrome_file_of(output, track)]);
 }
 
-static void put_args(const struct chrome_output *output, struct buffer *out, event_id e,
-                     struct arg_scan *scans, bool say_unfinished)
+static void append_args(const struct chrome_output *output, struct buffer *out, event_id e,
+                        struct arg_scan *scans, bool say_unfinished)
 {
-    uint32_t file = file_of(output, output->trace->track[e]);
+    uint32_t file = chrome_file_of(output, output->trace->track[e]);
     size_t start = out->count;
     for (size_t i = 0; i < output->arg_count; i++) {
         int64_t value;
         if (!arg_scan_get(&scans[i], e, &value))
             continue;
         buffer_puts(out, out->count == start ? ",\"args\":{" : ",");
-        put(out, output->args[i].key);
-        put_arg(output, out, &output->args[i], file, value);
+        chrome_append(out, output->args[i].key);
+        chrome_append_arg(output, out, &output->args[i], file, value);
     }
     if (say_unfinished)
         buffer_puts(out, out->count == start ? ",\"args\":{\"finished\":false" : ",\"finished\":false");
@@ -372,8 +373,8 @@ static void put_args(const struct chrome_output *output, struct buffer *out, eve
         buffer_putc(out, '}');
 }
 
-static void put_event(const struct chrome_output *output, struct buffer *out, event_id e,
-                      struct arg_scan *scans)
+static void chrome_append_event(const struct chrome_output *output, struct buffer *out, event_id e,
+                                struct arg_scan *scans)
 {
     const struct trace *trace = output->trace;
     uint8_t flags = trace->flags[e];
@@ -381,12 +382,12 @@ static void put_event(const struct chrome_output *output, struct buffer *out, ev
     begin_event(output, out, e, phase, trace_start_ns(trace, e));
     if (phase == 'X' && !(flags & EVENT_NO_DURATION)) {
         PUT(out, ",\"dur\":");
-        put_microseconds(out, trace_dur_ns(trace, e));
+        append_microseconds(out, trace_dur_ns(trace, e));
     }
     if (phase == 'i')
         PUT(out, ",\"s\":\"t\"");
-    put_args(output, out, e, scans,
-             phase == 'X' && flags & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0);
+    append_args(output, out, e, scans,
+                phase == 'X' && flags & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0);
     buffer_putc(out, '}');
     if (phase == 'b' && !stays_open(output, e)) {
         PUT(out, ",\n");
@@ -395,75 +396,75 @@ static void put_event(const struct chrome_output *output, struct buffer *out, ev
     }
 }
 
-static void make_events(const struct chrome_output *output, size_t part, struct buffer *out)
+static void chrome_make_events(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    event_id first = (event_id)(part * EVENTS_PER_PART), end = first + EVENTS_PER_PART;
-    if (end > trace->event_count)
-        end = (event_id)trace->event_count;
+    event_id first = (event_id)(part * EVENTS_PER_PART), chrome_end = first + EVENTS_PER_PART;
+    if (chrome_end > trace->event_count)
+        chrome_end = (event_id)trace->event_count;
     struct arg_scan scans[ARG_COUNT];
     for (size_t i = 0; i < output->arg_count; i++)
         scans[i] = arg_scan_of(trace, output->args[i].arg);
-    for (event_id e = first; e < end; e++) {
+    for (event_id e = first; e < chrome_end; e++) {
         if (e > 0 || output->has_lines)
             PUT(out, ",\n");
-        put_event(output, out, e, scans);
+        chrome_append_event(output, out, e, scans);
     }
 }
 
 static void make_flows(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
-    for (size_t i = first; i < end && i < trace->flow_count; i++) {
+    size_t first = part * FLOWS_PER_PART, chrome_end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < chrome_end && i < trace->flow_count; i++) {
         const struct trace_flow flow = trace_flow(trace, i);
-        uint32_t file = file_of(output, flow.track);
+        uint32_t file = chrome_file_of(output, flow.track);
         if (i > 0 || trace->event_count > 0 || output->has_lines)
             PUT(out, ",\n");
         buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow.phase);
-        put_id(out, timeline_set_apart(output->stride, file, flow.id));
+        chrome_append_id(out, timeline_set_apart(output->stride, file, flow.id));
         PUT(out, ",\"cat\":");
-        put_known_string(out, trace->texts, output->plain_text, flow.category);
+        append_known_string(out, trace->texts, output->plain_text, flow.category);
         PUT(out, ",\"name\":");
-        put_known_string(out, trace->texts, output->plain_text, flow.name);
-        put_place(output, out, flow.track);
+        append_known_string(out, trace->texts, output->plain_text, flow.name);
+        chrome_append_place(output, out, flow.track);
         PUT(out, ",\"ts\":");
-        put_microseconds(out, flow.ts_ns + output->shift_ns[file]);
+        append_microseconds(out, flow.ts_ns + output->shift_ns[file]);
         buffer_puts(out, flow.bind_enclosing ? ",\"bp\":\"e\"}" : "}");
     }
 }
 
 /* The arrow from a call to what it launched on a device, as PyTorch draws it. */
-static void put_arrow_end(const struct chrome_output *output, struct buffer *out, char phase, uint64_t id,
-                          event_id e)
+static void chrome_append_arrow_end(const struct chrome_output *output, struct buffer *out, char phase,
+                                    uint64_t id, event_id e)
 {
     const struct trace *trace = output->trace;
-    uint32_t file = file_of(output, trace->track[e]);
+    uint32_t file = chrome_file_of(output, trace->track[e]);
     buffer_printf(out, "{\"ph\":\"%c\",\"id\":%" PRIu64 ",\"cat\":\"ac2g\",\"name\":\"ac2g\"", phase, id);
-    put_place(output, out, trace->track[e]);
+    chrome_append_place(output, out, trace->track[e]);
     PUT(out, ",\"ts\":");
-    put_microseconds(out, trace_start_ns(trace, e) + output->shift_ns[file]);
+    append_microseconds(out, trace_start_ns(trace, e) + output->shift_ns[file]);
     buffer_puts(out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
 static void make_arrows(const struct chrome_output *output, size_t part, struct buffer *out)
 {
-    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
-    for (size_t i = first; i < end && i < output->arrows.count; i++) {
+    size_t first = part * FLOWS_PER_PART, chrome_end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < chrome_end && i < output->arrows.count; i++) {
         PUT(out, ",\n");
         uint64_t id = output->first_arrow + i + 1;
-        put_arrow_end(output, out, 's', id, output->arrows.at[i].call);
+        chrome_append_arrow_end(output, out, 's', id, output->arrows.at[i].call);
         PUT(out, ",\n");
-        put_arrow_end(output, out, 'f', id, output->arrows.at[i].work);
+        chrome_append_arrow_end(output, out, 'f', id, output->arrows.at[i].work);
     }
 }
 
 /* The model calls a series "counter series"; the text after the last blank is treated as the series. */
-static void make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
+static void chrome_make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
-    for (size_t i = first; i < end && i < trace->sample_count; i++) {
+    size_t first = part * FLOWS_PER_PART, chrome_end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < chrome_end && i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
         const char *name = names_text(trace->texts, sample->counter);
         size_t len = names_length(trace->texts, sample->counter);
@@ -473,20 +474,20 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
             PUT(out, ",\n");
         PUT(out, "{\"ph\":\"C\",\"name\":");
         escape_json_string(out, name, name_len);
-        put_place(output, out, sample->track);
+        chrome_append_place(output, out, sample->track);
         PUT(out, ",\"ts\":");
-        put_microseconds(out, sample->ts_ns + output->shift_ns[file_of(output, sample->track)]);
+        append_microseconds(out, sample->ts_ns + output->shift_ns[chrome_file_of(output, sample->track)]);
         PUT(out, ",\"args\":{");
         escape_json_string(out, name + series, len - series);
         buffer_putc(out, ':');
-        put_double(out, sample->value);
+        append_double(out, sample->value);
         PUT(out, "}}");
     }
 }
 
 /* ---- all of it ---- */
 
-static void make_head(const void *context, size_t part, struct buffer *out)
+static void chrome_make_head(const void *context, size_t part, struct buffer *out)
 {
     const struct chrome_output *output = context;
     (void)part;
@@ -494,11 +495,11 @@ static void make_head(const void *context, size_t part, struct buffer *out)
 }
 
 /* Events, then flow arrows, counter samples. */
-static void make_part(const void *context, size_t part, struct buffer *out)
+static void chrome_make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct chrome_output *output = context;
     if (part < output->event_parts) {
-        make_events(output, part, out);
+        chrome_make_events(output, part, out);
         return;
     }
     part -= output->event_parts;
@@ -510,7 +511,7 @@ static void make_part(const void *context, size_t part, struct buffer *out)
     if (part < output->arrow_parts)
         make_arrows(output, part, out);
     else
-        make_samples(output, part - output->arrow_parts, out);
+        chrome_make_samples(output, part - output->arrow_parts, out);
 }
 
 static void make_tail(const void *context, size_t part, struct buffer *out)
@@ -522,7 +523,7 @@ static void make_tail(const void *context, size_t part, struct buffer *out)
     PUT(out, "\n]\n}\n");
 }
 
-static size_t parts_of(size_t count, size_t per_part)
+static size_t chrome_parts_of(size_t count, size_t per_part)
 {
     return (count + per_part - 1) / per_part;
 }
@@ -536,7 +537,7 @@ static bool *find_plain(const struct names *names, bool (*is_plain)(const char *
     return plain;
 }
 
-static void find_args(struct chrome_output *output)
+static void chrome_find_args(struct chrome_output *output)
 {
     struct buffer text = { 0 };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
@@ -548,7 +549,7 @@ static void find_args(struct chrome_output *output)
         output->args[output->arg_count++] = (struct used_arg){
             .arg = (enum trace_arg)arg,
             .form = arg_rows[arg].form,
-            .key = keep(&output->part_arena, &text),
+            .key = chrome_keep(&output->part_arena, &text),
         };
     }
     buffer_release(&text);
@@ -565,7 +566,7 @@ static void find_categories(struct chrome_output *output)
             continue;
         PUT(&text, ",\"cat\":");
         escape_json_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
-        output->category[i] = keep(&output->part_arena, &text);
+        output->category[i] = chrome_keep(&output->part_arena, &text);
     }
     buffer_release(&text);
 }
@@ -594,38 +595,38 @@ static void find_arrows(struct chrome_output *output)
     attribution_free(launches);
 }
 
-static void put_time_of_file(const void *context, struct buffer *out, uint32_t file, int64_t ns)
+static void append_time_of_file(const void *context, struct buffer *out, uint32_t file, int64_t ns)
 {
     const struct chrome_output *output = context;
-    put_microseconds(out, ns + output->shift_ns[file]);
+    append_microseconds(out, ns + output->shift_ns[file]);
 }
 
-static void put_place_of_track(const void *context, struct buffer *out, track_id track)
+static void append_place_of_track(const void *context, struct buffer *out, track_id track)
 {
     const struct chrome_output *output = context;
-    put(out, output->place[track]);
+    chrome_append(out, output->place[track]);
 }
 
 static void mark_path(struct chrome_output *output)
 {
-    struct convert_marks marks = { output->trace, output, put_time_of_file, put_place_of_track };
-    output->mark_count = convert_put_marks(&marks, &output->marks);
+    struct convert_marks marks = { output->trace, output, append_time_of_file, append_place_of_track };
+    output->mark_count = convert_append_marks(&marks, &output->marks);
 }
 
 /* What depends on all files. LAST_NS: by file, its last moment. */
-static void prepare(struct chrome_output *output, const struct timeline_numbers *numbers,
-                    const int64_t *last_ns)
+static void chrome_prepare(struct chrome_output *output, const struct timeline_numbers *numbers,
+                           const int64_t *last_ns)
 {
     place_tracks(output);
     output->stride = timeline_stride(numbers, output->all->file_count);
     output->shift_ns = timeline_shifts(output->all);
     find_last_moment(output, last_ns);
-    chrome_head_put(output->all, &output->head);
-    put_facts(output, &output->head);
+    chrome_head_append(output->all, &output->head);
+    append_facts(output, &output->head);
     output->has_lines = output->fact_count > 0;
 }
 
-static void release_part(struct chrome_output *output)
+static void chrome_release_part(struct chrome_output *output)
 {
     free(output->plain_name);
     free(output->plain_text);
@@ -638,26 +639,26 @@ static void release_part(struct chrome_output *output)
 }
 
 /* Prepare to write TRACE, whose tracks begin at FIRST_TRACK. */
-static void prepare_part(struct chrome_output *output, const struct trace *trace, track_id first_track)
+static void chrome_prepare_part(struct chrome_output *output, const struct trace *trace, track_id first_track)
 {
-    release_part(output);
+    chrome_release_part(output);
     output->trace = trace;
     output->first_track = first_track;
     output->plain_name = find_plain(trace->names, is_plain_string);
     output->plain_text = find_plain(trace->texts, is_plain_string);
     output->plain_value = find_plain(trace->texts, json_value_is_plain);
-    find_args(output);
+    chrome_find_args(output);
     find_categories(output);
     find_arrows(output);
-    output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
-    output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);
-    output->arrow_parts = parts_of(output->arrows.count, FLOWS_PER_PART);
-    output->sample_parts = parts_of(trace->sample_count, FLOWS_PER_PART);
+    output->event_parts = chrome_parts_of(trace->event_count, EVENTS_PER_PART);
+    output->flow_parts = chrome_parts_of(trace->flow_count, FLOWS_PER_PART);
+    output->arrow_parts = chrome_parts_of(output->arrows.count, FLOWS_PER_PART);
+    output->sample_parts = chrome_parts_of(trace->sample_count, FLOWS_PER_PART);
 }
 
-static void release(struct chrome_output *output)
+static void chrome_release(struct chrome_output *output)
 {
-    release_part(output);
+    chrome_release_part(output);
     free(output->place);
     free(output->shift_ns);
     VEC_FREE(&output->arrows);
@@ -675,23 +676,23 @@ struct writing {
     uint64_t flows, samples;
 };
 
-static bool add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
-                      size_t count, struct tpa_error *err)
+static bool chrome_add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
+                             size_t count, struct tpa_error *err)
 {
     writing->packer.make = make;
     writing->packer.context = &writing->output;
     return packer_add(&writing->file, &writing->packer, count, err);
 }
 
-static bool add_part(struct writing *writing, const struct trace *trace, track_id first_track,
-                     struct tpa_error *err)
+static bool chrome_add_part(struct writing *writing, const struct trace *trace, track_id first_track,
+                            struct tpa_error *err)
 {
     struct chrome_output *output = &writing->output;
     if (!convert_check_size(trace, writing->args, err))
         return false;
-    prepare_part(output, trace, first_track);
+    chrome_prepare_part(output, trace, first_track);
     size_t parts = output->event_parts + output->flow_parts + output->arrow_parts + output->sample_parts;
-    bool fine = add_parts(writing, make_part, parts, err);
+    bool fine = chrome_add_parts(writing, chrome_make_part, parts, err);
     output->first_event += trace->event_count;
     output->first_arrow += output->arrows.count;
     output->has_lines |= parts > 0;
@@ -700,21 +701,23 @@ static bool add_part(struct writing *writing, const struct trace *trace, track_i
     return fine;
 }
 
-static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
+static bool chrome_begin(struct writing *writing, const struct convert_args *args, FILE *out,
+                         struct tpa_error *err)
 {
     writing->args = args;
     writing->packer.packing = convert_packing(args);
     writing->packer.workers = (unsigned)args->load.jobs;
     return packer_begin(&writing->file, writing->packer.packing, out, err) &&
-           add_parts(writing, make_head, 1, err);
+           chrome_add_parts(writing, chrome_make_head, 1, err);
 }
 
-static bool end(struct writing *writing, struct tpa_error *err)
+static bool chrome_end(struct writing *writing, struct tpa_error *err)
 {
-    return add_parts(writing, make_tail, 1, err) && packer_end(&writing->file, err);
+    return chrome_add_parts(writing, make_tail, 1, err) && packer_end(&writing->file, err);
 }
 
-static void tell_written(struct writing *writing, const struct convert_args *args, struct buffer *summary)
+static void chrome_append_written(struct writing *writing, const struct convert_args *args,
+                                  struct buffer *summary)
 {
     const struct chrome_output *output = &writing->output;
     buffer_printf(summary, "%" PRIu64 " events, %" PRIu64 " flow arrows, %" PRIu64 " counter samples",
@@ -724,7 +727,7 @@ static void tell_written(struct writing *writing, const struct convert_args *arg
     if (output->all->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", output->all->file_count);
     buffer_putc(summary, '\n');
-    timeline_tell_apart(summary, output->all);
+    timeline_distinguish(summary, output->all);
 }
 
 static bool write_chrome(const struct trace *trace, const struct convert_args *args, FILE *out,
@@ -734,40 +737,42 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     struct timeline_numbers numbers = { 0 };
     int64_t *last_ns = timeline_last_moments(trace);
     if (trace->file_count > 1)
-        timeline_note_numbers(&numbers, trace);
-    prepare(&writing.output, &numbers, last_ns);
+        timeline_notice_numbers(&numbers, trace);
+    chrome_prepare(&writing.output, &numbers, last_ns);
     free(last_ns);
     writing.output.makes_arrows = needs_arrows(trace, convert_own_flows(trace));
     if (args->critical_path)
         mark_path(&writing.output);
-    bool fine = begin(&writing, args, out, err) && add_part(&writing, trace, 0, err) && end(&writing, err);
-    tell_written(&writing, args, summary);
-    release(&writing.output);
+    bool fine = chrome_begin(&writing, args, out, err) && chrome_add_part(&writing, trace, 0, err) &&
+                chrome_end(&writing, err);
+    chrome_append_written(&writing, args, summary);
+    chrome_release(&writing.output);
     return fine;
 }
 
-static bool write_file(void *context, const struct trace *trace, const struct convert_read *read,
-                       struct tpa_error *err)
+static bool chrome_write_file(void *context, const struct trace *trace, const struct convert_read *read,
+                              struct tpa_error *err)
 {
-    return add_part(context, trace, read->first_track, err);
+    return chrome_add_part(context, trace, read->first_track, err);
 }
 
 /* The arrows between ranks come last: they are those of the trace that holds all files, of which no event is
  * written. */
-static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
-                        struct buffer *summary, struct tpa_error *err)
+static bool chrome_write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
+                               struct buffer *summary, struct tpa_error *err)
 {
     const struct trace *all = files->all;
     struct trace arrows = *all;
     struct writing writing = { .output = { .all = all, .trace = all } };
     arrows.event_count = 0;
-    prepare(&writing.output, &files->numbers, files->last_ns);
+    chrome_prepare(&writing.output, &files->numbers, files->last_ns);
     writing.output.makes_arrows = needs_arrows(all, files->flows);
-    bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err);
+    bool fine =
+        chrome_begin(&writing, args, out, err) && convert_files_each(files, chrome_write_file, &writing, err);
     writing.output.makes_arrows = false;
-    fine = fine && add_part(&writing, &arrows, 0, err) && end(&writing, err);
-    tell_written(&writing, args, summary);
-    release(&writing.output);
+    fine = fine && chrome_add_part(&writing, &arrows, 0, err) && chrome_end(&writing, err);
+    chrome_append_written(&writing, args, summary);
+    chrome_release(&writing.output);
     return fine;
 }
 
@@ -780,7 +785,7 @@ const struct convert_form convert_chrome = {
     .is_read = true,
     .is_timeline = true,
     .write_trace = write_chrome,
-    .write_files = write_files,
+    .write_files = chrome_write_files,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",
 };

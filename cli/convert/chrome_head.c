@@ -14,14 +14,14 @@
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 
-static void put_property(struct buffer *out, const struct trace_property *property)
+static void append_property(struct buffer *out, const struct trace_property *property)
 {
     escape_json_string(out, property->key, strlen(property->key));
     buffer_putc(out, ':');
     if (property->is_string)
         escape_json_string(out, property->value, strlen(property->value));
     else
-        json_value_put(out, property->value, strlen(property->value));
+        json_value_append(out, property->value, strlen(property->value));
     PUT(out, ",\n");
 }
 
@@ -44,14 +44,14 @@ static const struct trace_property *find_property(const struct trace_file *file,
     return NULL;
 }
 
-/* `"key":"text",`, as put_property. */
-static void put_known(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
+/* `"key":"text",`, as append_property. */
+static void append_known(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
 {
     if (text && !find_property(file, key))
-        put_property(out, &(struct trace_property){ key, text, true });
+        append_property(out, &(struct trace_property){ key, text, true });
 }
 
-static void put_devices(struct buffer *out, const struct trace_file *file)
+static void append_devices(struct buffer *out, const struct trace_file *file)
 {
     if (file->devices.count == 0 || find_property(file, "deviceProperties"))
         return;
@@ -74,7 +74,7 @@ static void put_devices(struct buffer *out, const struct trace_file *file)
 }
 
 /* Facts of the process in a log of tpa capture, under PyTorch's keys. */
-static void put_process(struct buffer *out, const struct trace_file *file)
+static void chrome_head_append_process(struct buffer *out, const struct trace_file *file)
 {
     if (file->rank >= 0 && !find_property(file, "distributedInfo")) {
         buffer_printf(out, "\"distributedInfo\":{\"rank\":%" PRId64, file->rank);
@@ -88,10 +88,10 @@ static void put_process(struct buffer *out, const struct trace_file *file)
     }
     bool is_known = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
                     file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
-    put_known(out, file, "recorded by", is_known ? trace_producer_name(file->producer) : NULL);
-    put_known(out, file, "host_name", file->host_name);
-    put_known(out, file, "trace_id", file->trace_id);
-    put_known(out, file, "traceName", file->trace_name);
+    append_known(out, file, "recorded by", is_known ? trace_producer_name(file->producer) : NULL);
+    append_known(out, file, "host_name", file->host_name);
+    append_known(out, file, "trace_id", file->trace_id);
+    append_known(out, file, "traceName", file->trace_name);
     if (file->has_base && !find_property(file, "baseTimeNanoseconds"))
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
@@ -114,7 +114,7 @@ static bool *find_common(const struct trace *trace)
 }
 
 /* The processes of a file, as written and as recorded. */
-void chrome_put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
+void chrome_append_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
 {
     struct buffer name = { 0 };
     if (timeline_add_pid(&name, trace, track, shared))
@@ -130,8 +130,8 @@ struct chrome_pids {
     const bool *shared;
 };
 
-static void put_processes(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
-                          uint32_t file)
+static void append_processes(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
+                             uint32_t file)
 {
     size_t count = 0;
     PUT(out, ",\"processes\":[");
@@ -140,7 +140,7 @@ static void put_processes(struct buffer *out, const struct trace *trace, const s
         if (track->file != file || !pids->is_first[t])
             continue;
         buffer_puts(out, count++ ? ",[" : "[");
-        chrome_put_pid(out, trace, track, pids->shared[t]);
+        chrome_append_pid(out, trace, track, pids->shared[t]);
         buffer_putc(out, ',');
         if (track->pid_text == NAME_NONE)
             buffer_printf(out, "%" PRId64, track->pid);
@@ -152,8 +152,8 @@ static void put_processes(struct buffer *out, const struct trace *trace, const s
     buffer_putc(out, ']');
 }
 
-static void put_file_facts(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
-                           const bool *common, uint32_t index)
+static void append_file_facts(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
+                              const bool *common, uint32_t index)
 {
     const struct trace_file *file = &trace->files[index];
     struct buffer name = { 0 };
@@ -162,25 +162,25 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, const 
     escape_json_string(out, name.at, name.count);
     PUT(out, ",\"path\":");
     escape_json_string(out, file->path, strlen(file->path));
-    put_processes(out, trace, pids, index);
+    append_processes(out, trace, pids, index);
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
         const struct trace_property *of_first = find_property(&trace->files[0], property->key);
         if (of_first && common[of_first - trace->files[0].properties.at])
             continue;
         buffer_putc(out, ',');
-        put_property(out, property);
+        append_property(out, property);
         out->count -= 2; /* the comma and the end of the line */
     }
     size_t before = out->count;
     buffer_putc(out, ',');
-    put_process(out, file);
+    chrome_head_append_process(out, file);
     out->count = out->count > before + 1 ? out->count - 2 : before;
     buffer_putc(out, '}');
     buffer_release(&name);
 }
 
-void chrome_head_put(const struct trace *trace, struct buffer *out)
+void chrome_head_append(const struct trace *trace, struct buffer *out)
 {
     bool *is_first = timeline_first_tracks(trace), *shared = timeline_shared_processes(trace);
     struct chrome_pids pids = { is_first, shared };
@@ -190,24 +190,24 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
     PUT(out, "{\n");
     for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
         if (!several || common[i])
-            put_property(out, &first->properties.at[i]);
+            append_property(out, &first->properties.at[i]);
     if (trace->file_count)
-        put_devices(out, first);
+        append_devices(out, first);
     if (trace->file_count && !several)
-        put_process(out, first);
+        chrome_head_append_process(out, first);
     if (several) {
         bool has_base = false, all_tpa = true;
         int64_t base_ns = INT64_MAX;
         PUT(out, "\"files\":[\n");
         for (uint32_t i = 0; i < trace->file_count; i++) {
-            put_file_facts(out, trace, &pids, common, i);
+            append_file_facts(out, trace, &pids, common, i);
             buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
             has_base |= trace->files[i].has_base;
             all_tpa &= trace->files[i].producer == PRODUCER_TPA;
             int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
             base_ns = here < base_ns ? here : base_ns;
         }
-        put_known(out, first, "recorded by", all_tpa ? "tpa capture" : NULL);
+        append_known(out, first, "recorded by", all_tpa ? "tpa capture" : NULL);
         if (has_base)
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }

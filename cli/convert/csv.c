@@ -37,7 +37,7 @@ struct csv_output {
     struct arena arena;
 };
 
-static struct output_text keep(struct csv_output *output, struct buffer *text)
+static struct output_text csv_keep(struct csv_output *output, struct buffer *text)
 {
     struct output_text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count),
                                 text->count };
@@ -45,22 +45,22 @@ static struct output_text keep(struct csv_output *output, struct buffer *text)
     return kept;
 }
 
-static void put_id(struct buffer *out, const struct names *names, name_id id)
+static void csv_append_id(struct buffer *out, const struct names *names, name_id id)
 {
     escape_csv(out, names_text(names, id), names_length(names, id));
 }
 
 /* A number, or the text that was written in its place. */
-static void put_number_or_text(struct buffer *out, const struct trace *trace, int64_t number, name_id text)
+static void append_number_or_text(struct buffer *out, const struct trace *trace, int64_t number, name_id text)
 {
     if (text == NAME_NONE)
         exact_add_integer(out, number);
     else
-        put_id(out, trace->texts, text);
+        csv_append_id(out, trace->texts, text);
     buffer_putc(out, ',');
 }
 
-static void put_place(struct buffer *out, const struct trace *trace, const struct track *track)
+static void csv_append_place(struct buffer *out, const struct trace *trace, const struct track *track)
 {
     const struct trace_file *file = &trace->files[track->file];
     if (trace->file_count > 1) {
@@ -70,19 +70,19 @@ static void put_place(struct buffer *out, const struct trace *trace, const struc
     if (file->rank >= 0)
         exact_add_integer(out, file->rank);
     buffer_putc(out, ',');
-    put_id(out, trace->texts, track->process_name);
+    csv_append_id(out, trace->texts, track->process_name);
     buffer_putc(out, ',');
-    put_number_or_text(out, trace, track->pid, track->pid_text);
-    put_id(out, trace->texts, track->thread_name);
+    append_number_or_text(out, trace, track->pid, track->pid_text);
+    csv_append_id(out, trace->texts, track->thread_name);
     buffer_putc(out, ',');
-    put_number_or_text(out, trace, track->tid, track->tid_text);
+    append_number_or_text(out, trace, track->tid, track->tid_text);
     if (track->kind == TRACK_STREAM)
         buffer_printf(out, "%" PRId32 ",%" PRId64 ",", track->device, track->stream);
     else
         buffer_puts(out, ",,");
 }
 
-static void put_head(const struct csv_output *output, struct buffer *out)
+static void csv_append_head(const struct csv_output *output, struct buffer *out)
 {
     struct buffer name = { 0 };
     buffer_puts(out, output->trace->file_count > 1 ? "file," : "");
@@ -97,7 +97,7 @@ static void put_head(const struct csv_output *output, struct buffer *out)
     buffer_putc(out, '\n');
 }
 
-static void put_arg(struct buffer *out, const struct trace *trace, enum trace_arg arg, int64_t value)
+static void csv_append_arg(struct buffer *out, const struct trace *trace, enum trace_arg arg, int64_t value)
 {
     double decimal;
     switch (arg_rows[arg].form) {
@@ -112,12 +112,13 @@ static void put_arg(struct buffer *out, const struct trace *trace, enum trace_ar
         exact_add_double(out, decimal);
         break;
     case FORM_TEXT:
-    case FORM_JSON: put_id(out, trace->texts, (name_id)value); break;
+    case FORM_JSON: csv_append_id(out, trace->texts, (name_id)value); break;
     case FORM_BOOL: buffer_puts(out, value ? "true" : "false"); break;
     }
 }
 
-static void put_event(const struct csv_output *output, struct buffer *out, event_id e, struct arg_scan *scans)
+static void csv_append_event(const struct csv_output *output, struct buffer *out, event_id e,
+                             struct arg_scan *scans)
 {
     const struct trace *trace = output->trace;
     track_id track = trace->track[e];
@@ -139,17 +140,17 @@ static void put_event(const struct csv_output *output, struct buffer *out, event
         int64_t value;
         buffer_putc(out, ',');
         if (arg_scan_get(&scans[i], e, &value))
-            put_arg(out, trace, output->args[i], value);
+            csv_append_arg(out, trace, output->args[i], value);
     }
     buffer_putc(out, '\n');
 }
 
-static void make_part(const void *context, size_t part, struct buffer *out)
+static void csv_make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct csv_output *output = context;
     const struct trace *trace = output->trace;
     if (part == 0) {
-        put_head(output, out);
+        csv_append_head(output, out);
         return;
     }
     struct arg_scan scans[ARG_COUNT];
@@ -157,11 +158,11 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         scans[i] = arg_scan_of(trace, output->args[i]);
     size_t first = (part - 1) * EVENTS_PER_PART, end = first + EVENTS_PER_PART;
     for (size_t e = first; e < end && e < trace->event_count; e++)
-        put_event(output, out, (event_id)e, scans);
+        csv_append_event(output, out, (event_id)e, scans);
 }
 
 /* Texts that are common to many events are made once. */
-static void prepare(struct csv_output *output)
+static void csv_prepare(struct csv_output *output)
 {
     const struct trace *trace = output->trace;
     size_t names = names_count(trace->names);
@@ -169,19 +170,19 @@ static void prepare(struct csv_output *output)
     output->shift_ns = timeline_shifts(trace);
     output->name = mem_zalloc(names + 1, sizeof *output->name);
     for (name_id id = 0; id < names; id++) {
-        put_id(&text, trace->names, id);
-        output->name[id] = keep(output, &text);
+        csv_append_id(&text, trace->names, id);
+        output->name[id] = csv_keep(output, &text);
     }
     output->category = mem_zalloc(trace->category_count + 1, sizeof *output->category);
     for (size_t i = 0; i < trace->category_count; i++) {
-        put_id(&text, trace->texts, trace->categories[i].text);
+        csv_append_id(&text, trace->texts, trace->categories[i].text);
         buffer_putc(&text, ',');
-        output->category[i] = keep(output, &text);
+        output->category[i] = csv_keep(output, &text);
     }
     output->place = mem_zalloc(trace->track_count + 1, sizeof *output->place);
     for (size_t i = 0; i < trace->track_count; i++) {
-        put_place(&text, trace, &trace->tracks[i]);
-        output->place[i] = keep(output, &text);
+        csv_append_place(&text, trace, &trace->tracks[i]);
+        output->place[i] = csv_keep(output, &text);
     }
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (trace->args[arg].count)
@@ -195,12 +196,12 @@ static bool write_csv(const struct trace *trace, const struct convert_args *args
     struct csv_output output = { .trace = trace };
     if (!convert_check_size(trace, args, err))
         return false;
-    prepare(&output);
-    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &output };
+    csv_prepare(&output);
+    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, csv_make_part, &output };
     bool fine =
         packer_write(&packer, 1 + (trace->event_count + EVENTS_PER_PART - 1) / EVENTS_PER_PART, out, err);
     buffer_printf(summary, "%zu events, %zu arguments of them\n", trace->event_count, output.arg_count);
-    timeline_tell_apart(summary, trace);
+    timeline_distinguish(summary, trace);
     free(output.shift_ns);
     free(output.name);
     free(output.category);

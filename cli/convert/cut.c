@@ -79,7 +79,7 @@ static int compare_arrows(const struct loose_end *a, const struct loose_end *b)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static bool is_behind(const void *context, const void *left, const void *right)
+static bool cut_is_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     return compare_arrows(left, right) > 0;
@@ -98,7 +98,7 @@ static bool *find_flows(const struct trace *trace, const bool *events)
         if (touches(&touching, &flow))
             *VEC_PUSH(&ends) = (struct loose_end){ i, flow.category, file, flow.id, flow.phase == 's' };
     }
-    runs_sort(ends.at, ends.count, sizeof *ends.at, is_behind, NULL);
+    runs_sort(ends.at, ends.count, sizeof *ends.at, cut_is_behind, NULL);
     for (size_t first = 0, end; first < ends.count; first = end) {
         bool begins = false, goes_on = false;
         for (end = first; end < ends.count && compare_arrows(&ends.at[first], &ends.at[end]) == 0; end++) {

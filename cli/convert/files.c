@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "cli/convert/part.h"
-#include "facts/collectives_join.h"
+#include "derive/collectives_join.h"
 #include "trace/append.h"
 #include "trace/slice.h"
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void add_own_events(struct convert_files *files, const struct trace *trac
             files->own_event[first++] = e;
 }
 
-static bool add_file(void *context, struct trace *trace, struct tpa_error *err)
+static bool files_add_file(void *context, struct trace *trace, struct tpa_error *err)
 {
     struct convert_files *files = context;
     struct convert_read read = { (uint32_t)files->all->file_count, (track_id)files->all->track_count,
@@ -93,7 +93,7 @@ static bool add_file(void *context, struct trace *trace, struct tpa_error *err)
     (void)err;
     files->events += trace->event_count;
     files->flows += convert_own_flows(trace);
-    timeline_note_numbers(&files->numbers, trace);
+    timeline_notice_numbers(&files->numbers, trace);
     add_last_moments(files, trace);
     add_sampled_tracks(files, trace);
     struct collectives *of_file = collectives_open(trace);
@@ -122,7 +122,7 @@ bool convert_files_read(struct convert_files *files, struct ingested *ingested, 
 {
     struct trace_wants wants = files->wants;
     wants.args = COLLECTIVES_WANTS | TIMELINE_ARGS_OF_FILE | WANT(FINISHED);
-    if (!load_each(files->call, files->load, &wants, add_file, files, ingested, err))
+    if (!load_each(files->call, files->load, &wants, files_add_file, files, ingested, err))
         return false;
     if (!ingested->trace)
         return true;
@@ -154,7 +154,7 @@ static bool same_track(const struct trace *trace, const struct track *track, con
 }
 
 /* Does TRACE equal the first reading? */
-static bool is_same(const struct reading *reading, const struct trace *trace)
+static bool files_is_same(const struct reading *reading, const struct trace *trace)
 {
     const struct convert_files *files = reading->files;
     const struct trace *all = files->all;
@@ -182,7 +182,7 @@ static bool read_again(void *context, struct trace *trace, struct tpa_error *err
 {
     struct reading *reading = context;
     const struct convert_files *files = reading->files;
-    if (!is_same(reading, trace))
+    if (!files_is_same(reading, trace))
         return fail_changed(trace, err);
     const struct convert_read *read = &files->reads.at[reading->next++];
     if (files->ways)

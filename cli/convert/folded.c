@@ -3,7 +3,7 @@
  * from the outside in, separated by semicolons, a blank, and its own time in nanoseconds.
  *
  * In a trace, stacks are nested events of each thread (trace/calltree.h); those of GPU time continue from the call that
- * launched a kernel (facts/attribution.h). Stacks of the same frames add up: each gets a number by its parent's and its
+ * launched a kernel (derive/attribution.h). Stacks of the same frames add up: each gets a number by its parent's and its
  * frame, so that a trace of millions of events needs only one number per distinct stack.
  *
  * A Python profile holds edges, not stacks (profile/stacks.h), and the lines mark estimates: frames whose time was
@@ -17,8 +17,8 @@
 #include "cli/convert/snapshot.h"
 #include "cli/timeline.h"
 #include "trace/calltree.h"
-#include "facts/attribution.h"
-#include "facts/step_list.h"
+#include "derive/attribution.h"
+#include "derive/step_list.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -22,7 +22,7 @@ static const char *end_of_string(const char *at)
     return at;
 }
 
-void json_value_put(struct buffer *out, const char *text, size_t len)
+void json_value_append(struct buffer *out, const char *text, size_t len)
 {
     if (!json_is_value(text, len)) {
         escape_json_string(out, text, len);

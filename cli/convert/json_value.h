@@ -14,6 +14,6 @@ bool json_value_is_plain(const char *text, size_t len);
  * Add the JSON value TEXT to OUT: its strings are escaped as in base/escape.h, the rest is unchanged. Invalid JSON is
  * written as a string: readers of traces may be lenient, but the output of `tpa` is always valid.
  */
-void json_value_put(struct buffer *out, const char *text, size_t len);
+void json_value_append(struct buffer *out, const char *text, size_t len);
 
 #endif

@@ -2,7 +2,7 @@
 #include "cli/convert/marks.h"
 
 #include "base/escape.h"
-#include "replay/make_graph.h"
+#include "whatif/make_graph.h"
 
 /* Does the event run in this piece, rather than wait to? Only then is there something for an arrow to point to. */
 static bool runs(const struct path_segment *piece)
@@ -45,8 +45,8 @@ struct json_marks {
 };
 
 /* A piece of the path on its own track: of a process that has this name instead of a number. */
-static void put_piece(const struct convert_marks *marks, const struct replay_graph *graph,
-                      const struct path_segment *piece, struct buffer *out)
+static void append_piece(const struct convert_marks *marks, const struct replay_graph *graph,
+                         const struct path_segment *piece, struct buffer *out)
 {
     struct buffer name = { 0 };
     convert_mark_name(marks->trace, piece, &name);
@@ -59,8 +59,9 @@ static void put_piece(const struct convert_marks *marks, const struct replay_gra
     buffer_release(&name);
 }
 
-static void put_arrow_end(const struct convert_marks *marks, const struct replay_graph *graph, char phase,
-                          size_t id, const struct path_segment *piece, struct buffer *out)
+static void marks_append_arrow_end(const struct convert_marks *marks, const struct replay_graph *graph,
+                                   char phase, size_t id, const struct path_segment *piece,
+                                   struct buffer *out)
 {
     buffer_printf(out, ",\n{\"ph\":\"%c\",\"id\":%zu,\"cat\":\"critical_path\",\"name\":\"critical_path\"",
                   phase, id);
@@ -70,23 +71,23 @@ static void put_arrow_end(const struct convert_marks *marks, const struct replay
     buffer_puts(out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
-static void put_json(void *context, const struct replay_graph *graph, const struct path_segment *piece,
-                     const struct path_segment *last)
+static void emit_json(void *context, const struct replay_graph *graph, const struct path_segment *piece,
+                      const struct path_segment *last)
 {
     struct json_marks *json = context;
-    put_piece(json->marks, graph, piece, json->out);
+    append_piece(json->marks, graph, piece, json->out);
     json->count++;
     if (!last)
         return;
     json->arrows++;
-    put_arrow_end(json->marks, graph, 's', json->arrows, last, json->out);
-    put_arrow_end(json->marks, graph, 'f', json->arrows, piece, json->out);
+    marks_append_arrow_end(json->marks, graph, 's', json->arrows, last, json->out);
+    marks_append_arrow_end(json->marks, graph, 'f', json->arrows, piece, json->out);
     json->count += 2;
 }
 
-size_t convert_put_marks(const struct convert_marks *marks, struct buffer *out)
+size_t convert_append_marks(const struct convert_marks *marks, struct buffer *out)
 {
     struct json_marks json = { .marks = marks, .out = out };
-    convert_each_mark(marks->trace, put_json, &json);
+    convert_each_mark(marks->trace, emit_json, &json);
     return json.count;
 }

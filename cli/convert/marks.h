@@ -1,7 +1,7 @@
 /*
  * marks.h - the critical path of the whole recording, as marks on a timeline.
  *
- * convert_each_mark() gives the pieces; convert_put_marks() writes them as Chrome's JSON: a track "critical path" holds
+ * convert_each_mark() gives the pieces; convert_append_marks() writes them as Chrome's JSON: a track "critical path" holds
  * the pieces, of category critical_path, named by part and by what ran. Arrows of the same category lead from the last
  * event of the path on one track to the next on another. Readers of tpa ignore both.
  */
@@ -9,7 +9,7 @@
 #define TPA_CLI_CONVERT_MARKS_H
 
 #include "base/buffer.h"
-#include "replay/path.h"
+#include "whatif/path.h"
 #include "trace/trace.h"
 
 /* What each piece is given to. LAST: the piece before on another track, whose event ran; NULL: this is not a change of
@@ -32,6 +32,6 @@ struct convert_marks {
 };
 
 /* Append the events for the whole recording to OUT, each after a comma. Returns how many. */
-size_t convert_put_marks(const struct convert_marks *marks, struct buffer *out);
+size_t convert_append_marks(const struct convert_marks *marks, struct buffer *out);
 
 #endif

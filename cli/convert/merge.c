@@ -7,8 +7,8 @@
 
 #include "base/quantity.h"
 #include "cli/timeline.h"
-#include "facts/collective_matches.h"
-#include "facts/recordings.h"
+#include "derive/collective_matches.h"
+#include "derive/recordings.h"
 #include "trace/builder.h"
 #include "trace/slice.h"
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static bool is_known(const struct rank_clock *clock)
 }
 
 /* Files of one host share a clock, as assumed by tpa comm, unless the offset exceeds any network latency. */
-static bool is_same(const struct trace *trace, uint32_t file, const struct rank_clock *clock)
+static bool merge_is_same(const struct trace *trace, uint32_t file, const struct rank_clock *clock)
 {
     enum { HOSTS_DIFFER_NS = 1000000 };
     const struct trace_file *own = &trace->files[file], *root = &trace->files[clock->root];
@@ -72,14 +72,14 @@ static struct convert_way way_of(const struct trace *trace, uint32_t file, const
     struct convert_way way = { clock->ahead_ns != CLOCK_UNKNOWN && clock->root != file, *clock,
                                own->has_base ? own->base_ns : 0, root->has_base,
                                root->has_base ? root->base_ns : 0 };
-    if (!is_known(clock) || is_same(trace, file, clock))
+    if (!is_known(clock) || merge_is_same(trace, file, clock))
         way.clock = (struct rank_clock){ .ahead_ns = CLOCK_UNKNOWN };
     return way;
 }
 
 /* ---- messages ---- */
 
-static void add_file(struct buffer *out, const struct trace *trace, uint32_t file)
+static void merge_add_file(struct buffer *out, const struct trace *trace, uint32_t file)
 {
     if (trace->files[file].rank >= 0)
         buffer_printf(out, "rank %" PRId64, trace->files[file].rank);
@@ -87,11 +87,11 @@ static void add_file(struct buffer *out, const struct trace *trace, uint32_t fil
         buffer_puts(out, trace->files[file].path);
 }
 
-static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t file,
-                       const struct rank_clock *clock, bool fits)
+static void merge_append_clock(struct buffer *out, const struct trace *trace, uint32_t file,
+                               const struct rank_clock *clock, bool fits)
 {
     buffer_puts(out, "clock of ");
-    add_file(out, trace, file);
+    merge_add_file(out, trace, file);
     if (clock->ahead_ns == CLOCK_UNKNOWN || !fits) {
         buffer_printf(out, ": as recorded; %s\n",
                       fits ? "it has no collective in common with another"
@@ -103,23 +103,24 @@ static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t f
         return;
     }
     buffer_puts(out, ": ");
-    quantity_show_rounded_time(out, (double)magnitude(clock->ahead_ns));
+    quantity_append_rounded_time(out, (double)magnitude(clock->ahead_ns));
     buffer_printf(out, " %s ", clock->ahead_ns < 0 ? "behind" : "ahead of");
-    add_file(out, trace, clock->root);
+    merge_add_file(out, trace, clock->root);
     buffer_puts(out, ", +- ");
-    quantity_show_rounded_time(out, (double)clock->error_ns);
+    quantity_append_rounded_time(out, (double)clock->error_ns);
     buffer_printf(out, ", by %" PRId64 " ends of collectives", clock->anchors);
     if (clock->drift)
         buffer_printf(out, "; it gains %.3f us per second", (double)clock->drift / 1e6);
     buffer_puts(out, clock->sure ? "" : "; unsure");
-    buffer_puts(out, !is_known(clock)                                 ? ", and left as recorded\n"
-                     : is_same(trace, file, clock) && clock->ahead_ns ? "; one host, so treated as the same\n"
-                                                                      : "\n");
+    buffer_puts(out, !is_known(clock) ? ", and left as recorded\n"
+                     : merge_is_same(trace, file, clock) && clock->ahead_ns
+                         ? "; one host, so treated as the same\n"
+                         : "\n");
 }
 
 /* With many files, only unusual ones are reported individually. */
-static void tell_clocks(struct buffer *out, const struct trace *trace, const struct rank_clock *clocks,
-                        const bool *fits)
+static void merge_append_clocks(struct buffer *out, const struct trace *trace,
+                                const struct rank_clock *clocks, const bool *fits)
 {
     enum { MOST_SHOWN = 16 };
     size_t sure = 0, shown = 0, odd = 0;
@@ -133,13 +134,13 @@ static void tell_clocks(struct buffer *out, const struct trace *trace, const str
         if ((trace->file_count > MOST_SHOWN && fine) || shown == MOST_SHOWN)
             continue;
         shown++;
-        tell_clock(out, trace, f, &clocks[f], fits[f]);
+        merge_append_clock(out, trace, f, &clocks[f], fits[f]);
     }
     if (trace->file_count <= MOST_SHOWN)
         return;
     buffer_printf(out, "clocks of %zu of %zu files are corrected by the ends of collectives, +- ", sure,
                   trace->file_count);
-    quantity_show_rounded_time(out, (double)most_ns);
+    quantity_append_rounded_time(out, (double)most_ns);
     buffer_printf(out, " and less%s\n", odd > shown ? "; further unsure ones are not listed" : "");
 }
 
@@ -264,7 +265,7 @@ struct convert_way *convert_merge(struct trace *trace, const struct collectives 
                                                convert_way_moment, &ways[f]);
         ways[f].moves &= fits[f];
     }
-    tell_clocks(summary, trace, clocks, fits);
+    merge_append_clocks(summary, trace, clocks, fits);
     draw_arrows(trace, joined, numbers, summary);
     free(fits);
     free(clocks);

@@ -11,8 +11,8 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "cli/timeline.h"
-#include "facts/collectives.h"
-#include "facts/rank_clocks.h"
+#include "derive/collectives.h"
+#include "derive/rank_clocks.h"
 #include "trace/trace.h"
 
 /* Category and name of the arrows of convert_merge. */
@@ -42,10 +42,10 @@ struct convert_way {
 int64_t convert_way_moment(const void *way, int64_t moment_ns);
 
 /*
- * Correct the clocks of the files of TRACE by the ends of their collectives (facts/rank_clocks.h): all moments are
+ * Correct the clocks of the files of TRACE by the ends of their collectives (derive/rank_clocks.h): all moments are
  * converted to the first rank's clock and its base. An unsure clock is changed only if its offset exceeds its error.
  * Then draw an arrow for each collective from the rank that began it last to each other. SUMMARY reports the offset and
- * error of each clock. JOINED: the collectives, if TRACE does not hold all events (facts/collectives_join.h); else
+ * error of each clock. JOINED: the collectives, if TRACE does not hold all events (derive/collectives_join.h); else
  * NULL. NUMBERS: numbers used by the files, which arrows must avoid. Returns the ways, by file; new, free with free().
  * NULL, without changes, if fewer than two files have a collective in common.
  */

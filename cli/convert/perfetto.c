@@ -22,7 +22,7 @@
 #include "cli/convert/perfetto_tracks.h"
 #include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
-#include "facts/memory_records.h"
+#include "memory/memory_records.h"
 #include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 
@@ -88,112 +88,113 @@ struct perfetto_output {
 
 /* ---- the first packets ---- */
 
-static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
+static void perfetto_append_clock(struct buffer *out, int64_t clock, int64_t at_ns)
 {
     size_t message = wire_open(out, 1);
-    wire_put_number(out, 1, clock);
-    wire_put_number(out, 2, at_ns);
+    wire_append_number(out, 1, clock);
+    wire_append_number(out, 2, at_ns);
     wire_close(out, message);
 }
 
 /* Without a known origin, the times of the trace are as the files have them. */
-static void put_clocks(const struct perfetto_output *output, struct buffer *out)
+static void perfetto_append_clocks(const struct perfetto_output *output, struct buffer *out)
 {
     size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), snapshot = wire_open(out, 6);
-    put_clock(out, BOOTTIME, 1);
+    perfetto_append_clock(out, BOOTTIME, 1);
     if (output->has_origin)
-        put_clock(out, REALTIME, output->origin_ns + 1);
-    wire_put_number(out, 2, BOOTTIME);
+        perfetto_append_clock(out, REALTIME, output->origin_ns + 1);
+    wire_append_number(out, 2, BOOTTIME);
     wire_close(out, snapshot);
     wire_close(out, packet);
 }
 
 /* Start the clock of the events. */
-static void put_own_clock(const struct perfetto_output *output, struct buffer *out)
+static void append_own_clock(const struct perfetto_output *output, struct buffer *out)
 {
     size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE), snapshot = wire_open(out, 6);
-    put_clock(out, BOOTTIME, FIRST_TIME_NS);
+    perfetto_append_clock(out, BOOTTIME, FIRST_TIME_NS);
     size_t message = wire_open(out, 1);
-    wire_put_number(out, 1, OWN_CLOCK);
-    wire_put_number(out, 2, FIRST_TIME_NS / output->unit_ns);
-    wire_put_number(out, 3, 1); /* is_incremental */
+    wire_append_number(out, 1, OWN_CLOCK);
+    wire_append_number(out, 2, FIRST_TIME_NS / output->unit_ns);
+    wire_append_number(out, 3, 1); /* is_incremental */
     if (output->unit_ns != 1)
-        wire_put_number(out, 4, output->unit_ns);
+        wire_append_number(out, 4, output->unit_ns);
     wire_close(out, message);
     wire_close(out, snapshot);
     wire_close(out, packet);
 }
 
-static void put_interned(struct buffer *out, uint32_t number, uint64_t iid, const char *text, size_t len)
+static void append_interned(struct buffer *out, uint32_t number, uint64_t iid, const char *text, size_t len)
 {
     size_t message = wire_open(out, number);
-    wire_put_number(out, 1, (int64_t)iid);
-    wire_put_text(out, 2, text, len);
+    wire_append_number(out, 1, (int64_t)iid);
+    wire_append_text(out, 2, text, len);
     wire_close(out, message);
 }
 
-static void put_defaults(const struct perfetto_output *output, struct buffer *out)
+static void append_defaults(const struct perfetto_output *output, struct buffer *out)
 {
     size_t defaults = wire_open(out, 59);
-    wire_put_number(out, 58, OWN_CLOCK);
+    wire_append_number(out, 58, OWN_CLOCK);
     if (output->default_track) {
         size_t event = wire_open(out, 11);
-        wire_put_number(out, 11, output->default_track);
+        wire_append_number(out, 11, output->default_track);
         if (output->memory.first_uuid)
-            wire_put_number(out, 31, output->memory.first_uuid); /* extra_counter_track_uuids */
+            wire_append_number(out, 31, output->memory.first_uuid); /* extra_counter_track_uuids */
         wire_close(out, event);
     }
     wire_close(out, defaults);
 }
 
 /* All texts of the file, in a packet that clears the sequence. */
-static void put_texts(const struct perfetto_output *output, struct buffer *out)
+static void append_texts(const struct perfetto_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
     size_t packet = perfetto_open_packet(out, PERFETTO_EVENTS_SEQUENCE);
-    wire_put_number(out, 13, 1);
-    put_defaults(output, out);
+    wire_append_number(out, 13, 1);
+    append_defaults(output, out);
     size_t interned = wire_open(out, 12);
     for (name_id id = 0; id < names_count(trace->names); id++)
-        put_interned(out, 2, (uint64_t)id + 1, names_text(trace->names, id), names_length(trace->names, id));
+        append_interned(out, 2, (uint64_t)id + 1, names_text(trace->names, id),
+                        names_length(trace->names, id));
     for (size_t i = 0; i < trace->category_count; i++)
-        put_interned(out, 1, i + 1, names_text(trace->texts, trace->categories[i].text),
-                     names_length(trace->texts, trace->categories[i].text));
+        append_interned(out, 1, i + 1, names_text(trace->texts, trace->categories[i].text),
+                        names_length(trace->texts, trace->categories[i].text));
     for (size_t i = 0; i < output->arg_count; i++) {
         const char *keys = arg_rows[output->args[i]].keys;
-        put_interned(out, 3, (uint64_t)output->args[i] + 1, keys, strcspn(keys, "|"));
+        append_interned(out, 3, (uint64_t)output->args[i] + 1, keys, strcspn(keys, "|"));
     }
     for (name_id id = 0; id < names_count(trace->texts); id++)
         if (output->is_used[id])
-            put_interned(out, 29, (uint64_t)id + 1, names_text(trace->texts, id),
-                         names_length(trace->texts, id));
+            append_interned(out, 29, (uint64_t)id + 1, names_text(trace->texts, id),
+                            names_length(trace->texts, id));
     wire_close(out, interned);
     wire_close(out, packet);
 }
 
 /* Write the beginning of the file. */
-static void put_head(const struct perfetto_output *output, struct buffer *out)
+static void perfetto_append_head(const struct perfetto_output *output, struct buffer *out)
 {
-    put_clocks(output, out);
-    perfetto_put_root(&output->tracks, out);
+    perfetto_append_clocks(output, out);
+    perfetto_append_root(&output->tracks, out);
 }
 
 /* The tracks of what is written now, and its texts. */
-static void put_tracks(const struct perfetto_output *output, struct buffer *out)
+static void append_tracks(const struct perfetto_output *output, struct buffer *out)
 {
-    track_id end = output->first_track + (track_id)output->trace->track_count;
-    for (track_id t = output->first_track; t < end; t++)
-        perfetto_put_track(&output->tracks, t, out);
+    track_id perfetto_end = output->first_track + (track_id)output->trace->track_count;
+    for (track_id t = output->first_track; t < perfetto_end; t++)
+        perfetto_append_track(&output->tracks, t, out);
     for (size_t i = 0; i < output->plan.lanes.count; i++)
-        perfetto_put_lane(&output->tracks, output->first_track, &output->plan.lanes.at[i], out);
-    put_own_clock(output, out);
-    put_texts(output, out);
+        perfetto_append_lane(&output->tracks, output->first_track, &output->plan.lanes.at[i], out);
+    append_own_clock(output, out);
+    append_texts(output, out);
 }
 
 /* ---- events ---- */
 
 /* The file, in ALL, of a track of TRACE. */
-static uint32_t file_of(const struct perfetto_output *output, track_id track)
+static uint32_t perfetto_file_of(const struct perfetto_output *output, track_id track)
 {
     return output->all->tracks[output->first_track + track].file;
 }
@@ -203,40 +204,40 @@ static bool is_list(const char *text)
     return *text == '[' || *text == '{';
 }
 
-static void put_arg(const struct perfetto_output *output, struct buffer *out, enum trace_arg arg,
-                    uint32_t file, int64_t value)
+static void perfetto_append_arg(const struct perfetto_output *output, struct buffer *out, enum trace_arg arg,
+                                uint32_t file, int64_t value)
 {
     const struct names *texts = output->trace->texts;
     double decimal;
     size_t message = wire_open(out, 4);
-    wire_put_number(out, 1, (int64_t)arg + 1);
+    wire_append_number(out, 1, (int64_t)arg + 1);
     switch (arg_rows[arg].form) {
-    case FORM_INT: wire_put_number(out, 4, timeline_arg_apart(output->stride, file, arg, value)); break;
+    case FORM_INT: wire_append_number(out, 4, timeline_arg_apart(output->stride, file, arg, value)); break;
     case FORM_DECIMAL:
         memcpy(&decimal, &value, sizeof decimal);
-        wire_put_double(out, 5, decimal);
+        wire_append_double(out, 5, decimal);
         break;
-    case FORM_TEXT: wire_put_number(out, 17, value + 1); break;
+    case FORM_TEXT: wire_append_number(out, 17, value + 1); break;
     case FORM_JSON:
         if (is_list(names_text(texts, (name_id)value)))
-            wire_put_number(out, 17, value + 1);
+            wire_append_number(out, 17, value + 1);
         else
-            wire_put_text(out, 9, names_text(texts, (name_id)value), names_length(texts, (name_id)value));
+            wire_append_text(out, 9, names_text(texts, (name_id)value), names_length(texts, (name_id)value));
         break;
-    case FORM_BOOL: wire_put_number(out, 2, value); break;
+    case FORM_BOOL: wire_append_number(out, 2, value); break;
     }
     wire_close(out, message);
 }
 
 /* Mark a region as open when recording stopped, if no argument does. */
-static void put_unfinished(const struct perfetto_output *output, struct buffer *out, event_id e)
+static void append_unfinished(const struct perfetto_output *output, struct buffer *out, event_id e)
 {
     if (!(output->trace->flags[e] & EVENT_UNFINISHED) ||
         trace_arg_or(output->trace, ARG_FINISHED, e, -1) >= 0)
         return;
     size_t message = wire_open(out, 4);
-    wire_put_text(out, 10, "finished", 8);
-    wire_put_number(out, 2, 0);
+    wire_append_text(out, 10, "finished", 8);
+    wire_append_number(out, 2, 0);
     wire_close(out, message);
 }
 
@@ -248,8 +249,8 @@ struct scans {
 };
 
 /* The memory in use after E, if it allocates or frees: extra_counter_values, and their track if it is not the default. */
-static void put_memory_level(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
-                             event_id e)
+static void append_memory_level(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                                event_id e)
 {
     const struct memory_levels *levels = &output->memory;
     size_t i = scans->memory;
@@ -259,26 +260,26 @@ static void put_memory_level(const struct perfetto_output *output, struct buffer
     if (i == levels->count || levels->at[i].event != e)
         return;
     if (levels->at[i].uuid != levels->first_uuid)
-        wire_put_number(out, 31, levels->at[i].uuid);
-    wire_put_number(out, 12, levels->at[i].bytes);
+        wire_append_number(out, 31, levels->at[i].uuid);
+    wire_append_number(out, 12, levels->at[i].bytes);
 }
 
 /* The fields of a BEGIN or an instant. */
-static void put_event(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
-                      event_id e)
+static void perfetto_append_event(const struct perfetto_output *output, struct buffer *out,
+                                  struct scans *scans, event_id e)
 {
     const struct trace *trace = output->trace;
-    uint32_t file = file_of(output, trace->track[e]);
+    uint32_t file = perfetto_file_of(output, trace->track[e]);
     int64_t value;
-    wire_put_number(out, 10, (int64_t)trace->name[e] + 1);
+    wire_append_number(out, 10, (int64_t)trace->name[e] + 1);
     if (names_length(trace->texts, trace->categories[trace->category[e]].text))
-        wire_put_number(out, 3, (int64_t)trace->category[e] + 1);
+        wire_append_number(out, 3, (int64_t)trace->category[e] + 1);
     for (size_t i = 0; i < output->arg_count; i++)
         if (arg_scan_get(&scans->of[i], e, &value))
-            put_arg(output, out, output->args[i], file, value);
-    put_unfinished(output, out, e);
-    perfetto_flows_put(&output->flows, &scans->flow, e, out);
-    put_memory_level(output, out, scans, e);
+            perfetto_append_arg(output, out, output->args[i], file, value);
+    append_unfinished(output, out, e);
+    perfetto_flows_append(&output->flows, &scans->flow, e, out);
+    append_memory_level(output, out, scans, e);
 }
 
 static int64_t time_of(const struct perfetto_output *output, const struct perfetto_mark *mark)
@@ -286,62 +287,62 @@ static int64_t time_of(const struct perfetto_output *output, const struct perfet
     const struct trace *trace = output->trace;
     event_id e = mark->event;
     int64_t ts_ns = mark->type == PERFETTO_END ? trace_end_ns(trace, e) : trace_start_ns(trace, e);
-    return ts_ns + output->shift_ns[file_of(output, trace->track[e])];
+    return ts_ns + output->shift_ns[perfetto_file_of(output, trace->track[e])];
 }
 
 /* The mark at INDEX; *LAST_NS: the time of the one before. */
-static void put_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
-                     size_t index, int64_t *last_ns)
+static void append_mark(const struct perfetto_output *output, struct buffer *out, struct scans *scans,
+                        size_t index, int64_t *last_ns)
 {
     const struct perfetto_mark mark = perfetto_plan_mark(&output->plan, index);
     int64_t ts_ns = time_of(output, &mark);
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, (ts_ns - *last_ns) / output->unit_ns);
+    wire_append_number(out, 8, (ts_ns - *last_ns) / output->unit_ns);
     *last_ns = ts_ns;
-    wire_put_number(out, 10, PERFETTO_EVENTS_SEQUENCE);
+    wire_append_number(out, 10, PERFETTO_EVENTS_SEQUENCE);
     if (mark.type != PERFETTO_END)
-        wire_put_number(out, 13, 2);
+        wire_append_number(out, 13, 2);
     size_t event = wire_open(out, 11);
-    wire_put_number(out, 9, mark.type);
+    wire_append_number(out, 9, mark.type);
     if (mark.uuid != output->default_track)
-        wire_put_number(out, 11, mark.uuid);
+        wire_append_number(out, 11, mark.uuid);
     if (mark.type != PERFETTO_END)
-        put_event(output, out, scans, mark.event);
+        perfetto_append_event(output, out, scans, mark.event);
     wire_close(out, event);
     wire_close(out, packet);
 }
 
-static void make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
+static void perfetto_make_events(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
     struct scans scans = { .memory = 0 };
     for (size_t i = 0; i < output->arg_count; i++)
         scans.of[i] = arg_scan_of(output->trace, output->args[i]);
-    size_t first = part * MARKS_PER_PART, end = first + MARKS_PER_PART;
+    size_t first = part * MARKS_PER_PART, perfetto_end = first + MARKS_PER_PART;
     int64_t last_ns = FIRST_TIME_NS;
     if (first) {
         struct perfetto_mark before = perfetto_plan_mark(&output->plan, first - 1);
         last_ns = time_of(output, &before);
     }
-    for (size_t i = first; i < end && i < output->plan.mark_count; i++)
-        put_mark(output, out, &scans, i, &last_ns);
+    for (size_t i = first; i < perfetto_end && i < output->plan.mark_count; i++)
+        append_mark(output, out, &scans, i, &last_ns);
 }
 
 /* ---- counters ---- */
 
 /* A value of the counter UUID; TIME in the clock of SEQUENCE. */
-static void put_value(struct buffer *out, enum perfetto_sequence sequence, uint32_t uuid, int64_t time,
-                      double value, int64_t number, bool is_decimal)
+static void append_value(struct buffer *out, enum perfetto_sequence sequence, uint32_t uuid, int64_t time,
+                         double value, int64_t number, bool is_decimal)
 {
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, time);
-    wire_put_number(out, 10, sequence);
+    wire_append_number(out, 8, time);
+    wire_append_number(out, 10, sequence);
     size_t event = wire_open(out, 11);
-    wire_put_number(out, 9, 4);
-    wire_put_number(out, 11, uuid);
+    wire_append_number(out, 9, 4);
+    wire_append_number(out, 11, uuid);
     if (is_decimal)
-        wire_put_double(out, 44, value);
+        wire_append_double(out, 44, value);
     else
-        wire_put_number(out, 30, number);
+        wire_append_number(out, 30, number);
     wire_close(out, event);
     wire_close(out, packet);
 }
@@ -364,7 +365,7 @@ static void find_counters(struct perfetto_output *output)
     names_free(keys);
 }
 
-static void put_counters(const struct perfetto_output *output, struct buffer *out)
+static void append_counters(const struct perfetto_output *output, struct buffer *out)
 {
     const struct names *texts = output->trace->texts;
     for (size_t i = 0; i < output->counters.count; i++) {
@@ -374,19 +375,20 @@ static void put_counters(const struct perfetto_output *output, struct buffer *ou
         perfetto_open_counter(out, counter->uuid, perfetto_process_uuid(&output->tracks, track),
                               names_text(texts, counter->name), names_length(texts, counter->name), false,
                               &packet, &descriptor);
-        perfetto_put_description(&output->tracks, out, track, "");
+        perfetto_append_description(&output->tracks, out, track, "");
         perfetto_close_track(out, packet, descriptor);
     }
 }
 
-static void make_samples(const struct perfetto_output *output, size_t part, struct buffer *out)
+static void perfetto_make_samples(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    size_t first = part * SAMPLES_PER_PART, end = first + SAMPLES_PER_PART;
-    for (size_t i = first; i < end && i < trace->sample_count; i++) {
+    size_t first = part * SAMPLES_PER_PART, perfetto_end = first + SAMPLES_PER_PART;
+    for (size_t i = first; i < perfetto_end && i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
-        put_value(out, PERFETTO_PLAIN_SEQUENCE, output->counters.at[output->counter_of[i]].uuid,
-                  sample->ts_ns + output->shift_ns[file_of(output, sample->track)], sample->value, 0, true);
+        append_value(out, PERFETTO_PLAIN_SEQUENCE, output->counters.at[output->counter_of[i]].uuid,
+                     sample->ts_ns + output->shift_ns[perfetto_file_of(output, sample->track)], sample->value,
+                     0, true);
     }
 }
 
@@ -417,7 +419,7 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
                 ? snprintf(name, sizeof name, "Allocated on %s:%" PRId64, type ? type : "device", device->id)
                 : snprintf(name, sizeof name, "Allocated on %s", type ? type : "the device");
         perfetto_open_counter(out, uuid, host, name, (size_t)len, true, &packet, &descriptor);
-        wire_put_text(out, 14, "tpa derived", 11);
+        wire_append_text(out, 14, "tpa derived", 11);
         perfetto_close_track(out, packet, descriptor);
         for (uint32_t i = device->first; i < device->first + device->count; i++)
             *VEC_PUSH(levels) = (struct memory_level){ records->at[i].event, uuid, records->at[i].allocated };
@@ -429,12 +431,12 @@ static void find_memory(struct perfetto_output *output, struct buffer *out)
 
 /* ---- all of it ---- */
 
-static size_t parts_of(size_t count, size_t per_part)
+static size_t perfetto_parts_of(size_t count, size_t per_part)
 {
     return (count + per_part - 1) / per_part;
 }
 
-static void make_head(const void *context, size_t part, struct buffer *out)
+static void perfetto_make_head(const void *context, size_t part, struct buffer *out)
 {
     const struct perfetto_output *output = context;
     (void)part;
@@ -444,16 +446,16 @@ static void make_head(const void *context, size_t part, struct buffer *out)
 /* Part 0 is what comes first; then events, then samples. */
 static void make_packets(const struct perfetto_output *output, size_t part, struct buffer *out)
 {
-    size_t events = parts_of(output->plan.mark_count, MARKS_PER_PART);
+    size_t events = perfetto_parts_of(output->plan.mark_count, MARKS_PER_PART);
     if (part == 0)
         buffer_add(out, output->head.at, output->head.count);
     else if (part - 1 < events)
-        make_events(output, part - 1, out);
+        perfetto_make_events(output, part - 1, out);
     else
-        make_samples(output, part - 1 - events, out);
+        perfetto_make_samples(output, part - 1 - events, out);
 }
 
-static void make_part(const void *context, size_t part, struct buffer *out)
+static void perfetto_make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct perfetto_output *output = context;
     if (output->is_packed || output->has_slices) {
@@ -462,7 +464,7 @@ static void make_part(const void *context, size_t part, struct buffer *out)
     }
     struct buffer packets = { 0 };
     make_packets(output, part, &packets);
-    perfetto_put_compressed(out, &packets);
+    perfetto_append_compressed(out, &packets);
     buffer_release(&packets);
 }
 
@@ -473,7 +475,7 @@ static void make_path(const void *context, size_t part, struct buffer *out)
     buffer_add(out, output->path.at, output->path.count);
 }
 
-static void find_args(struct perfetto_output *output)
+static void perfetto_find_args(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
     output->is_used = mem_zalloc(names_count(trace->texts) + 1, sizeof *output->is_used);
@@ -504,8 +506,8 @@ static void find_origin(struct perfetto_output *output)
 }
 
 /* What depends on all files. */
-static void prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
-                    const bool *has_samples, const struct convert_args *args)
+static void perfetto_prepare(struct perfetto_output *output, const struct timeline_numbers *numbers,
+                             const bool *has_samples, const struct convert_args *args)
 {
     const struct trace *all = output->all;
     output->is_packed = convert_packing(args) != SOURCE_PLAIN;
@@ -513,10 +515,10 @@ static void prepare(struct perfetto_output *output, const struct timeline_number
     find_origin(output);
     perfetto_tracks_init(&output->tracks, all, has_samples);
     output->next_uuid = perfetto_track_uuid(&output->tracks, (track_id)all->track_count);
-    put_head(output, &output->head);
+    perfetto_append_head(output, &output->head);
 }
 
-static void release_part(struct perfetto_output *output)
+static void perfetto_release_part(struct perfetto_output *output)
 {
     perfetto_plan_release(&output->plan);
     perfetto_flows_release(&output->flows);
@@ -550,14 +552,14 @@ static void find_defaults(struct perfetto_output *output)
 }
 
 /* Prepare to write TRACE, whose position in ALL is READ. Takes BETWEEN: the arrows between ranks that touch its events. */
-static void prepare_part(struct perfetto_output *output, const struct trace *trace,
-                         const struct convert_read *read, struct perfetto_flow_ends *between)
+static void perfetto_prepare_part(struct perfetto_output *output, const struct trace *trace,
+                                  const struct convert_read *read, struct perfetto_flow_ends *between)
 {
-    release_part(output);
+    perfetto_release_part(output);
     output->trace = trace;
     output->first_track = read->first_track;
     output->first_file = read->first_file;
-    find_args(output);
+    perfetto_find_args(output);
     find_memory(output, &output->head); /* what takes most memory while it works comes first */
     perfetto_flows_find(&output->flows, trace, &output->flow_ids, between);
     perfetto_plan_init(&output->plan, trace, perfetto_track_uuid(&output->tracks, read->first_track),
@@ -565,13 +567,13 @@ static void prepare_part(struct perfetto_output *output, const struct trace *tra
     output->next_uuid = output->plan.next_uuid;
     find_defaults(output);
     find_counters(output);
-    put_tracks(output, &output->head);
-    put_counters(output, &output->head);
+    append_tracks(output, &output->head);
+    append_counters(output, &output->head);
 }
 
-static void release(struct perfetto_output *output)
+static void perfetto_release(struct perfetto_output *output)
 {
-    release_part(output);
+    perfetto_release_part(output);
     perfetto_tracks_release(&output->tracks);
     free(output->shift_ns);
     VEC_FREE(&output->between);
@@ -588,43 +590,45 @@ struct writing {
     uint64_t events, flows, samples;
 };
 
-static bool add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
-                      size_t count, struct tpa_error *err)
+static bool perfetto_add_parts(struct writing *writing, void (*make)(const void *, size_t, struct buffer *),
+                               size_t count, struct tpa_error *err)
 {
     writing->packer.make = make;
     writing->packer.context = &writing->output;
     return packer_add(&writing->file, &writing->packer, count, err);
 }
 
-static bool begin(struct writing *writing, const struct convert_args *args, FILE *out, struct tpa_error *err)
+static bool perfetto_begin(struct writing *writing, const struct convert_args *args, FILE *out,
+                           struct tpa_error *err)
 {
     writing->packer.packing = convert_packing(args);
     writing->packer.workers = (unsigned)args->load.jobs;
     return packer_begin(&writing->file, writing->packer.packing, out, err) &&
-           add_parts(writing, make_head, 1, err);
+           perfetto_add_parts(writing, perfetto_make_head, 1, err);
 }
 
-static bool add_part(struct writing *writing, const struct trace *trace, const struct convert_read *read,
-                     struct perfetto_flow_ends *between, struct tpa_error *err)
+static bool perfetto_add_part(struct writing *writing, const struct trace *trace,
+                              const struct convert_read *read, struct perfetto_flow_ends *between,
+                              struct tpa_error *err)
 {
     struct perfetto_output *output = &writing->output;
-    prepare_part(output, trace, read, between);
+    perfetto_prepare_part(output, trace, read, between);
     writing->events += trace->event_count;
     writing->flows += output->flows.arrows;
     writing->samples += trace->sample_count;
-    return add_parts(writing, make_part,
-                     1 + parts_of(output->plan.mark_count, MARKS_PER_PART) +
-                         parts_of(trace->sample_count, SAMPLES_PER_PART),
-                     err);
+    return perfetto_add_parts(writing, perfetto_make_part,
+                              1 + perfetto_parts_of(output->plan.mark_count, MARKS_PER_PART) +
+                                  perfetto_parts_of(trace->sample_count, SAMPLES_PER_PART),
+                              err);
 }
 
-static bool end(struct writing *writing, struct tpa_error *err)
+static bool perfetto_end(struct writing *writing, struct tpa_error *err)
 {
-    return add_parts(writing, make_path, 1, err) && packer_end(&writing->file, err);
+    return perfetto_add_parts(writing, make_path, 1, err) && packer_end(&writing->file, err);
 }
 
-static void tell_written(const struct writing *writing, const struct convert_args *args, size_t pieces,
-                         struct buffer *summary)
+static void perfetto_append_written(const struct writing *writing, const struct convert_args *args,
+                                    size_t pieces, struct buffer *summary)
 {
     const struct trace *all = writing->output.all;
     buffer_printf(summary, "%" PRIu64 " events, %" PRIu64 " flows, %" PRIu64 " counter samples",
@@ -634,7 +638,7 @@ static void tell_written(const struct writing *writing, const struct convert_arg
     if (all->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", all->file_count);
     buffer_putc(summary, '\n');
-    timeline_tell_apart(summary, all);
+    timeline_distinguish(summary, all);
 }
 
 static bool write_perfetto(const struct trace *trace, const struct convert_args *args, FILE *out,
@@ -644,27 +648,27 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     struct perfetto_output *output = &writing.output;
     struct timeline_numbers numbers = { 0 };
     bool *has_samples = timeline_sampled_tracks(trace);
-    timeline_note_numbers(&numbers, trace);
-    prepare(output, &numbers, has_samples, args);
+    timeline_notice_numbers(&numbers, trace);
+    perfetto_prepare(output, &numbers, has_samples, args);
     free(has_samples);
     if (trace->file_count > 1) {
         struct collectives *all = collectives_open(trace);
         writing.flows = perfetto_flows_between(&output->between, all);
         collectives_free(all);
     }
-    bool fine = begin(&writing, args, out, err) &&
-                add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);
+    bool fine = perfetto_begin(&writing, args, out, err) &&
+                perfetto_add_part(&writing, trace, &(struct convert_read){ 0 }, &output->between, err);
     size_t pieces = args->critical_path && fine
-                        ? perfetto_put_path(trace, output->shift_ns, &output->next_uuid, &output->path)
+                        ? perfetto_append_path(trace, output->shift_ns, &output->next_uuid, &output->path)
                         : 0;
-    fine = fine && end(&writing, err);
-    tell_written(&writing, args, pieces, summary);
-    release(output);
+    fine = fine && perfetto_end(&writing, err);
+    perfetto_append_written(&writing, args, pieces, summary);
+    perfetto_release(output);
     return fine;
 }
 
-static bool write_file(void *context, const struct trace *trace, const struct convert_read *read,
-                       struct tpa_error *err)
+static bool perfetto_write_file(void *context, const struct trace *trace, const struct convert_read *read,
+                                struct tpa_error *err)
 {
     struct writing *writing = context;
     const struct perfetto_flow_ends *all = &writing->output.between;
@@ -674,20 +678,20 @@ static bool write_file(void *context, const struct trace *trace, const struct co
     for (; i < behind; i++)
         *VEC_PUSH(&own) =
             (struct perfetto_flow_end){ writing->files->own_event[all->at[i].event], all->at[i].number };
-    return add_part(writing, trace, read, &own, err);
+    return perfetto_add_part(writing, trace, read, &own, err);
 }
 
-static bool write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
-                        struct buffer *summary, struct tpa_error *err)
+static bool perfetto_write_files(struct convert_files *files, const struct convert_args *args, FILE *out,
+                                 struct buffer *summary, struct tpa_error *err)
 {
     struct writing writing = { .output = { .all = files->all, .trace = files->all }, .files = files };
-    prepare(&writing.output, &files->numbers, files->has_samples, args);
+    perfetto_prepare(&writing.output, &files->numbers, files->has_samples, args);
     if (files->all->file_count > 1)
         writing.flows = perfetto_flows_between(&writing.output.between, files->collectives);
-    bool fine = begin(&writing, args, out, err) && convert_files_each(files, write_file, &writing, err) &&
-                end(&writing, err);
-    tell_written(&writing, args, 0, summary);
-    release(&writing.output);
+    bool fine = perfetto_begin(&writing, args, out, err) &&
+                convert_files_each(files, perfetto_write_file, &writing, err) && perfetto_end(&writing, err);
+    perfetto_append_written(&writing, args, 0, summary);
+    perfetto_release(&writing.output);
     return fine;
 }
 
@@ -700,7 +704,7 @@ const struct convert_form convert_perfetto = {
     .is_read = true,
     .is_timeline = true,
     .write_trace = write_perfetto,
-    .write_files = write_files,
+    .write_files = perfetto_write_files,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",
 };

@@ -4,8 +4,8 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "cli/convert/wire_put.h"
-#include "facts/attribution.h"
-#include "facts/collective_matches.h"
+#include "derive/attribution.h"
+#include "derive/collective_matches.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +43,14 @@ struct arrow_end {
     uint32_t track : 31, is_start : 1;
 };
 
-static bool is_behind(const void *context, const void *left, const void *right)
+static bool perfetto_flows_is_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct arrow_end *a = left, *b = right;
     return a->track != b->track ? a->track > b->track : a->ts_ns > b->ts_ns;
 }
 
-static uint32_t file_of(const struct trace *trace, const struct arrow_end *end)
+static uint32_t perfetto_flows_file_of(const struct trace *trace, const struct arrow_end *end)
 {
     return trace->tracks[end->track].file;
 }
@@ -59,23 +59,23 @@ static bool belongs_later(const void *context, const void *left, const void *rig
 {
     const struct trace *trace = context;
     const struct arrow_end *a = left, *b = right;
-    if (file_of(trace, a) != file_of(trace, b))
-        return file_of(trace, a) > file_of(trace, b);
+    if (perfetto_flows_file_of(trace, a) != perfetto_flows_file_of(trace, b))
+        return perfetto_flows_file_of(trace, a) > perfetto_flows_file_of(trace, b);
     return a->id != b->id ? a->id > b->id : a->ts_ns > b->ts_ns;
 }
 
 /* Let each of the COUNT ends find its operator: the first in the trace that begins there. There are fewer ends than operators. */
 static void find_operators(struct arrow_end *ends, size_t count, const struct trace *trace)
 {
-    runs_sort(ends, count, sizeof *ends, is_behind, NULL);
+    runs_sort(ends, count, sizeof *ends, perfetto_flows_is_behind, NULL);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (trace->kind[e] != EVENT_OP)
             continue;
         const struct arrow_end begin = { .track = trace->track[e] & INT32_MAX,
                                          .ts_ns = trace_start_ns(trace, e) };
         size_t i;
-        SEARCH(i, count, is_behind(NULL, &begin, &ends[i]));
-        for (; i < count && !is_behind(NULL, &ends[i], &begin); i++)
+        SEARCH(i, count, perfetto_flows_is_behind(NULL, &begin, &ends[i]));
+        for (; i < count && !perfetto_flows_is_behind(NULL, &ends[i], &begin); i++)
             ends[i].event = ends[i].event == EVENT_NONE ? e : ends[i].event;
     }
 }
@@ -97,7 +97,8 @@ static void add_backward(struct perfetto_flows *flows, const struct trace *trace
     }
     for (size_t i = 0; i + 1 < ends.count; i++) {
         const struct arrow_end *from = &ends.at[i], *to = from + 1;
-        if (!from->is_start || to->id != from->id || file_of(trace, to) != file_of(trace, from) ||
+        if (!from->is_start || to->id != from->id ||
+            perfetto_flows_file_of(trace, to) != perfetto_flows_file_of(trace, from) ||
             from->event == EVENT_NONE || to->event == EVENT_NONE)
             continue;
         add_end(&flows->backward, from->event, (uint32_t)i);
@@ -157,24 +158,24 @@ size_t perfetto_flows_first(const struct perfetto_flow_ends *ends, event_id e)
 }
 
 /* Those of one kind. *NEXT: where the ends of the next event are likely to be. */
-static void put_ends(const struct perfetto_flow_ends *ends, size_t *next, event_id e, struct buffer *out)
+static void append_ends(const struct perfetto_flow_ends *ends, size_t *next, event_id e, struct buffer *out)
 {
     size_t i = *next;
     if (i >= ends->count || ends->at[i].event < e || (i > 0 && ends->at[i - 1].event >= e))
         i = perfetto_flows_first(ends, e);
     for (; i < ends->count && ends->at[i].event == e; i++)
-        wire_put_fixed64(out, 47, ends->first_id + ends->at[i].number);
+        wire_append_fixed64(out, 47, ends->first_id + ends->at[i].number);
     *next = i;
 }
 
-void perfetto_flows_put(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
-                        struct buffer *out)
+void perfetto_flows_append(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
+                           struct buffer *out)
 {
     if (flows->is_launched && flows->is_launched[e / 64] >> e % 64 & 1)
-        wire_put_fixed64(out, 47, flows->launches.first_id + e);
-    put_ends(&flows->launches, &scan->launches, e, out);
-    put_ends(&flows->backward, &scan->backward, e, out);
-    put_ends(&flows->collectives, &scan->collectives, e, out);
+        wire_append_fixed64(out, 47, flows->launches.first_id + e);
+    append_ends(&flows->launches, &scan->launches, e, out);
+    append_ends(&flows->backward, &scan->backward, e, out);
+    append_ends(&flows->collectives, &scan->collectives, e, out);
 }
 
 void perfetto_flows_release(struct perfetto_flows *flows)

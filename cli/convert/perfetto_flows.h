@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "facts/collectives.h"
+#include "derive/collectives.h"
 #include "trace/trace.h"
 
 /* Ids of flows: the kind in the upper bits, and a running number. */
@@ -60,8 +60,8 @@ size_t perfetto_flows_between(struct perfetto_flow_ends *ends, const struct coll
 size_t perfetto_flows_first(const struct perfetto_flow_ends *ends, event_id e);
 
 /* Append the ids of the flows of E to OUT, a TrackEvent. */
-void perfetto_flows_put(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
-                        struct buffer *out);
+void perfetto_flows_append(const struct perfetto_flows *flows, struct perfetto_flow_scan *scan, event_id e,
+                           struct buffer *out);
 
 /* Free what FLOWS owns. */
 void perfetto_flows_release(struct perfetto_flows *flows);

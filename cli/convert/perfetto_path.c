@@ -7,7 +7,7 @@
 #include "cli/convert/perfetto_plan.h"
 #include "cli/timeline.h"
 #include "cli/convert/wire_put.h"
-#include "replay/graph.h"
+#include "whatif/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +34,19 @@ struct path_output {
     struct buffer *out;
 };
 
-static void put_track(struct path_output *path, uint32_t uuid, uint32_t parent, const char *name, size_t len)
+static void emit_track(struct path_output *path, uint32_t uuid, uint32_t parent, const char *name, size_t len)
 {
     size_t packet = wire_open(path->out, 1);
-    wire_put_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
+    wire_append_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
     size_t descriptor = wire_open(path->out, 60);
-    wire_put_number(path->out, 1, uuid);
+    wire_append_number(path->out, 1, uuid);
     if (parent)
-        wire_put_number(path->out, 5, parent);
-    wire_put_text(path->out, 2, name, len);
-    wire_put_number(path->out, 12, parent ? (int64_t)uuid : -1); /* the group comes first */
-    wire_put_number(path->out, 11, 3);
-    wire_put_number(path->out, 15, 2);
-    wire_put_text(path->out, 14, derived, sizeof derived - 1);
+        wire_append_number(path->out, 5, parent);
+    wire_append_text(path->out, 2, name, len);
+    wire_append_number(path->out, 12, parent ? (int64_t)uuid : -1); /* the group comes first */
+    wire_append_number(path->out, 11, 3);
+    wire_append_number(path->out, 15, 2);
+    wire_append_text(path->out, 14, derived, sizeof derived - 1);
     wire_close(path->out, descriptor);
     wire_close(path->out, packet);
 }
@@ -61,46 +61,46 @@ static uint32_t track_for(struct path_output *path, const struct path_segment *p
     struct buffer name = { 0 };
     if (!path->group) {
         path->group = (*path->next_uuid)++;
-        put_track(path, path->group, 0, "critical path", strlen("critical path"));
+        emit_track(path, path->group, 0, "critical path", strlen("critical path"));
     }
     if (piece->event == EVENT_NONE)
         buffer_puts(&name, "gaps");
     else
         timeline_add_track(&name, path->trace, path->trace->track[piece->event]);
     *uuid = (*path->next_uuid)++;
-    put_track(path, *uuid, path->group, name.at, name.count);
+    emit_track(path, *uuid, path->group, name.at, name.count);
     buffer_release(&name);
     return *uuid;
 }
 
-static void put_mark(struct path_output *path, int64_t ts_ns, int type, uint32_t uuid,
-                     const struct buffer *name, uint64_t comes_from, uint64_t leads_to)
+static void emit_mark(struct path_output *path, int64_t ts_ns, int type, uint32_t uuid,
+                      const struct buffer *name, uint64_t comes_from, uint64_t leads_to)
 {
     size_t packet = wire_open(path->out, 1);
-    wire_put_number(path->out, 8, ts_ns);
-    wire_put_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
+    wire_append_number(path->out, 8, ts_ns);
+    wire_append_number(path->out, 10, PERFETTO_PLAIN_SEQUENCE);
     size_t event = wire_open(path->out, 11);
-    wire_put_number(path->out, 9, type);
-    wire_put_number(path->out, 11, uuid);
+    wire_append_number(path->out, 9, type);
+    wire_append_number(path->out, 11, uuid);
     if (name) {
-        wire_put_text(path->out, 22, "critical_path", strlen("critical_path"));
-        wire_put_text(path->out, 23, name->at, name->count);
+        wire_append_text(path->out, 22, "critical_path", strlen("critical_path"));
+        wire_append_text(path->out, 23, name->at, name->count);
     }
     if (comes_from)
-        wire_put_fixed64(path->out, 47, comes_from);
+        wire_append_fixed64(path->out, 47, comes_from);
     if (leads_to)
-        wire_put_fixed64(path->out, 47, leads_to);
+        wire_append_fixed64(path->out, 47, leads_to);
     wire_close(path->out, event);
     wire_close(path->out, packet);
 }
 
 /* Write the pending piece. LEADS_TO: the arrow that leaves it; 0: none. */
-static void put_pending(struct path_output *path, uint64_t leads_to)
+static void emit_pending(struct path_output *path, uint64_t leads_to)
 {
     struct pending *last = &path->last;
     if (last->uuid) {
-        put_mark(path, last->start_ns, PERFETTO_BEGIN, last->uuid, &last->name, last->comes_from, leads_to);
-        put_mark(path, last->end_ns, PERFETTO_END, last->uuid, NULL, 0, 0);
+        emit_mark(path, last->start_ns, PERFETTO_BEGIN, last->uuid, &last->name, last->comes_from, leads_to);
+        emit_mark(path, last->end_ns, PERFETTO_END, last->uuid, NULL, 0, 0);
     }
     last->uuid = 0;
 }
@@ -115,7 +115,7 @@ static void add_piece(void *context, const struct replay_graph *graph, const str
     int64_t start_ns = piece->start_ns + shift_ns;
     bool moves = path->last.uuid && path->last.uuid != uuid && start_ns >= path->last.start_ns;
     uint64_t arrow = moves ? (uint64_t)FLOW_PATH << FLOW_KIND_SHIFT | ++path->arrows : 0;
-    put_pending(path, arrow);
+    emit_pending(path, arrow);
     buffer_clear(&path->last.name);
     convert_mark_name(path->trace, piece, &path->last.name);
     path->last.uuid = uuid;
@@ -125,13 +125,13 @@ static void add_piece(void *context, const struct replay_graph *graph, const str
     path->count++;
 }
 
-size_t perfetto_put_path(const struct trace *trace, const int64_t *shift_ns, uint32_t *next_uuid,
-                         struct buffer *out)
+size_t perfetto_append_path(const struct trace *trace, const int64_t *shift_ns, uint32_t *next_uuid,
+                            struct buffer *out)
 {
     struct path_output path = { .trace = trace, .shift_ns = shift_ns, .next_uuid = next_uuid, .out = out };
     path.uuid_of = mem_zalloc(trace->track_count + 1, sizeof *path.uuid_of);
     convert_each_mark(trace, add_piece, &path);
-    put_pending(&path, 0);
+    emit_pending(&path, 0);
     buffer_release(&path.last.name);
     free(path.uuid_of);
     return path.count;

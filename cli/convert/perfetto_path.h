@@ -14,7 +14,7 @@
  * Append the packets to OUT; returns how many pieces there are. TRACE was read for REPLAY_WANTS at least. SHIFT_NS, by
  * file, is added to times of events. *NEXT_UUID: the next unused track number; advanced.
  */
-size_t perfetto_put_path(const struct trace *trace, const int64_t *shift_ns, uint32_t *next_uuid,
-                         struct buffer *out);
+size_t perfetto_append_path(const struct trace *trace, const int64_t *shift_ns, uint32_t *next_uuid,
+                            struct buffer *out);
 
 #endif

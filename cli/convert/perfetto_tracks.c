@@ -100,8 +100,8 @@ uint32_t perfetto_track_uuid(const struct perfetto_tracks *tracks, track_id trac
 }
 
 /* Write the pid and tid of TRACK in the trace, for reading back. */
-void perfetto_put_description(const struct perfetto_tracks *tracks, struct buffer *out, track_id id,
-                              const char *more)
+void perfetto_append_description(const struct perfetto_tracks *tracks, struct buffer *out, track_id id,
+                                 const char *more)
 {
     const struct trace *trace = tracks->all;
     const struct track *track = &trace->tracks[id];
@@ -113,7 +113,7 @@ void perfetto_put_description(const struct perfetto_tracks *tracks, struct buffe
     else
         buffer_printf(&text, " tid=%" PRId64, track->tid);
     buffer_puts(&text, more);
-    wire_put_text(out, 14, text.at, text.count);
+    wire_append_text(out, 14, text.at, text.count);
     buffer_release(&pid);
     buffer_release(&text);
 }
@@ -121,7 +121,7 @@ void perfetto_put_description(const struct perfetto_tracks *tracks, struct buffe
 size_t perfetto_open_packet(struct buffer *out, enum perfetto_sequence sequence)
 {
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 10, sequence); /* trusted_packet_sequence_id: always */
+    wire_append_number(out, 10, sequence); /* trusted_packet_sequence_id: always */
     return packet;
 }
 
@@ -129,9 +129,9 @@ static size_t open_descriptor(struct buffer *out, uint32_t uuid, uint32_t parent
 {
     *packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE);
     size_t descriptor = wire_open(out, 60);
-    wire_put_number(out, 1, uuid);
+    wire_append_number(out, 1, uuid);
     if (parent)
-        wire_put_number(out, 5, parent);
+        wire_append_number(out, 5, parent);
     return descriptor;
 }
 
@@ -142,21 +142,22 @@ void perfetto_close_track(struct buffer *out, size_t packet, size_t descriptor)
 }
 
 /* Write the order of siblings: explicit ranks; and prevent merging of equal names. */
-static void put_order(struct buffer *out, int64_t rank)
+static void append_order(struct buffer *out, int64_t rank)
 {
-    wire_put_number(out, 12, rank);
-    wire_put_number(out, 11, 3);
-    wire_put_number(out, 15, 2);
+    wire_append_number(out, 12, rank);
+    wire_append_number(out, 11, 3);
+    wire_append_number(out, 15, 2);
 }
 
-static void put_name(struct buffer *out, uint32_t number, const struct names *names, name_id id)
+static void perfetto_tracks_append_name(struct buffer *out, uint32_t number, const struct names *names,
+                                        name_id id)
 {
     if (id != NAME_NONE)
-        wire_put_text(out, number, names_text(names, id), names_length(names, id));
+        wire_append_text(out, number, names_text(names, id), names_length(names, id));
 }
 
-static void put_process_name(const struct perfetto_tracks *tracks, struct buffer *out,
-                             const struct perfetto_process *process)
+static void perfetto_tracks_append_process_name(const struct perfetto_tracks *tracks, struct buffer *out,
+                                                const struct perfetto_process *process)
 {
     const struct trace *trace = tracks->all;
     const struct track *track = &trace->tracks[process->track];
@@ -172,44 +173,44 @@ static void put_process_name(const struct perfetto_tracks *tracks, struct buffer
         buffer_add(&name, names_text(trace->texts, track->pid_text),
                    names_length(trace->texts, track->pid_text));
     if (name.count)
-        wire_put_text(out, 6, name.at, name.count);
+        wire_append_text(out, 6, name.at, name.count);
     buffer_release(&name);
 }
 
-static void put_process(const struct perfetto_tracks *tracks, struct buffer *out,
-                        const struct perfetto_process *process)
+static void perfetto_tracks_append_process(const struct perfetto_tracks *tracks, struct buffer *out,
+                                           const struct perfetto_process *process)
 {
     size_t packet;
     const struct track *track = &tracks->all->tracks[process->track];
     size_t descriptor = open_descriptor(out, process->uuid, 0, &packet);
     size_t message = wire_open(out, 3);
-    wire_put_number(out, 1, process->pid);
-    put_process_name(tracks, out, process);
+    wire_append_number(out, 1, process->pid);
+    perfetto_tracks_append_process_name(tracks, out, process);
     if (track->process_sort_index >= INT32_MIN && track->process_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->process_sort_index);
-    put_name(out, 8, tracks->all->texts, track->process_labels);
+        wire_append_number(out, 3, track->process_sort_index);
+    perfetto_tracks_append_name(out, 8, tracks->all->texts, track->process_labels);
     wire_close(out, message);
-    put_order(out, (int64_t)process->file * 1000 + process->uuid);
+    append_order(out, (int64_t)process->file * 1000 + process->uuid);
     perfetto_close_track(out, packet, descriptor);
 }
 
-static void put_thread(const struct perfetto_tracks *tracks, struct buffer *out, track_id id)
+static void append_thread(const struct perfetto_tracks *tracks, struct buffer *out, track_id id)
 {
     const struct track *track = &tracks->all->tracks[id];
     const struct perfetto_process *process = &tracks->processes.at[tracks->process_of[id]];
     size_t packet, descriptor = open_descriptor(out, perfetto_track_uuid(tracks, id), process->uuid, &packet);
     size_t message = wire_open(out, 4);
-    wire_put_number(out, 1, process->pid);
-    wire_put_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
-    put_name(out, 5, tracks->all->texts,
-             track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
+    wire_append_number(out, 1, process->pid);
+    wire_append_number(out, 2, track->tid_text == NAME_NONE ? track->tid : OWN_PIDS + (int64_t)id);
+    perfetto_tracks_append_name(out, 5, tracks->all->texts,
+                                track->thread_name != NAME_NONE ? track->thread_name : track->tid_text);
     if (track->thread_sort_index && track->thread_sort_index >= INT32_MIN &&
         track->thread_sort_index <= INT32_MAX)
-        wire_put_number(out, 3, track->thread_sort_index);
+        wire_append_number(out, 3, track->thread_sort_index);
     wire_close(out, message);
-    put_order(out, track->thread_sort_index);
+    append_order(out, track->thread_sort_index);
     if (process->is_renumbered || track->tid_text != NAME_NONE)
-        perfetto_put_description(tracks, out, id, "");
+        perfetto_append_description(tracks, out, id, "");
     perfetto_close_track(out, packet, descriptor);
 }
 
@@ -220,7 +221,7 @@ static void add_recorded_name(struct buffer *out, const struct trace *trace, con
         buffer_printf(out, "%s=\"%s\"", word, names_text(trace->texts, name));
 }
 
-static void put_stream(const struct perfetto_tracks *tracks, struct buffer *out, track_id id)
+static void append_stream(const struct perfetto_tracks *tracks, struct buffer *out, track_id id)
 {
     const struct track *track = &tracks->all->tracks[id];
     uint32_t host = tracks->host_of[track->file];
@@ -232,52 +233,52 @@ static void put_stream(const struct perfetto_tracks *tracks, struct buffer *out,
         buffer_puts(&name, " ");
     }
     buffer_printf(&name, "GPU %" PRId32 " / stream %" PRId64, track->device, track->stream);
-    wire_put_text(out, 2, name.at, name.count);
-    put_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
-                       (track->stream < 1000 ? track->stream : 999));
+    wire_append_text(out, 2, name.at, name.count);
+    append_order(out, INT64_C(1000000) + (int64_t)track->device * 1000 +
+                          (track->stream < 1000 ? track->stream : 999));
     struct buffer names = { 0 };
     add_recorded_name(&names, tracks->all, " process", track->process_name);
     add_recorded_name(&names, tracks->all, " thread", track->thread_name);
-    perfetto_put_description(tracks, out, id, names.at ? names.at : "");
+    perfetto_append_description(tracks, out, id, names.at ? names.at : "");
     buffer_release(&names);
     buffer_release(&name);
     perfetto_close_track(out, packet, descriptor);
 }
 
-void perfetto_put_lane(const struct perfetto_tracks *tracks, track_id first_track,
-                       const struct perfetto_lane *lane, struct buffer *out)
+void perfetto_append_lane(const struct perfetto_tracks *tracks, track_id first_track,
+                          const struct perfetto_lane *lane, struct buffer *out)
 {
     char name[64];
     track_id track = first_track + lane->track;
     size_t packet, descriptor = open_descriptor(out, lane->uuid, perfetto_track_uuid(tracks, track), &packet);
     int len =
         snprintf(name, sizeof name, "%s %" PRIu32, lane->is_async ? "asynchronous" : "overlap", lane->number);
-    wire_put_text(out, 2, name, (size_t)len);
-    put_order(out, lane->number);
+    wire_append_text(out, 2, name, (size_t)len);
+    append_order(out, lane->number);
     if (lane->is_async)
-        perfetto_put_description(tracks, out, track, " async");
+        perfetto_append_description(tracks, out, track, " async");
     perfetto_close_track(out, packet, descriptor);
 }
 
 /* The root: ranks below it count, and the head of the trace for reading back. */
-static void put_plain_root(const struct perfetto_tracks *tracks, struct buffer *out)
+static void append_plain_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
     size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), descriptor = wire_open(out, 60);
     struct buffer head = { 0 };
-    wire_put_number(out, 1, 0);
-    wire_put_number(out, 19, 1);
-    wire_put_number(out, 20, 1);
-    wire_put_number(out, 11, 3);
+    wire_append_number(out, 1, 0);
+    wire_append_number(out, 19, 1);
+    wire_append_number(out, 20, 1);
+    wire_append_number(out, 11, 3);
     buffer_puts(&head, "tpa head ");
-    chrome_head_put(tracks->all, &head);
+    chrome_head_append(tracks->all, &head);
     buffer_puts(&head, "]}");
-    wire_put_text(out, 14, head.at, head.count);
+    wire_append_text(out, 14, head.at, head.count);
     buffer_release(&head);
     perfetto_close_track(out, packet, descriptor);
 }
 
 /* Append the packets in TEXT to OUT as one that holds them compressed. */
-void perfetto_put_compressed(struct buffer *out, const struct buffer *text)
+void perfetto_append_compressed(struct buffer *out, const struct buffer *text)
 {
     size_t packet = perfetto_open_packet(out, PERFETTO_PLAIN_SEQUENCE), packets = wire_open(out, 50);
     packer_deflate(text, out);
@@ -286,12 +287,12 @@ void perfetto_put_compressed(struct buffer *out, const struct buffer *text)
 }
 
 /* The same, compressed where it is long: the head may hold the configuration of a whole job. */
-static void put_root(const struct perfetto_tracks *tracks, struct buffer *out)
+static void append_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
     struct buffer root = { 0 };
-    put_plain_root(tracks, &root);
+    append_plain_root(tracks, &root);
     if (root.count > LONG_ROOT)
-        perfetto_put_compressed(out, &root);
+        perfetto_append_compressed(out, &root);
     else
         buffer_add(out, root.at, root.count);
     buffer_release(&root);
@@ -301,12 +302,12 @@ void perfetto_open_counter(struct buffer *out, uint32_t uuid, uint32_t parent, c
                            bool is_bytes, size_t *packet, size_t *descriptor)
 {
     *descriptor = open_descriptor(out, uuid, parent, packet);
-    wire_put_text(out, 2, name, len);
+    wire_append_text(out, 2, name, len);
     size_t counter = wire_open(out, 8);
     if (is_bytes)
-        wire_put_number(out, 3, 3);
+        wire_append_number(out, 3, 3);
     wire_close(out, counter);
-    put_order(out, 2000000 + uuid);
+    append_order(out, 2000000 + uuid);
 }
 
 void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *all, const bool *has_samples)
@@ -324,21 +325,21 @@ void perfetto_tracks_release(struct perfetto_tracks *tracks)
     VEC_FREE(&tracks->processes);
 }
 
-void perfetto_put_root(const struct perfetto_tracks *tracks, struct buffer *out)
+void perfetto_append_root(const struct perfetto_tracks *tracks, struct buffer *out)
 {
-    put_root(tracks, out);
+    append_root(tracks, out);
     for (size_t i = 0; i < tracks->processes.count; i++)
-        put_process(tracks, out, &tracks->processes.at[i]);
+        perfetto_tracks_append_process(tracks, out, &tracks->processes.at[i]);
 }
 
-void perfetto_put_track(const struct perfetto_tracks *tracks, track_id track, struct buffer *out)
+void perfetto_append_track(const struct perfetto_tracks *tracks, track_id track, struct buffer *out)
 {
     if (tracks->is_empty[track])
         return;
     if (is_stream(tracks->all, track))
-        put_stream(tracks, out, track);
+        append_stream(tracks, out, track);
     else
-        put_thread(tracks, out, track);
+        append_thread(tracks, out, track);
 }
 
 uint32_t perfetto_host_uuid(const struct perfetto_tracks *tracks, uint32_t file)

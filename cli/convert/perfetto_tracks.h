@@ -44,10 +44,10 @@ uint32_t perfetto_process_uuid(const struct perfetto_tracks *tracks, track_id tr
 uint32_t perfetto_host_uuid(const struct perfetto_tracks *tracks, uint32_t file);
 
 /* Append the root and the processes; a thread or stream, if it has events; a lane of TRACK, counted from FIRST_TRACK. */
-void perfetto_put_root(const struct perfetto_tracks *tracks, struct buffer *out);
-void perfetto_put_track(const struct perfetto_tracks *tracks, track_id track, struct buffer *out);
-void perfetto_put_lane(const struct perfetto_tracks *tracks, track_id first_track,
-                       const struct perfetto_lane *lane, struct buffer *out);
+void perfetto_append_root(const struct perfetto_tracks *tracks, struct buffer *out);
+void perfetto_append_track(const struct perfetto_tracks *tracks, track_id track, struct buffer *out);
+void perfetto_append_lane(const struct perfetto_tracks *tracks, track_id first_track,
+                          const struct perfetto_lane *lane, struct buffer *out);
 
 /* Begin the description of the counter UUID below the track PARENT (0: of none); end it with perfetto_close_track. */
 void perfetto_open_counter(struct buffer *out, uint32_t uuid, uint32_t parent, const char *name, size_t len,
@@ -55,13 +55,13 @@ void perfetto_open_counter(struct buffer *out, uint32_t uuid, uint32_t parent, c
 void perfetto_close_track(struct buffer *out, size_t packet, size_t descriptor);
 
 /* Write the pid and tid of a track, and MORE, into its open description, for reading back. */
-void perfetto_put_description(const struct perfetto_tracks *tracks, struct buffer *out, track_id id,
-                              const char *more);
+void perfetto_append_description(const struct perfetto_tracks *tracks, struct buffer *out, track_id id,
+                                 const char *more);
 
 /* Begin a packet of SEQUENCE, to be ended by wire_close with what this returns. */
 size_t perfetto_open_packet(struct buffer *out, enum perfetto_sequence sequence);
 
 /* Append the packets in TEXT to OUT as one that holds them compressed. */
-void perfetto_put_compressed(struct buffer *out, const struct buffer *text);
+void perfetto_append_compressed(struct buffer *out, const struct buffer *text);
 
 #endif

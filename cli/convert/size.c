@@ -15,7 +15,7 @@ struct sizes {
     size_t arg_count; /* texts */
 };
 
-static void find_args(struct sizes *sizes)
+static void size_find_args(struct sizes *sizes)
 {
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (sizes->trace->args[arg].count &&
@@ -78,7 +78,7 @@ bool convert_check_size(const struct trace *trace, const struct convert_args *ar
     if (args->load.max_ratio == 0 || trace->event_count < BYTES_ALWAYS_FINE / (all + 1) / ARG_COUNT)
         return true;
     struct sizes sizes = { .trace = trace };
-    find_args(&sizes);
+    size_find_args(&sizes);
     find_places(&sizes);
     uint64_t bytes = 0, recorded = recorded_bytes(trace);
     bool good = true;

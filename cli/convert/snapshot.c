@@ -3,14 +3,14 @@
 
 #include "base/escape.h"
 #include "base/packer.h"
-#include "snapshot/alive.h"
+#include "memory/alive.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- folded ---- */
 
-static void add_stack(struct buffer *out, const struct snapshot *snapshot, stack_id stack)
+static void snapshot_add_stack(struct buffer *out, const struct snapshot *snapshot, stack_id stack)
 {
     const struct snapshot_stack *at = &snapshot->stacks.at[stack];
     struct buffer text = { 0 };
@@ -26,7 +26,7 @@ static void add_stack(struct buffer *out, const struct snapshot *snapshot, stack
 }
 
 /* Stacks of one device, with the memory of each in use at the peak. */
-static int64_t add_device(struct buffer *out, const struct memory_replay *replay, size_t *stacks)
+static int64_t add_device(struct buffer *out, const struct allocator_history *replay, size_t *stacks)
 {
     const struct snapshot *snapshot = replay->snapshot;
     size_t count = snapshot->stacks.count;
@@ -47,7 +47,7 @@ static int64_t add_device(struct buffer *out, const struct memory_replay *replay
         else
             buffer_printf(out, "device %u", replay->device->device);
         if (s < count)
-            add_stack(out, snapshot, (stack_id)s);
+            snapshot_add_stack(out, snapshot, (stack_id)s);
         else
             buffer_printf(out, ";%s", s == count ? alive_before_recording : alive_no_frames);
         buffer_printf(out, " %" PRId64 "\n", bytes[s]);
@@ -66,10 +66,10 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
     size_t stacks = 0;
     for (size_t i = 0; i < snapshots->of.count; i++)
         for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
-            struct memory_replay *replay =
-                memory_replay_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
+            struct allocator_history *replay =
+                allocator_history_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
             bytes += add_device(&text, replay, &stacks);
-            memory_replay_free(replay);
+            allocator_history_free(replay);
             fwrite(text.at, 1, text.count, out);
             buffer_clear(&text);
         }
@@ -84,29 +84,29 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
 
 struct place {
     const struct snapshot *snapshot;
-    struct memory_replay *replay;
+    struct allocator_history *replay;
     const char **lines; /* by stack */
 };
 
 enum { ENTRIES_PER_PART = 32768 };
 
-static void put_text(struct buffer *out, const char *text, size_t len)
+static void append_text(struct buffer *out, const char *text, size_t len)
 {
     escape_csv(out, text, len);
 }
 
-static void put_name(struct buffer *out, const struct names *names, name_id id)
+static void snapshot_append_name(struct buffer *out, const struct names *names, name_id id)
 {
     if (id != NAME_NONE)
-        put_text(out, names_text(names, id), names_length(names, id));
+        append_text(out, names_text(names, id), names_length(names, id));
 }
 
-static void put_entry(struct buffer *out, const struct place *place, const struct walk *walk)
+static void append_entry(struct buffer *out, const struct place *place, const struct walk *walk)
 {
     const struct snapshot *snapshot = place->snapshot;
     const struct snapshot_entries *entries = &snapshot->entries;
     uint64_t e = place->replay->device->first + (uint64_t)walk->entry;
-    put_text(out, snapshot->path, strlen(snapshot->path));
+    append_text(out, snapshot->path, strlen(snapshot->path));
     if (place->replay->device->device == SNAPSHOT_HOST)
         buffer_puts(out, ",host");
     else
@@ -119,15 +119,15 @@ static void put_entry(struct buffer *out, const struct place *place, const struc
     buffer_printf(out, ",%" PRId64 ",\"(%" PRId64 ", %" PRId64 ")\",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                   snapshot->streams.at[column_at(&entries->stream, e)], pool->a, pool->b, walk->allocated,
                   walk->active, walk->reserved);
-    put_name(out, snapshot->names, column_at(&entries->category, e));
+    snapshot_append_name(out, snapshot->names, column_at(&entries->category, e));
     buffer_putc(out, ',');
-    put_name(out, snapshot->names, column_at(&entries->compile_context, e));
+    snapshot_append_name(out, snapshot->names, column_at(&entries->compile_context, e));
     buffer_putc(out, ',');
-    put_name(out, snapshot->names, column_at(&entries->user_metadata, e));
+    snapshot_append_name(out, snapshot->names, column_at(&entries->user_metadata, e));
     buffer_putc(out, ',');
     if (entries->stack[e] != STACK_NONE) {
         const char *line = place->lines[entries->stack[e]];
-        put_text(out, line, strlen(line));
+        append_text(out, line, strlen(line));
     }
     buffer_putc(out, '\n');
 }
@@ -143,7 +143,7 @@ struct parts {
     VEC_OF(struct part) at;
 };
 
-static void make_part(const void *context, size_t number, struct buffer *out)
+static void snapshot_make_part(const void *context, size_t number, struct buffer *out)
 {
     const struct parts *parts = context;
     if (number == 0) {
@@ -154,7 +154,7 @@ static void make_part(const void *context, size_t number, struct buffer *out)
     const struct part *part = &parts->at.at[number - 1];
     struct walk walk = part->walk;
     for (int i = 0; i < ENTRIES_PER_PART && walk_next(&walk); i++)
-        put_entry(out, &parts->places.at[part->place], &walk);
+        append_entry(out, &parts->places.at[part->place], &walk);
 }
 
 static const char **name_lines(const struct snapshot *snapshot, struct arena *arena)
@@ -177,7 +177,7 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
         const struct snapshot *snapshot = snapshots->of.at[i];
         const char **lines = name_lines(snapshot, &arena);
         for (size_t d = 0; d < snapshot->devices.count; d++) {
-            struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[d]);
+            struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[d]);
             *VEC_PUSH(&parts.places) = (struct place){ snapshot, replay, lines };
             struct walk walk = walk_begin(replay);
             for (; walk.entry + 1 < replay->entry_count; walk_to(&walk, walk.entry + ENTRIES_PER_PART))
@@ -185,11 +185,11 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
             entries += replay->entry_count;
         }
     }
-    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &parts };
+    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, snapshot_make_part, &parts };
     bool fine = packer_write(&packer, 1 + parts.at.count, out, err);
     buffer_printf(summary, "%" PRId64 " entries\n", entries);
     for (size_t p = 0; p < parts.places.count; p++)
-        memory_replay_free(parts.places.at[p].replay);
+        allocator_history_free(parts.places.at[p].replay);
     VEC_FREE(&parts.places);
     VEC_FREE(&parts.at);
     arena_release(&arena);

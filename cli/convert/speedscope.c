@@ -28,13 +28,13 @@ enum { NODES_PER_PART = 16384 };
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 
-static void put_head(struct buffer *out)
+static void speedscope_append_head(struct buffer *out)
 {
     PUT(out,
         "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"shared\":{\"frames\":[\n");
 }
 
-static void put_tail(struct buffer *out, const char *name)
+static void append_tail(struct buffer *out, const char *name)
 {
     PUT(out, "\n],\n\"name\":");
     escape_json_string(out, name, strlen(name));
@@ -79,8 +79,8 @@ static int64_t end_of(const struct timeline_output *output, node_id n)
     return start_of(output, n) + trace_dur_ns(output->trace, output->tree->event[n]);
 }
 
-static void put_event(const struct timeline_output *output, struct buffer *out, char type, node_id n,
-                      int64_t at_ns, bool *comma)
+static void speedscope_append_event(const struct timeline_output *output, struct buffer *out, char type,
+                                    node_id n, int64_t at_ns, bool *comma)
 {
     buffer_puts(out, *comma ? ",\n{\"type\":\"" : "{\"type\":\"");
     *comma = true;
@@ -101,7 +101,7 @@ static void close_frames(const struct timeline_output *output, struct buffer *ou
 {
     for (; n != to; n = output->tree->parent[n]) {
         int64_t end_ns = end_of(output, n);
-        put_event(output, out, 'C', n, end_ns < latest_ns ? end_ns : latest_ns, comma);
+        speedscope_append_event(output, out, 'C', n, end_ns < latest_ns ? end_ns : latest_ns, comma);
     }
 }
 
@@ -140,7 +140,7 @@ static void make_stretch(const struct timeline_output *output, const struct stre
         int64_t start_ns = start_of(output, n);
         if (n > first)
             close_frames(output, out, n - 1, tree->parent[n], start_ns, &comma);
-        put_event(output, out, 'O', n, start_ns, &comma);
+        speedscope_append_event(output, out, 'O', n, start_ns, &comma);
     }
     if (stretch->end == end) {
         close_frames(output, out, end - 1, NODE_NONE, INT64_MAX, &comma);
@@ -151,7 +151,7 @@ static void make_stretch(const struct timeline_output *output, const struct stre
 static void make_frames(const struct timeline_output *output, struct buffer *out)
 {
     const struct names *names = output->trace->names;
-    put_head(out);
+    speedscope_append_head(out);
     for (size_t i = 0; i < output->frames.count; i++) {
         buffer_puts(out, i > 0 ? ",\n{\"name\":" : "{\"name\":");
         escape_json_string(out, names_text(names, output->frames.at[i]),
@@ -161,7 +161,7 @@ static void make_frames(const struct timeline_output *output, struct buffer *out
     PUT(out, "\n]},\n\"profiles\":[\n");
 }
 
-static void make_part(const void *context, size_t part, struct buffer *out)
+static void speedscope_make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct timeline_output *output = context;
     if (part == 0) {
@@ -171,7 +171,7 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         buffer_puts(out, part > 1 && stretch->first == stretch->thread->first ? ",\n" : "");
         make_stretch(output, stretch, out);
     } else {
-        put_tail(out, output->trace->file_count ? output->trace->files[0].path : "");
+        append_tail(out, output->trace->file_count ? output->trace->files[0].path : "");
     }
 }
 
@@ -220,7 +220,8 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
     count_from_first_event(&output);
     number_frames(&output);
     cut_into_stretches(&output);
-    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, make_part, &output };
+    struct packer packer = { convert_packing(args), (unsigned)args->load.jobs, speedscope_make_part,
+                             &output };
     bool fine = packer_write(&packer, 2 + output.stretches.count, out, err);
     buffer_printf(summary, "%zu events on %zu threads and streams\n", tree->count, tree->thread_count);
     if (tree->overlaps)
@@ -228,7 +229,7 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
             summary,
             "%zu events overlap without nesting: the one before is shown to end where the next begins\n",
             tree->overlaps);
-    timeline_tell_apart(summary, trace);
+    timeline_distinguish(summary, trace);
     free(output.shift_ns);
     free(output.frame_of);
     VEC_FREE(&output.frames);
@@ -244,7 +245,7 @@ struct samples {
     int64_t whole_ns;
 };
 
-static void add_stack(void *context, const struct profile_stack *stack)
+static void speedscope_add_stack(void *context, const struct profile_stack *stack)
 {
     struct samples *samples = context;
     if (stack->time_ns <= 0)
@@ -288,15 +289,16 @@ static void write_functions(const struct profile *profile, struct buffer *text, 
     buffer_release(&name);
 }
 
-static bool write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
-                          struct buffer *summary, struct tpa_error *err)
+static bool speedscope_write_profile(const struct profile *profile, const struct convert_args *args,
+                                     FILE *out, struct buffer *summary, struct tpa_error *err)
 {
     (void)err;
     const char *name = profile->files.count ? profile->files.at[0].path : "";
     struct samples samples = { 0 };
-    struct profile_stack_sums sums = profile_stacks(profile, args->stack_share, add_stack, &samples);
+    struct profile_stack_sums sums =
+        profile_stacks(profile, args->stack_share, speedscope_add_stack, &samples);
     struct buffer text = { 0 };
-    put_head(&text);
+    speedscope_append_head(&text);
     write_functions(profile, &text, out);
     PUT(&text, "\n]},\n\"profiles\":[\n{\"type\":\"sampled\",\"name\":");
     escape_json_string(&text, name, strlen(name));
@@ -311,7 +313,7 @@ static bool write_profile(const struct profile *profile, const struct convert_ar
     hand_over(&text, out);
     hand_over(&samples.weights, out);
     PUT(&text, "]}");
-    put_tail(&text, name);
+    append_tail(&text, name);
     hand_over(&text, out);
     buffer_printf(summary, "%zu stacks, %.1f %% of the time in stacks that are exact (see --to folded)\n",
                   sums.stacks[STACK_EXACT] + sums.stacks[STACK_APPORTIONED] + sums.stacks[STACK_UNPLACED],
@@ -331,6 +333,6 @@ const struct convert_form convert_speedscope = {
     .packs = true,
     .no_snapshots = true,
     .write_trace = write_timeline,
-    .write_profile = write_profile,
+    .write_profile = speedscope_write_profile,
     .next = "open https://www.speedscope.app and drop %s into it",
 };

@@ -66,7 +66,7 @@ static bool write_sqlite(const struct trace *trace, const struct convert_args *a
     if (fd < 0 || output_file_remove_temporary(path.at))
         buffer_release(&path);
     buffer_printf(summary, "%zu events in a SQLite database\n", trace->event_count);
-    timeline_tell_apart(summary, trace);
+    timeline_distinguish(summary, trace);
     return good;
 }
 

@@ -26,7 +26,7 @@ static bool write_bytes(void *context, const void *bytes, size_t size)
 }
 
 /* Report why it was not written. True if the reader of a pipe is gone, which the caller detects itself. */
-static bool tell_failure(const struct output *output, const struct convert_args *args, struct tpa_error *err)
+static bool emit_failure(const struct output *output, const struct convert_args *args, struct tpa_error *err)
 {
     if (output->error == EPIPE)
         return true;
@@ -40,15 +40,15 @@ static bool tell_failure(const struct output *output, const struct convert_args 
 }
 
 /* "1234 bytes: 5.6 bytes an event", and truncations. */
-static void tell_size(struct buffer *summary, const struct tpafile_written *written, size_t count,
-                      const char *what)
+static void append_size(struct buffer *summary, const struct tpafile_written *written, size_t count,
+                        const char *what)
 {
     buffer_printf(summary, " in %" PRIu64 " bytes", written->bytes);
     if (count)
         buffer_printf(summary, ": %.1f bytes %s", (double)written->bytes / (double)count, what);
 }
 
-static void tell_cuts(struct buffer *summary, const struct tpafile_written *written)
+static void append_cuts(struct buffer *summary, const struct tpafile_written *written)
 {
     buffer_puts(summary, "\n");
     if (written->cut_texts)
@@ -64,31 +64,31 @@ static bool write_tpa(const struct trace *trace, const struct convert_args *args
     struct output output = { .stream = out };
     struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
     if (!tpafile_save(trace, &options, &written))
-        return tell_failure(&output, args, err);
+        return emit_failure(&output, args, err);
     buffer_printf(summary, "%zu events", trace->event_count);
-    tell_size(summary, &written, trace->event_count, "an event");
+    append_size(summary, &written, trace->event_count, "an event");
     int64_t before = 0;
     for (size_t i = 0; i < trace->file_count; i++)
         before += trace->files[i].packed_size > 0 ? trace->files[i].packed_size : 0;
     if (before > (int64_t)written.bytes && !convert_is_cut(&args->selection))
         buffer_printf(summary, ", %.1f times smaller than the %s", (double)before / (double)written.bytes,
                       trace->file_count == 1 ? "file" : "files");
-    tell_cuts(summary, &written);
+    append_cuts(summary, &written);
     return true;
 }
 
-static bool write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
-                          struct buffer *summary, struct tpa_error *err)
+static bool tpa_write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
+                              struct buffer *summary, struct tpa_error *err)
 {
     struct tpafile_written written = { 0 };
     struct output output = { .stream = out };
     struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
     if (!tpafile_save_profile(profile, &options, &written))
-        return tell_failure(&output, args, err);
+        return emit_failure(&output, args, err);
     buffer_printf(summary, "%zu functions and %zu callers", profile->listed_count,
                   profile_count_callers(profile));
-    tell_size(summary, &written, profile->listed_count, "a function");
-    tell_cuts(summary, &written);
+    append_size(summary, &written, profile->listed_count, "a function");
+    append_cuts(summary, &written);
     return true;
 }
 
@@ -99,10 +99,10 @@ static bool write_actions(const struct action_report *report, const struct conve
     struct output output = { .stream = out };
     struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
     if (!tpafile_save_actions(report, &options, &written))
-        return tell_failure(&output, args, err);
+        return emit_failure(&output, args, err);
     buffer_printf(summary, "%zu actions", report->actions.count);
-    tell_size(summary, &written, report->actions.count, "an action");
-    tell_cuts(summary, &written);
+    append_size(summary, &written, report->actions.count, "an action");
+    append_cuts(summary, &written);
     return true;
 }
 
@@ -113,7 +113,7 @@ const struct convert_form convert_tpa = {
     .is_read = true,
     .check_all = true,
     .write_trace = write_tpa,
-    .write_profile = write_profile,
+    .write_profile = tpa_write_profile,
     .write_actions = write_actions,
     .wants = CONVERT_WANTS_ALL,
     .next = "tpa top %s",

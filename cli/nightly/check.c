@@ -267,7 +267,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
 /* ---- notices ---- */
 
 /* One notice for each reason for accepting levels from RUN on. */
-static void tell_accepted(const struct nightly *nightly, int64_t run, struct result *result)
+static void notice_accepted(const struct nightly *nightly, int64_t run, struct result *result)
 {
     for (size_t i = 0; i < nightly->acceptances.count; i++) {
         const struct nightly_acceptance *first = &nightly->acceptances.at[i];
@@ -286,7 +286,7 @@ static void tell_accepted(const struct nightly *nightly, int64_t run, struct res
     }
 }
 
-void nightly_tell(const struct nightly *nightly, struct result *result)
+void nightly_notice(const struct nightly *nightly, struct result *result)
 {
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
     enum { MOST_SHOWN = 3 };
@@ -298,7 +298,7 @@ void nightly_tell(const struct nightly *nightly, struct result *result)
     else if (nightly->judged < HISTORY_LEAST_RUNS)
         result_add_notice(result, "few_runs", (int64_t)nightly->judged, NULL, TPA_NOWHERE,
                           "too few earlier runs to call a change NEW: it takes %d", HISTORY_LEAST_RUNS);
-    tell_accepted(nightly, run->id, result);
+    notice_accepted(nightly, run->id, result);
     struct buffer message = { 0 };
     for (size_t i = 0; i < nightly->series.count; i++) {
         if (nightly->history.series.at[i].now.verdict != HISTORY_NEW)

@@ -3,7 +3,7 @@
 #include "cli/gate.h"
 #include "cli/nightly/nightly.h"
 
-#include "snapshot/tables.h"
+#include "memory/snapshot_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int64_t begin_of(const struct trace *trace, const struct trace_file *file
     return first_ns >= (int64_t)NS_PER_S * NS_PER_S ? first_ns : 0;
 }
 
-static void look_at_files(const struct trace *trace, struct nightly_measured *measured)
+static void inspect_files(const struct trace *trace, struct nightly_measured *measured)
 {
     for (size_t f = 0; f < trace->file_count; f++) {
         int64_t begin_ns = begin_of(trace, &trace->files[f]);
@@ -55,7 +55,7 @@ static bool measure_part(struct measures *measures, struct ingested *part,
         return measure_snapshots(measures, &part->snapshots, err);
     }
     night_hash_trace(&measured->hash, part->trace);
-    look_at_files(part->trace, measured);
+    inspect_files(part->trace, measured);
     if (!measure_trace(measures, part->trace, options, err))
         return false;
     load_add_notices(part->trace, result);
@@ -63,7 +63,7 @@ static bool measure_part(struct measures *measures, struct ingested *part,
 }
 
 /* Facts record the same as the trace: the start of the first event, and the host. */
-static void look_at_facts(const struct facts *facts, struct nightly_measured *measured)
+static void inspect_facts(const struct facts *facts, struct nightly_measured *measured)
 {
     const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
     for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
@@ -86,7 +86,7 @@ static bool measure_fleet_run(const struct invocation *call, struct measures *me
                                    result, &map, err);
     if (good) {
         night_hash_facts(&measured->hash, map.facts);
-        look_at_facts(map.facts, measured);
+        inspect_facts(map.facts, measured);
     }
     fleet_map_release(&map);
     return good;

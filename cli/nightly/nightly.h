@@ -4,12 +4,12 @@
 #ifndef TPA_CLI_NIGHTLY_H
 #define TPA_CLI_NIGHTLY_H
 
-#include "compare/night.h"
-#include "compare/nightly.h"
+#include "history/night.h"
+#include "history/nightly.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "store/store.h"
+#include "history/store.h"
 
 /* "1%" or "50us": the minimum change. */
 struct nightly_change {
@@ -56,7 +56,7 @@ bool nightly_check(const struct nightly *nightly, const struct nightly_args *arg
                    bool *fails, struct tpa_error *err);
 
 /* Add notices to RESULT: NEW figures and since when, or why nothing can be judged. */
-void nightly_tell(const struct nightly *nightly, struct result *result);
+void nightly_notice(const struct nightly *nightly, struct result *result);
 
 /* The subcommands. Each prints its own result, and returns the exit code. */
 int nightly_list(const struct nightly_args *args, struct tpa_error *err);

@@ -6,14 +6,14 @@
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
 #include "analyze/launches.h"
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "analyze/registry.h"
 #include "analyze/sequences/sequences.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
-#include "fleet/gather.h"
-#include "facts/features.h"
+#include "figures/gather.h"
+#include "derive/features.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 
 #include "base/timeline.h"
 #include "charts/charts.h"
-#include "snapshot/first_screen.h"
-#include "snapshot/pictures.h"
-#include "snapshot/sentences.h"
-#include "snapshot/views.h"
+#include "memory/snapshot_first_screen.h"
+#include "memory/snapshot_pictures.h"
+#include "memory/snapshot_sentences.h"
+#include "memory/snapshot_views.h"
 #include <stdlib.h>
 #include <string.h>
 

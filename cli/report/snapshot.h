@@ -4,7 +4,7 @@
 
 #include "base/chart.h"
 #include "report/page.h"
-#include "snapshot/tables.h"
+#include "memory/snapshot_tables.h"
 
 /* Everything that is shown; released by report_snapshot_release. */
 struct report_snapshot {

@@ -178,7 +178,7 @@ static bool read_repaired(struct chrome_reader *reader, struct buffer *fixed, si
     return read;
 }
 
-static bool mend(struct chrome_reader *reader, size_t at, const char *end, struct buffer *fixed)
+static bool document_mend(struct chrome_reader *reader, size_t at, const char *end, struct buffer *fixed)
 {
     return chrome_repair_event(reader->text + at, end, fixed) && read_repaired(reader, fixed, at);
 }
@@ -201,14 +201,14 @@ static bool recover(struct parser *parser, size_t at)
             event_end--;
     }
     struct buffer fixed = { 0 };
-    bool mended = mend(reader, at, event_end, &fixed);
+    bool mended = document_mend(reader, at, event_end, &fixed);
     if (!mended) {
         /* If its end is missing, the next event lies within what was treated as this one. */
         const char *inner_end, *inner = chrome_inner_event(start + 1, event_end, &inner_end);
         if (inner) {
             next = inner;
             event_end = inner_end;
-            mended = mend(reader, at, event_end, &fixed);
+            mended = document_mend(reader, at, event_end, &fixed);
         }
     }
     /* Without a next event its end is unknown: it is at one of the last brackets. */
@@ -216,7 +216,7 @@ static bool recover(struct parser *parser, size_t at)
         do
             event_end--;
         while (event_end > start + 1 && event_end[-1] != '}');
-        mended = mend(reader, at, event_end, &fixed);
+        mended = document_mend(reader, at, event_end, &fixed);
     }
     bool without_args = false;
     if (!mended) {

@@ -34,7 +34,7 @@ static bool is_of_document(const char *key)
 static bool read_pid(struct split *split, struct json_pull *in, int64_t *number, const char **text)
 {
     struct json_text value;
-    if (!json_next_element(in) || !json_take(in, &value))
+    if (!json_next_element(in) || !json_read(in, &value))
         return false;
     *text = value.is_string ? json_text_keep(split->builder, &value) : NULL;
     *number = value.is_string ? 0 : json_text_integer(&value, 0);
@@ -67,7 +67,7 @@ static bool read_file(struct split *split, const struct json_text *facts)
     while (json_next_key(&in, &key)) {
         if (json_text_is(&key, "processes"))
             has_processes = read_processes(split, &in, (uint32_t)split->names.count);
-        else if (json_take(&in, &value) && json_text_is(&key, "name"))
+        else if (json_read(&in, &value) && json_text_is(&key, "name"))
             name = json_text_keep(split->builder, &value);
     }
     *VEC_PUSH(&split->names) = name;
@@ -82,7 +82,7 @@ static bool read_files(struct split *split, const char *text)
     if (!json_enter(&in, '['))
         return false;
     while (json_next_element(&in))
-        if (!json_take(&in, &facts) || !read_file(split, &facts))
+        if (!json_read(&in, &facts) || !read_file(split, &facts))
             return false;
     return split->names.count > 1;
 }
@@ -112,7 +112,7 @@ static void apply_facts(struct split *split, size_t part, const struct trace_pro
     if (base)
         chrome_apply_kept(split->builder, base);
     json_enter(&in, '{');
-    while (json_next_key(&in, &key) && json_take(&in, &value)) {
+    while (json_next_key(&in, &key) && json_read(&in, &value)) {
         json_text_decode(&key, &name);
         if (strcmp(name.at, "name") == 0 || strcmp(name.at, "path") == 0 ||
             strcmp(name.at, "processes") == 0 || is_of_document(name.at))

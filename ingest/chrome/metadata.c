@@ -30,7 +30,7 @@ static void read_device(struct trace_builder *builder, struct json_pull *in)
 {
     struct trace_device device = { .id = -1 };
     struct json_text key, value;
-    while (json_next_key(in, &key) && json_take(in, &value)) {
+    while (json_next_key(in, &key) && json_read(in, &value)) {
         if (json_text_is(&key, "id"))
             device.id = small(&value);
         else if (json_text_is(&key, "name"))
@@ -94,7 +94,7 @@ static bool read_flag(struct trace_file *file, const struct json_text *key, cons
 }
 
 /* What `ts` counts from. Clocks of a century from now are none. */
-static void take_base(struct trace_builder *builder, struct trace_file *file, const struct json_text *text)
+static void read_base(struct trace_builder *builder, struct trace_file *file, const struct json_text *text)
 {
     int64_t base_ns;
     if (!json_integer(text->at, text->at + text->len, &base_ns))
@@ -130,14 +130,14 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
     else if (json_text_is(&name, "distributedInfo"))
         distributed_info_apply(builder, value, len);
     in = (struct json_pull){ value, value + len };
-    if (!json_take(&in, &text))
+    if (!json_read(&in, &text))
         return;
     if (json_text_is(&name, "systemTraceEvents") && text.len > 0)
         trace_builder_notice(builder, "system_trace",
                              "the file carries the system's own trace (ftrace, ETW) as text; it is not read",
                              1, TPA_NOWHERE);
     if (json_text_is(&name, "baseTimeNanoseconds"))
-        take_base(builder, file, &text);
+        read_base(builder, file, &text);
     else if (json_text_is(&name, "host_name"))
         file->host_name = json_text_keep(builder, &text);
     else if (json_text_is(&name, "traceName"))

@@ -256,7 +256,7 @@ static const char *mend_string(struct mender *mender, const char *at, bool as_ke
     return NULL;
 }
 
-static bool mend(struct mender *mender, const char *at)
+static bool repair_mend(struct mender *mender, const char *at)
 {
     struct buffer *out = mender->out;
     bool as_key = false;
@@ -299,7 +299,7 @@ bool chrome_repair_event(const char *start, const char *end, struct buffer *out)
     for (int attempt = 0; attempt < 2; attempt++) {
         struct mender mender = { .end = end, .out = out, .quote_may_end = attempt == 1 };
         buffer_clear(out);
-        if (start < end && *start == '{' && mend(&mender, start))
+        if (start < end && *start == '{' && repair_mend(&mender, start))
             return true;
     }
     return false;

@@ -12,7 +12,7 @@
 /* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };
 
-static void note_result(struct nsys *nsys, int64_t result, int64_t name)
+static void record_result(struct nsys *nsys, int64_t result, int64_t name)
 {
     if (result == 0 || result == NOT_READY)
         return;
@@ -51,7 +51,7 @@ static bool read_cuda(struct nsys *nsys, struct tpa_error *err)
             if (string && recorder_wants(process->recorder, ARG_LONG_NAME))
                 recorder_arg(process->recorder, ARG_LONG_NAME,
                              recorder_text(process->recorder, string->text));
-            note_result(nsys, table_scan_int_or(&scan, RESULT, 0), name);
+            record_result(nsys, table_scan_int_or(&scan, RESULT, 0), name);
             if (has_memory && string && string->about_memory)
                 recorder_memory_call(process->recorder, correlation, nsys_tid(global));
             ok = nsys_flush(nsys, err);

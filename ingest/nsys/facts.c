@@ -193,7 +193,7 @@ void nsys_name_threads(struct nsys *nsys)
 
 /* ---- warnings of the recorder ---- */
 
-static void tell_diagnostics(struct nsys *nsys)
+static void describe_diagnostics(struct nsys *nsys)
 {
     enum { SEVERITY, TEXT, COLUMNS, WARNING = 2, MOST = 8 };
     static const char *const columns[COLUMNS] = { "severity", "text" };
@@ -228,7 +228,7 @@ static void tell_diagnostics(struct nsys *nsys)
 }
 
 /* Tables with events that no analysis uses. */
-static void tell_not_read(struct nsys *nsys)
+static void describe_not_read(struct nsys *nsys)
 {
     static const struct {
         const char *table, *what;
@@ -259,30 +259,32 @@ static void tell_not_read(struct nsys *nsys)
     buffer_release(&text);
 }
 
-static void tell(struct nsys *nsys, const char *kind, const char *text, uint64_t count)
+static void facts_describe(struct nsys *nsys, const char *kind, const char *text, uint64_t count)
 {
     if (count)
         trace_builder_notice(nsys->builder, kind, text, count, TPA_NOWHERE);
 }
 
-void nsys_tell_facts(struct nsys *nsys)
+void nsys_describe_facts(struct nsys *nsys)
 {
-    tell(nsys, "dangling_names", "names of events are missing in the table StringIds", nsys->dangling);
+    facts_describe(nsys, "dangling_names", "names of events are missing in the table StringIds",
+                   nsys->dangling);
     if (nsys->failed_calls) {
         const char *line = arena_printf(
             &nsys->arena, "CUDA calls returned an error; the first was %.80s, which returned %" PRId64,
             nsys->first_failed, nsys->first_failed_result);
-        tell(nsys, "failed_calls", keep(nsys, line, strlen(line)), nsys->failed_calls);
+        facts_describe(nsys, "failed_calls", keep(nsys, line, strlen(line)), nsys->failed_calls);
     }
     if (nsys->processes.count > 1)
-        tell(
+        facts_describe(
             nsys, "unknown_gpus",
             "the export does not record which GPU this work ran on, only each process's number of it: GPUs of "
             "different processes are kept apart, though some may be the same",
             nsys->unknown_devices);
-    tell(nsys, "graph_traces",
-         "CUDA graphs were recorded as a whole (--cuda-graph-trace=graph): their kernels are not recorded",
-         nsys->graph_traces);
-    tell_diagnostics(nsys);
-    tell_not_read(nsys);
+    facts_describe(
+        nsys, "graph_traces",
+        "CUDA graphs were recorded as a whole (--cuda-graph-trace=graph): their kernels are not recorded",
+        nsys->graph_traces);
+    describe_diagnostics(nsys);
+    describe_not_read(nsys);
 }

@@ -144,7 +144,7 @@ static size_t thread_hash(const struct nsys *nsys, int64_t global)
     return (uint64_t)global * UINT64_C(0x9E3779B97F4A7C15) >> 24 & (nsys->threads.count - 1);
 }
 
-static void put_thread(struct nsys *nsys, const struct nsys_thread *thread)
+static void add_thread(struct nsys *nsys, const struct nsys_thread *thread)
 {
     size_t i = thread_hash(nsys, thread->global);
     while (nsys->threads.at[i].track != TRACK_NONE)
@@ -163,7 +163,7 @@ static void grow_threads(struct nsys *nsys)
         nsys->threads.at[i].track = TRACK_NONE;
     for (size_t i = 0; i < count; i++)
         if (old[i].track != TRACK_NONE)
-            put_thread(nsys, &old[i]);
+            add_thread(nsys, &old[i]);
     free(old);
 }
 
@@ -190,7 +190,7 @@ track_id nsys_thread_of(struct nsys *nsys, int64_t global, bool create, struct n
     *process = nsys_process_of(nsys, global, create);
     track_id track = recorder_thread_of((*process)->recorder, nsys_pid(global), nsys_tid(global));
     nsys->thread_count++;
-    put_thread(nsys, &(struct nsys_thread){ global, (size_t)(*process - nsys->processes.at), track });
+    add_thread(nsys, &(struct nsys_thread){ global, (size_t)(*process - nsys->processes.at), track });
     return track;
 }
 
@@ -245,7 +245,7 @@ static bool append_all(struct nsys *nsys, const char *path, struct tpa_error *er
         }
         recorder_finish(recorder);
         ok = recorder_append(recorder, err);
-        recorder_tell(recorder);
+        recorder_describe(recorder);
     }
     return ok;
 }
@@ -301,8 +301,8 @@ bool nsys_read(struct database *db, struct source *source, struct trace_builder 
         if (options->wants.counters)
             nsys_read_counters(&nsys);
         nsys_name_threads(&nsys);
-        nsys_tell_facts(&nsys);
-        database_tell(db, builder);
+        nsys_describe_facts(&nsys);
+        database_notice(db, builder);
         ok = append_all(&nsys, source_name(source), err);
     }
     release(&nsys);

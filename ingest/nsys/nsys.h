@@ -126,8 +126,8 @@ bool nsys_read_work(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_calls(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err);
 void nsys_read_counters(struct nsys *nsys);
-void nsys_name_threads(struct nsys *nsys); /* after all events were read */
-void nsys_tell_facts(struct nsys *nsys);   /* of the first file */
+void nsys_name_threads(struct nsys *nsys);   /* after all events were read */
+void nsys_describe_facts(struct nsys *nsys); /* of the first file */
 
 /* Is DB such an export? */
 bool nsys_is_one(const struct database *db);

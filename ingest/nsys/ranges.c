@@ -60,8 +60,8 @@ static const char *name_of(const struct ranges *ranges, int64_t process, int64_t
     return NULL;
 }
 
-static name_id put_together(struct recorder *recorder, struct buffer *text, const char *domain,
-                            const char *between, const char *name, size_t len, bool is_name)
+static name_id ranges_join(struct recorder *recorder, struct buffer *text, const char *domain,
+                           const char *between, const char *name, size_t len, bool is_name)
 {
     buffer_clear(text);
     buffer_puts(text, domain);
@@ -89,7 +89,7 @@ static const struct nsys_message *message_of(struct ranges *ranges, struct nsys_
     bool in_domain = domain && *domain;
     message.is_operator = !in_domain && nvtx_message_is_operator(range->text, range->len);
     size_t len = message.is_operator ? nvtx_message_name(range->text, range->len) : range->len;
-    message.name = in_domain ? put_together(recorder, &ranges->dims, domain, ": ", range->text, len, true)
+    message.name = in_domain ? ranges_join(recorder, &ranges->dims, domain, ": ", range->text, len, true)
                              : recorder_name(recorder, range->text, len);
     if (message.is_operator) {
         nvtx_message_sequence(range->text, range->len, &message.sequence);
@@ -98,8 +98,8 @@ static const struct nsys_message *message_of(struct ranges *ranges, struct nsys_
             message.dims = trace_chunk_text(recorder_chunk(recorder), ranges->dims.at, ranges->dims.count);
     }
     if (recorder_wants(recorder, ARG_LONG_NAME) && (in_domain || len < range->len))
-        message.whole = put_together(recorder, &ranges->dims, in_domain ? domain : "", in_domain ? ":" : "",
-                                     range->text, range->len, false);
+        message.whole = ranges_join(recorder, &ranges->dims, in_domain ? domain : "", in_domain ? ":" : "",
+                                    range->text, range->len, false);
     *VEC_PUSH(&ranges->messages) = message;
     return &ranges->messages.at[known];
 }
@@ -120,7 +120,7 @@ static void set_category(const struct ranges *ranges, struct recorder *recorder,
 static void settle_steps(struct ranges *ranges)
 {
     struct nsys *nsys = ranges->nsys;
-    const char *pattern = step_guess_tell(ranges->guess, nsys->builder);
+    const char *pattern = step_guess_notice(ranges->guess, nsys->builder);
     if (pattern) /* also for files that begin later */
         *VEC_PUSH(&nsys->head.properties) = (struct trace_property){ TRACE_STEP_RANGE, pattern, true };
 }
@@ -145,8 +145,8 @@ static void add_range(struct ranges *ranges, const struct range *range)
     if (!recorder_event(process->recorder, kind, track, message.name, range->start_ns, end_ns, flags))
         return;
     if (kind == RECORDER_ANNOTATION && !is_async && !is_mark && !open && !domain)
-        step_guess_note(ranges->guess, range->text, range->len, range->thread, range->start_ns,
-                        range->end_ns);
+        step_guess_record(ranges->guess, range->text, range->len, range->thread, range->start_ns,
+                          range->end_ns);
     recorder_arg(process->recorder, ARG_SEQUENCE, message.sequence);
     if (message.dims != NAME_NONE)
         recorder_arg(process->recorder, ARG_INPUT_DIMS, message.dims);
@@ -166,7 +166,7 @@ static bool has_to_wait(const struct ranges *ranges, const struct range *range)
     return range->domain != 0 && !name_of(ranges, pid, range->domain, -1);
 }
 
-static void take_row(struct ranges *ranges, const struct range *row)
+static void read_row(struct ranges *ranges, const struct range *row)
 {
     struct nsys *nsys = ranges->nsys;
     struct range range = *row;
@@ -240,7 +240,7 @@ bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
                 range.text = "", range.len = 0;
             int64_t last = range.end_ns != RECORDER_NONE ? range.end_ns : range.start_ns;
             ranges.last_ns = last > ranges.last_ns && last <= TRACE_LATEST_NS ? last : ranges.last_ns;
-            take_row(&ranges, &range);
+            read_row(&ranges, &range);
             ok = nsys_flush(nsys, err);
         }
     table_scan_end(&scan);

@@ -78,7 +78,7 @@ static bool read_annotation(const struct pf_sequence *sequence, struct wire in, 
 
 /* ---- lists, as JSON ---- */
 
-static void put_plain(struct buffer *out, const struct pf_value *value)
+static void append_plain(struct buffer *out, const struct pf_value *value)
 {
     switch (value->kind) {
     case PF_INT: buffer_printf(out, "%" PRId64, value->number); break;
@@ -123,8 +123,8 @@ static void open_level(struct buffer *out, struct level *level, struct wire in)
  * Write the list in IN to OUT as JSON. OF_LISTS: it holds no texts, so that a text "[]", as some producers write an empty
  * list, is one. False: it nests too deep.
  */
-static bool put_list(const struct pf_sequence *sequence, struct wire in, bool of_lists, struct buffer *out,
-                     bool *dangles)
+static bool append_list(const struct pf_sequence *sequence, struct wire in, bool of_lists, struct buffer *out,
+                        bool *dangles)
 {
     struct level levels[DEEPEST_VALUE];
     size_t depth = 1;
@@ -151,7 +151,7 @@ static bool put_list(const struct pf_sequence *sequence, struct wire in, bool of
         }
         if (element.value.kind != PF_LIST) {
             /* An element without a value is an empty list: producers write it so. */
-            put_plain(out, &element.value);
+            append_plain(out, &element.value);
         } else if (depth == DEEPEST_VALUE) {
             return false;
         } else {
@@ -208,7 +208,7 @@ static void text_of(struct pf_reader *reader, const struct pf_value *value)
     } else if (value->kind == PF_TEXT) {
         buffer_add(&reader->json, value->text.at ? value->text.at : "", value->text.len);
     } else {
-        put_plain(&reader->json, value);
+        append_plain(&reader->json, value);
     }
 }
 
@@ -224,7 +224,7 @@ static void json_of(struct pf_reader *reader, const struct pf_value *value)
                (value->text.at[0] == '[' || value->text.at[0] == '{')) {
         buffer_add(&reader->json, value->text.at, value->text.len); /* a list that was written as its text */
     } else {
-        put_plain(&reader->json, value);
+        append_plain(&reader->json, value);
     }
 }
 
@@ -308,7 +308,7 @@ static void take_annotation(struct pf_reader *reader, const struct pf_sequence *
     if (key && annotation.value.kind == PF_LIST) {
         buffer_clear(&reader->json);
         bool of_lists = key->arg == ARG_INPUT_DIMS || key->arg == ARG_INPUT_STRIDES;
-        if (!put_list(sequence, annotation.body, of_lists, &reader->json, &dangles)) {
+        if (!append_list(sequence, annotation.body, of_lists, &reader->json, &dangles)) {
             pf_notice(reader, "deep_argument", "arguments nest too deep and were left out");
             return;
         }

@@ -206,7 +206,7 @@ static void describe(struct pf_reader *reader, const struct pf_packet *packet)
 }
 
 /* The ThreadDescriptor of an old file: whose the sequence is, and when it begins. */
-static void read_thread(struct pf_reader *reader, struct pf_sequence *sequence, struct wire in)
+static void perfetto_read_thread(struct pf_reader *reader, struct pf_sequence *sequence, struct wire in)
 {
     struct wire_field field;
     struct pf_text name = { NULL, 0 };
@@ -241,7 +241,7 @@ static void read_payload(struct pf_reader *reader, struct pf_sequence *sequence,
     int64_t ts_ns;
     switch (packet->payload) {
     case 11: pf_event(reader, sequence, packet); break;
-    case 44: read_thread(reader, sequence, packet->body); break;
+    case 44: perfetto_read_thread(reader, sequence, packet->body); break;
     case 52:
         if (reader->pass == PF_READ && pf_time(reader, sequence, packet, &ts_ns))
             pf_gpu_counters(reader, sequence, packet->body, ts_ns);
@@ -581,7 +581,7 @@ static bool read_perfetto(struct source *source, struct trace_builder *builder,
     };
     chrome_arg_table_init(&reader.args, &options->wants);
     bool ok = whole_open(&reader.whole, source, options, err);
-    whole_tell(&reader.whole, source, builder);
+    whole_notice(&reader.whole, source, builder);
     ok = ok && read_all(&reader) && whole_close(&reader.whole, builder, err);
     release(&reader);
     return ok;

@@ -46,7 +46,7 @@ static void read_process(struct pf_track *track, struct wire in)
     track->has_process = true;
 }
 
-static void read_thread(struct pf_track *track, struct wire in)
+static void track_read_thread(struct pf_track *track, struct wire in)
 {
     struct wire_field field;
     while (wire_next(&in, &field) && field.type != WIRE_GROUP) {
@@ -97,7 +97,7 @@ uint32_t pf_tracks_add(struct pf_tracks *tracks, struct wire in)
         case 2 << 3 | WIRE_BYTES:
         case 10 << 3 | WIRE_BYTES: track->name = pf_text_of(&field); break;
         case 3 << 3 | WIRE_BYTES: read_process(track, wire_in(&field)); break;
-        case 4 << 3 | WIRE_BYTES: read_thread(track, wire_in(&field)); break;
+        case 4 << 3 | WIRE_BYTES: track_read_thread(track, wire_in(&field)); break;
         case 5 << 3 | WIRE_VARINT:
             track->parent = field.value;
             track->has_parent = true;
@@ -338,7 +338,7 @@ static struct pf_text process_name(const struct pf_tracks *tracks, int64_t pid)
     return place == ID_TABLE_NONE ? (struct pf_text){ NULL, 0 } : tracks->at.at[place].process_name;
 }
 
-static void tell_fact(struct pf_reader *reader, track_id track, enum track_fact fact, struct pf_text text)
+static void describe_fact(struct pf_reader *reader, track_id track, enum track_fact fact, struct pf_text text)
 {
     if (text.len)
         trace_chunk_fact(reader->chunk, track, fact, 0, trace_chunk_text(reader->chunk, text.at, text.len));
@@ -359,30 +359,31 @@ static const struct pf_track *find_process(const struct pf_tracks *tracks, uint3
 }
 
 /* Names and order, from the track itself, its thread and its process. */
-static void tell_facts(struct pf_reader *reader, uint32_t place, const struct pf_track *owner, track_id id)
+static void describe_facts(struct pf_reader *reader, uint32_t place, const struct pf_track *owner,
+                           track_id id)
 {
     const struct pf_track *track = &reader->tracks.at.at[place];
     const struct pf_track *process = find_process(&reader->tracks, place);
     if (process) {
-        tell_fact(reader, id, FACT_PROCESS_NAME, process->process_name);
-        tell_fact(reader, id, FACT_PROCESS_LABELS, process->label);
+        describe_fact(reader, id, FACT_PROCESS_NAME, process->process_name);
+        describe_fact(reader, id, FACT_PROCESS_LABELS, process->label);
         if (process->process_order)
             trace_chunk_fact(reader->chunk, id, FACT_PROCESS_SORT_INDEX, process->process_order, NAME_NONE);
     }
     bool is_named = track->process_name.len && !track->has_process; /* by a description of ours */
     if (is_named) {
-        tell_fact(reader, id, FACT_PROCESS_NAME, track->process_name);
-        tell_fact(reader, id, FACT_THREAD_NAME, track->thread_name);
+        describe_fact(reader, id, FACT_PROCESS_NAME, track->process_name);
+        describe_fact(reader, id, FACT_THREAD_NAME, track->thread_name);
     } else if (owner && owner->has_thread) {
-        tell_fact(reader, id, FACT_THREAD_NAME, owner->thread_name);
+        describe_fact(reader, id, FACT_THREAD_NAME, owner->thread_name);
         if (owner->thread_order)
             trace_chunk_fact(reader->chunk, id, FACT_THREAD_SORT_INDEX, owner->thread_order, NAME_NONE);
     } else if (track->is_async) {
         return; /* its name tells how such events are shown, and no thread */
     } else if (!track->has_process && !track->is_counter && owner == track) {
-        tell_fact(reader, id, FACT_THREAD_NAME, track->name);
+        describe_fact(reader, id, FACT_THREAD_NAME, track->name);
     } else if (!owner) {
-        tell_fact(reader, id, FACT_THREAD_NAME, track->name);
+        describe_fact(reader, id, FACT_THREAD_NAME, track->name);
     }
 }
 
@@ -447,7 +448,7 @@ track_id pf_track_of(struct pf_reader *reader, uint32_t place)
     track->is_resolved = true;
     track->is_async =
         pf_text_begins(track->description, "tpa pid=") && pf_text_ends(track->description, " async");
-    tell_facts(reader, place, of, track->track);
+    describe_facts(reader, place, of, track->track);
     return track->track;
 }
 

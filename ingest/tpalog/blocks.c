@@ -53,7 +53,7 @@ static bool fill(struct tpalog_blocks *blocks, size_t wanted, struct tpa_error *
     return true;
 }
 
-static void take(struct tpalog_blocks *blocks, size_t size)
+static void blocks_read(struct tpalog_blocks *blocks, size_t size)
 {
     blocks->at = blocks->offset + (int64_t)blocks->start;
     blocks->payload = blocks->bytes + blocks->start;
@@ -141,7 +141,7 @@ static bool look(struct tpalog_blocks *blocks, bool *done, enum tpalog_item *ite
     }
     if (left >= TPAFILE_HEADER_SIZE && tpafile_check_header(at)) {
         uint32_t size = get_u32(at + 12);
-        take(blocks, TPAFILE_HEADER_SIZE);
+        blocks_read(blocks, TPAFILE_HEADER_SIZE);
         blocks->next_number = 0;
         /* A later minor version may have a longer header. */
         if (size > TPAFILE_HEADER_SIZE && size <= 4096 && fill(blocks, size - TPAFILE_HEADER_SIZE, err) &&
@@ -156,7 +156,7 @@ static bool look(struct tpalog_blocks *blocks, bool *done, enum tpalog_item *ite
             return false;
         if (available(blocks) >= whole &&
             tpafile_check_payload(&blocks->head, blocks->bytes + blocks->start + TPAFILE_BLOCK_HEAD)) {
-            take(blocks, whole);
+            blocks_read(blocks, whole);
             blocks->payload += TPAFILE_BLOCK_HEAD;
             count_block(blocks);
             *item = TPALOG_BLOCK;

@@ -392,7 +392,7 @@ void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *p
 
 /* ---- files and tracks ---- */
 
-static const char *keep_text(struct tpalog_reader *reader, int64_t number)
+static const char *events_keep_text(struct tpalog_reader *reader, int64_t number)
 {
     return tpalog_keep_text(&reader->texts, reader->builder, number);
 }
@@ -407,46 +407,46 @@ static int small_number(int64_t value)
     return value >= 0 && value <= INT32_MAX ? (int)value : 0;
 }
 
-static int64_t known(int64_t value, int64_t missing)
+static int64_t events_known(int64_t value, int64_t missing)
 {
     return value == TPAFILE_NONE ? missing : value;
 }
 
 static void fill_file(struct tpalog_reader *reader, struct trace_file *file, const int64_t *row)
 {
-    const char *path = keep_text(reader, row[TPAFILE_FILE_PATH]);
-    const char *format = keep_text(reader, row[TPAFILE_FILE_FORMAT]);
+    const char *path = events_keep_text(reader, row[TPAFILE_FILE_PATH]);
+    const char *format = events_keep_text(reader, row[TPAFILE_FILE_FORMAT]);
     if (path)
         file->path = path;
     if (format)
         file->format = format;
     file->packing = small_number(row[TPAFILE_FILE_PACKING]);
-    file->packed_size = known(row[TPAFILE_FILE_PACKED_SIZE], -1);
-    file->size = known(row[TPAFILE_FILE_SIZE], 0);
+    file->packed_size = events_known(row[TPAFILE_FILE_PACKED_SIZE], -1);
+    file->size = events_known(row[TPAFILE_FILE_SIZE], 0);
     int64_t producer = row[TPAFILE_FILE_PRODUCER];
     file->producer =
         producer >= 0 && producer <= PRODUCER_ROCPROF ? (enum trace_producer)producer : PRODUCER_UNKNOWN;
     file->has_base = row[TPAFILE_FILE_BASE] != TPAFILE_NONE;
-    file->base_ns = known(row[TPAFILE_FILE_BASE], 0);
+    file->base_ns = events_known(row[TPAFILE_FILE_BASE], 0);
     file->has_window =
         row[TPAFILE_FILE_WINDOW_START] != TPAFILE_NONE && row[TPAFILE_FILE_WINDOW_END] != TPAFILE_NONE;
     file->window_start_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_START]);
     file->window_end_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_END]);
-    file->host_name = keep_text(reader, row[TPAFILE_FILE_HOST]);
-    file->trace_name = keep_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
-    file->trace_id = keep_text(reader, row[TPAFILE_FILE_TRACE_ID]);
-    file->rank = known(row[TPAFILE_FILE_RANK], -1);
-    file->world_size = known(row[TPAFILE_FILE_WORLD_SIZE], -1);
-    file->backend = keep_text(reader, row[TPAFILE_FILE_BACKEND]);
-    file->nccl_version = keep_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
+    file->host_name = events_keep_text(reader, row[TPAFILE_FILE_HOST]);
+    file->trace_name = events_keep_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
+    file->trace_id = events_keep_text(reader, row[TPAFILE_FILE_TRACE_ID]);
+    file->rank = events_known(row[TPAFILE_FILE_RANK], -1);
+    file->world_size = events_known(row[TPAFILE_FILE_WORLD_SIZE], -1);
+    file->backend = events_keep_text(reader, row[TPAFILE_FILE_BACKEND]);
+    file->nccl_version = events_keep_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
     file->record_shapes = flag_of(row[TPAFILE_FILE_RECORD_SHAPES]);
     file->profile_memory = flag_of(row[TPAFILE_FILE_PROFILE_MEMORY]);
     file->with_stack = flag_of(row[TPAFILE_FILE_WITH_STACK]);
     file->with_flops = flag_of(row[TPAFILE_FILE_WITH_FLOPS]);
     file->with_modules = flag_of(row[TPAFILE_FILE_WITH_MODULES]);
-    trace_builder_count_seen(reader->builder, (uint64_t)known(row[TPAFILE_FILE_FLOWS_SEEN], 0),
-                             (uint64_t)known(row[TPAFILE_FILE_SAMPLES_SEEN], 0),
-                             (uint64_t)known(row[TPAFILE_FILE_METADATA_SEEN], 0));
+    trace_builder_count_seen(reader->builder, (uint64_t)events_known(row[TPAFILE_FILE_FLOWS_SEEN], 0),
+                             (uint64_t)events_known(row[TPAFILE_FILE_SAMPLES_SEEN], 0),
+                             (uint64_t)events_known(row[TPAFILE_FILE_METADATA_SEEN], 0));
 }
 
 /* Number the names as in the converted file. Only existing ones: COUNT is untrusted. */
@@ -482,8 +482,8 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
     while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, (int64_t)index)))
         *VEC_PUSH(&file->devices) = (struct trace_device){
             .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
-            .name = keep_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
-            .total_memory = known(row[TPAFILE_FILE_DEVICE_TOTAL_MEMORY], 0),
+            .name = events_keep_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
+            .total_memory = events_known(row[TPAFILE_FILE_DEVICE_TOTAL_MEMORY], 0),
             .compute_major = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MAJOR]),
             .compute_minor = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MINOR]),
             .sm_count = small_number(row[TPAFILE_FILE_DEVICE_SM_COUNT]),
@@ -491,13 +491,13 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
             .max_threads_per_sm = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_SM]),
             .max_threads_per_block = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_BLOCK]),
             .regs_per_sm = small_number(row[TPAFILE_FILE_DEVICE_REGISTERS_PER_SM]),
-            .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
+            .shared_memory_per_sm = events_known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
         };
     const char *distributed_info = NULL;
     while (
         (row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, (int64_t)index))) {
-        const char *key = keep_text(reader, row[TPAFILE_PROPERTY_KEY]);
-        const char *value = keep_text(reader, row[TPAFILE_PROPERTY_VALUE]);
+        const char *key = events_keep_text(reader, row[TPAFILE_PROPERTY_KEY]);
+        const char *value = events_keep_text(reader, row[TPAFILE_PROPERTY_VALUE]);
         if (!key || !value)
             continue;
         if (strcmp(key, "distributedInfo") == 0)
@@ -518,21 +518,21 @@ static bool is_of_interest(const struct tpalog_reader *reader, const char *word)
     return strcmp(word, "bad_counter") != 0 || wants->counters;
 }
 
-static void add_notice(struct tpalog_reader *reader, const int64_t *row)
+static void events_add_notice(struct tpalog_reader *reader, const int64_t *row)
 {
     size_t number;
-    uint64_t count = (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1);
+    uint64_t count = (uint64_t)events_known(row[TPAFILE_NOTICE_COUNT], 1);
     if (!tpalog_takes_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT], count, &number))
         return;
-    const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
-    const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
+    const char *word = events_keep_text(reader, row[TPAFILE_NOTICE_WORD]);
+    const char *text = events_keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
     if (!word || !text || !is_of_interest(reader, word))
         return;
     if (row[TPAFILE_NOTICE_FILE] == TPAFILE_NO_FILE)
         trace_builder_tell(reader->builder, word, text, count);
     else
         trace_builder_notice(reader->builder, word, text, count,
-                             known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+                             events_known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
 }
 
 /* Add the notices of file INDEX, which was just begun; for the first file also those without a file. */
@@ -541,7 +541,7 @@ static void add_notices(struct tpalog_reader *reader, int64_t index)
     struct tpalog_trace *trace = reader->trace;
     const int64_t *row;
     while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index)))
-        add_notice(reader, row);
+        events_add_notice(reader, row);
 }
 
 void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
@@ -550,8 +550,8 @@ void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
     for (size_t i = 0; i < rows->count; i++) {
         const int64_t *row = row_at(rows, i);
         tpalog_sums_recorded_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
-                                    (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
-                                    known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+                                    (uint64_t)events_known(row[TPAFILE_NOTICE_COUNT], 1),
+                                    events_known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
     }
 }
 
@@ -569,8 +569,8 @@ static void add_tracks(struct tpalog_reader *reader, size_t index)
         const struct tpalog_text *pid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_PID_TEXT]);
         const struct tpalog_text *tid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_TID_TEXT]);
         struct track_key key = {
-            .pid = known(row[TPAFILE_TRACK_PID], 0),
-            .tid = known(row[TPAFILE_TRACK_TID], 0),
+            .pid = events_known(row[TPAFILE_TRACK_PID], 0),
+            .tid = events_known(row[TPAFILE_TRACK_TID], 0),
             .pid_text = pid ? pid->at : NULL,
             .tid_text = tid ? tid->at : NULL,
             .pid_len = pid ? pid->len : 0,
@@ -587,8 +587,8 @@ static void add_tracks(struct tpalog_reader *reader, size_t index)
         track->process_name = facts.process_name;
         track->process_labels = facts.process_labels;
         track->thread_name = facts.thread_name;
-        track->process_sort_index = known(row[TPAFILE_TRACK_PROCESS_SORT_INDEX], 0);
-        track->thread_sort_index = known(row[TPAFILE_TRACK_THREAD_SORT_INDEX], 0);
+        track->process_sort_index = events_known(row[TPAFILE_TRACK_PROCESS_SORT_INDEX], 0);
+        track->thread_sort_index = events_known(row[TPAFILE_TRACK_THREAD_SORT_INDEX], 0);
         trace->track_ids.at[trace->next_track] = id;
     }
 }

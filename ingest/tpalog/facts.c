@@ -105,7 +105,7 @@ static track_id find_track(struct tpalog_reader *reader, int64_t pid, int64_t ti
     return id;
 }
 
-static name_id add_text(struct tpalog_reader *reader, const char *text)
+static name_id facts_add_text(struct tpalog_reader *reader, const char *text)
 {
     return trace_builder_text(reader->builder, text, strlen(text));
 }
@@ -117,7 +117,7 @@ static name_id process_name(struct tpalog_reader *reader)
     if (!path || path->len == 0)
         return NAME_NONE;
     const char *slash = strrchr(path->at, '/');
-    return add_text(reader, slash ? slash + 1 : path->at);
+    return facts_add_text(reader, slash ? slash + 1 : path->at);
 }
 
 track_id tpalog_thread_track(struct tpalog_reader *reader, int64_t thread)
@@ -141,7 +141,8 @@ track_id tpalog_stream_track(struct tpalog_reader *reader, int64_t device, int64
         char label[32], name[48];
         snprintf(label, sizeof label, "GPU %" PRId64, device);
         snprintf(name, sizeof name, "stream %" PRId64, stream);
-        name_id labels = add_text(reader, label), thread = stream < 0 ? NAME_NONE : add_text(reader, name);
+        name_id labels = facts_add_text(reader, label),
+                thread = stream < 0 ? NAME_NONE : facts_add_text(reader, name);
         name_id process = process_name(reader);
         struct track *track = trace_builder_track_at(reader->builder, id);
         track->process_name = process;
@@ -292,7 +293,7 @@ static void join_streams(struct tpalog_reader *reader, const struct tpalog_part 
 
 /* ---- functions ---- */
 
-static void join_functions(struct tpalog_reader *reader, const struct tpalog_part *part)
+static void facts_join_functions(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     struct log_facts *facts = reader->log->facts;
     for (size_t i = 0; i < part->head.rows && facts->functions.count < 4096; i++) {
@@ -326,7 +327,7 @@ bool tpalog_join_fact(struct tpalog_reader *reader, const struct tpalog_part *pa
     case TPAFILE_CONTEXT: join_contexts(reader->log->facts, part); return true;
     case TPAFILE_STREAM: join_streams(reader, part); return true;
     case TPAFILE_THREAD: join_threads(reader, part); return true;
-    case TPAFILE_FUNCTION: join_functions(reader, part); return true;
+    case TPAFILE_FUNCTION: facts_join_functions(reader, part); return true;
     default: return false;
     }
 }

@@ -147,7 +147,7 @@ void tpalog_ranges_release(struct tpalog_log *log);
 void tpalog_join_memory(struct tpalog_reader *reader, const struct tpalog_part *part);
 
 /* Record a call, because memory records refer to their call, but not to a thread. */
-void tpalog_memory_note_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread);
+void tpalog_memory_record_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread);
 bool tpalog_memory_finish(struct tpalog_reader *reader, struct tpa_error *err);
 void tpalog_memory_release(struct tpalog_log *log);
 

@@ -50,7 +50,7 @@ void tpalog_memory_release(struct tpalog_log *log)
     log->memory = NULL;
 }
 
-void tpalog_memory_note_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread)
+void tpalog_memory_record_call(struct tpalog_reader *reader, int64_t correlation, int64_t thread)
 {
     *VEC_PUSH(&memory_of(reader)->calls) = (struct call){ correlation, thread };
 }
@@ -122,8 +122,8 @@ static int64_t count_usage(struct log_memory *memory, int64_t type, int64_t devi
     return sum;
 }
 
-static void set_arg(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
-                    enum trace_arg arg, int64_t value)
+static void memory_set_arg(struct tpalog_reader *reader, struct tpalog_part *part,
+                           struct log_columns *columns, enum trace_arg arg, int64_t value)
 {
     int64_t *to = tpalog_columns_arg(reader, part, columns, arg);
     if (to)
@@ -146,12 +146,13 @@ static void add_row(struct tpalog_reader *reader, struct tpalog_part *part, stru
     columns->track[i] = tpalog_thread_track(reader, thread_of(memory, row));
     columns->category[i] = tpalog_category(reader, LOG_INSTANT);
     columns->flags[i] = EVENT_POINT;
-    set_arg(reader, part, columns, ARG_BYTES, change);
-    set_arg(reader, part, columns, ARG_DEVICE_TYPE, type);
-    set_arg(reader, part, columns, ARG_DEVICE_ID, device);
+    memory_set_arg(reader, part, columns, ARG_BYTES, change);
+    memory_set_arg(reader, part, columns, ARG_DEVICE_TYPE, type);
+    memory_set_arg(reader, part, columns, ARG_DEVICE_ID, device);
     if (row->address != TPAFILE_NONE)
-        set_arg(reader, part, columns, ARG_ADDRESS, row->address);
-    set_arg(reader, part, columns, ARG_TOTAL_ALLOCATED, count_usage(memory, type, device, row, change));
+        memory_set_arg(reader, part, columns, ARG_ADDRESS, row->address);
+    memory_set_arg(reader, part, columns, ARG_TOTAL_ALLOCATED,
+                   count_usage(memory, type, device, row, change));
     columns->count++;
 }
 

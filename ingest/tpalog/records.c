@@ -23,7 +23,7 @@
 /* Result of polling calls: not a failure. */
 enum { NOT_READY = 600 };
 
-static name_id add_text(struct tpalog_reader *reader, const char *text)
+static name_id records_add_text(struct tpalog_reader *reader, const char *text)
 {
     return trace_builder_text(reader->builder, text, strlen(text));
 }
@@ -40,7 +40,7 @@ struct making {
     struct log_columns columns;
 };
 
-static void set_arg(struct making *making, enum trace_arg arg, int64_t value)
+static void records_set_arg(struct making *making, enum trace_arg arg, int64_t value)
 {
     int64_t *to = value == TPAFILE_NONE
                       ? NULL
@@ -53,7 +53,7 @@ static void set_decimal(struct making *making, enum trace_arg arg, double value)
 {
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    set_arg(making, arg, bits);
+    records_set_arg(making, arg, bits);
 }
 
 /* "[x,y,z]", which most kernels share with others: cached by a hash of the numbers. */
@@ -97,14 +97,14 @@ static bool begin_work(struct making *making, const struct work_fields *fields, 
             stream = tpalog_field(part, fields->stream, row);
     columns->track[columns->count] = tpalog_stream_track(making->reader, device, stream);
     columns->category[columns->count] = tpalog_category(making->reader, category);
-    set_arg(making, ARG_CORRELATION, tpalog_field(part, fields->correlation, row));
-    set_arg(making, ARG_DEVICE, device);
-    set_arg(making, ARG_CONTEXT, tpalog_field(part, fields->context, row));
-    set_arg(making, ARG_STREAM, stream);
+    records_set_arg(making, ARG_CORRELATION, tpalog_field(part, fields->correlation, row));
+    records_set_arg(making, ARG_DEVICE, device);
+    records_set_arg(making, ARG_CONTEXT, tpalog_field(part, fields->context, row));
+    records_set_arg(making, ARG_STREAM, stream);
     if (or_zero(tpalog_field(part, fields->graph, row)) != 0)
-        set_arg(making, ARG_GRAPH_ID, tpalog_field(part, fields->graph, row));
+        records_set_arg(making, ARG_GRAPH_ID, tpalog_field(part, fields->graph, row));
     if (or_zero(tpalog_field(part, fields->graph_node, row)) != 0)
-        set_arg(making, ARG_GRAPH_NODE_ID, tpalog_field(part, fields->graph_node, row));
+        records_set_arg(making, ARG_GRAPH_NODE_ID, tpalog_field(part, fields->graph_node, row));
     return true;
 }
 
@@ -135,12 +135,12 @@ static bool join_kernels(struct tpalog_reader *reader, struct tpalog_part *part,
             continue;
         making.columns.name[making.columns.count] =
             tpalog_name_id(&reader->texts, reader->builder, tpalog_field(part, TPAFILE_KERNEL_NAME, i));
-        set_arg(&making, ARG_REGISTERS, tpalog_field(part, TPAFILE_KERNEL_REGISTERS, i));
+        records_set_arg(&making, ARG_REGISTERS, tpalog_field(part, TPAFILE_KERNEL_REGISTERS, i));
         int64_t fixed = tpalog_field(part, TPAFILE_KERNEL_STATIC_SHARED, i);
         int64_t given = tpalog_field(part, TPAFILE_KERNEL_DYNAMIC_SHARED, i);
         if (fixed != TPAFILE_NONE || given != TPAFILE_NONE)
-            set_arg(&making, ARG_SHARED_MEMORY,
-                    (int64_t)((uint64_t)or_zero(fixed) + (uint64_t)or_zero(given)));
+            records_set_arg(&making, ARG_SHARED_MEMORY,
+                            (int64_t)((uint64_t)or_zero(fixed) + (uint64_t)or_zero(given)));
         int64_t grid[] = { tpalog_field(part, TPAFILE_KERNEL_GRID_X, i),
                            tpalog_field(part, TPAFILE_KERNEL_GRID_Y, i),
                            tpalog_field(part, TPAFILE_KERNEL_GRID_Z, i) };
@@ -148,9 +148,9 @@ static bool join_kernels(struct tpalog_reader *reader, struct tpalog_part *part,
                             tpalog_field(part, TPAFILE_KERNEL_BLOCK_Y, i),
                             tpalog_field(part, TPAFILE_KERNEL_BLOCK_Z, i) };
         if (wants_grid && grid[0] != TPAFILE_NONE)
-            set_arg(&making, ARG_GRID, json_of(reader, grid[0], grid[1], grid[2]));
+            records_set_arg(&making, ARG_GRID, json_of(reader, grid[0], grid[1], grid[2]));
         if (wants_block && block[0] != TPAFILE_NONE)
-            set_arg(&making, ARG_BLOCK, json_of(reader, block[0], block[1], block[2]));
+            records_set_arg(&making, ARG_BLOCK, json_of(reader, block[0], block[1], block[2]));
         if (grid[0] != TPAFILE_NONE && block[0] != TPAFILE_NONE)
             set_spread(&making, tpalog_field(part, TPAFILE_KERNEL_DEVICE, i),
                        (double)grid[0] * (double)grid[1] * (double)grid[2],
@@ -179,7 +179,7 @@ static const char *direction_word(int64_t kind)
 /* GB/s, which are bytes per nanosecond. */
 static void set_bytes(struct making *making, int64_t bytes)
 {
-    set_arg(making, ARG_BYTES, bytes);
+    records_set_arg(making, ARG_BYTES, bytes);
     int64_t dur_ns = making->columns.dur_ns[making->columns.count];
     if (bytes > 0 && dur_ns > 0)
         set_decimal(making, ARG_BANDWIDTH, (double)bytes / (double)dur_ns);
@@ -272,15 +272,15 @@ static bool join_calls(struct tpalog_reader *reader, struct tpalog_part *part, s
         columns->name[columns->count] = call_name(reader, api, cbid, function);
         columns->track[columns->count] = tpalog_thread_track(reader, thread);
         columns->category[columns->count] = tpalog_category(reader, api == 1 ? LOG_DRIVER : LOG_RUNTIME);
-        set_arg(&making, ARG_CORRELATION, correlation);
-        set_arg(&making, ARG_CBID, cbid);
+        records_set_arg(&making, ARG_CORRELATION, correlation);
+        records_set_arg(&making, ARG_CBID, cbid);
         int64_t result = or_zero(tpalog_field(part, TPAFILE_API_RESULT, i));
         if (result != 0 && result != NOT_READY && facts->failed_calls++ == 0) {
             facts->first_failed_name = function ? function->name : 0;
             facts->first_failed_result = result;
         }
         if (function && function->allocates)
-            tpalog_memory_note_call(reader, correlation, thread);
+            tpalog_memory_record_call(reader, correlation, thread);
         columns->count++;
     }
     return tpalog_columns_end(reader, columns, err);
@@ -305,12 +305,12 @@ static bool join_waits(struct tpalog_reader *reader, struct tpalog_part *part, s
         columns->name[columns->count] = add_name(reader, name);
         columns->track[columns->count] = tpalog_stream_track(reader, device, stream);
         columns->category[columns->count] = tpalog_category(reader, LOG_SYNC);
-        set_arg(&making, ARG_CORRELATION, tpalog_field(part, TPAFILE_SYNC_CORRELATION, i));
-        set_arg(&making, ARG_DEVICE, device);
-        set_arg(&making, ARG_CONTEXT, context);
-        set_arg(&making, ARG_STREAM, stream);
+        records_set_arg(&making, ARG_CORRELATION, tpalog_field(part, TPAFILE_SYNC_CORRELATION, i));
+        records_set_arg(&making, ARG_DEVICE, device);
+        records_set_arg(&making, ARG_CONTEXT, context);
+        records_set_arg(&making, ARG_STREAM, stream);
         if (trace_builder_wants(reader->builder, ARG_SYNC_KIND))
-            set_arg(&making, ARG_SYNC_KIND, add_text(reader, name));
+            records_set_arg(&making, ARG_SYNC_KIND, records_add_text(reader, name));
         columns->count++;
     }
     return tpalog_columns_end(reader, columns, err);
@@ -408,7 +408,8 @@ bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, 
 }
 
 /* Add a notice about COUNT cases, with the text FORMAT for the count. */
-static void tell(struct tpalog_reader *reader, const char *kind, uint64_t count, const char *format)
+static void records_describe(struct tpalog_reader *reader, const char *kind, uint64_t count,
+                             const char *format)
 {
     char text[256];
     if (count == 0)
@@ -418,7 +419,7 @@ static void tell(struct tpalog_reader *reader, const char *kind, uint64_t count,
                          count, TPA_NOWHERE);
 }
 
-static void tell_losses(struct tpalog_reader *reader)
+static void records_describe_losses(struct tpalog_reader *reader)
 {
     static const struct {
         const char *word, *format;
@@ -439,9 +440,9 @@ static void tell_losses(struct tpalog_reader *reader)
     };
     const struct log_facts *facts = reader->log->facts;
     for (size_t i = 0; i < TPALOG_DROPPED; i++)
-        tell(reader, dropped[i].word, facts->dropped[i], dropped[i].format);
-    tell(reader, "no_time", facts->without_time,
-         "%" PRIu64 " records without a time were left out: CUPTI had none for them");
+        records_describe(reader, dropped[i].word, facts->dropped[i], dropped[i].format);
+    records_describe(reader, "no_time", facts->without_time,
+                     "%" PRIu64 " records without a time were left out: CUPTI had none for them");
     if (facts->failed_calls) {
         char text[256];
         const struct tpalog_text *name = tpalog_text(&reader->texts, facts->first_failed_name);
@@ -466,6 +467,6 @@ bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err)
     reader->container->is_log = true;
     if (!tpalog_ranges_finish(reader, err) || !tpalog_memory_finish(reader, err))
         return false;
-    tell_losses(reader);
+    records_describe_losses(reader);
     return true;
 }

@@ -70,7 +70,7 @@ static struct sums_origin *origin_of(struct tpalog_sums *sums)
     return sums->profile ? &sums->profile->origin : &sums->report->origin;
 }
 
-static int64_t known(int64_t value, int64_t missing)
+static int64_t sums_known(int64_t value, int64_t missing)
 {
     return value == TPAFILE_NONE ? missing : value;
 }
@@ -79,7 +79,7 @@ static int64_t known(int64_t value, int64_t missing)
  * A text that lives as long as the sums, one copy of each; never NULL. A lost one is replaced by its number, so that
  * functions with lost names stay distinct.
  */
-static const char *keep_text(struct tpalog_reader *reader, int64_t number, size_t *len)
+static const char *sums_keep_text(struct tpalog_reader *reader, int64_t number, size_t *len)
 {
     struct tpalog_text *text = tpalog_text(&reader->texts, number);
     *len = text ? text->len : 0;
@@ -104,26 +104,26 @@ static void join_facts(struct tpalog_reader *reader, const struct tpalog_part *p
     sums->recorded_functions = tpalog_field(part, TPAFILE_PROFILE_FUNCTIONS, 0);
     sums->recorded_listed = tpalog_field(part, TPAFILE_PROFILE_LISTED, 0);
     sums->recorded_callers = tpalog_field(part, TPAFILE_PROFILE_CALLERS, 0);
-    sums->total.calls = known(tpalog_field(part, TPAFILE_PROFILE_CALLS, 0), 0);
-    sums->total.primitive_calls = known(tpalog_field(part, TPAFILE_PROFILE_PRIMITIVE, 0), 0);
-    sums->total.total_s = tpafile_double_of(known(tpalog_field(part, TPAFILE_PROFILE_SELF, 0), 0));
+    sums->total.calls = sums_known(tpalog_field(part, TPAFILE_PROFILE_CALLS, 0), 0);
+    sums->total.primitive_calls = sums_known(tpalog_field(part, TPAFILE_PROFILE_PRIMITIVE, 0), 0);
+    sums->total.total_s = tpafile_double_of(sums_known(tpalog_field(part, TPAFILE_PROFILE_SELF, 0), 0));
     profile->sampled = tpalog_field(part, TPAFILE_PROFILE_SAMPLED, 0) == 1;
     int64_t figures = tpalog_field(part, TPAFILE_PROFILE_FIGURES, PROFILE_TIME);
     profile->figures =
         figures == PROFILE_COUNT || figures == PROFILE_BYTES ? (enum profile_figures)figures : PROFILE_TIME;
     profile->counts_swapped = tpalog_field(part, TPAFILE_PROFILE_SWAPPED, 0) == 1;
-    profile->odd_entries = (uint64_t)known(tpalog_field(part, TPAFILE_PROFILE_ODD_ENTRIES, 0), 0);
-    profile->odd_offset = known(tpalog_field(part, TPAFILE_PROFILE_ODD_OFFSET, 0), TPA_NOWHERE);
-    profile->merged_edges = (uint64_t)known(tpalog_field(part, TPAFILE_PROFILE_MERGED, 0), 0);
-    profile->trailing_bytes = (uint64_t)known(tpalog_field(part, TPAFILE_PROFILE_TRAILING, 0), 0);
-    profile->trailing_offset = known(tpalog_field(part, TPAFILE_PROFILE_TRAILING_OFFSET, 0), 0);
+    profile->odd_entries = (uint64_t)sums_known(tpalog_field(part, TPAFILE_PROFILE_ODD_ENTRIES, 0), 0);
+    profile->odd_offset = sums_known(tpalog_field(part, TPAFILE_PROFILE_ODD_OFFSET, 0), TPA_NOWHERE);
+    profile->merged_edges = (uint64_t)sums_known(tpalog_field(part, TPAFILE_PROFILE_MERGED, 0), 0);
+    profile->trailing_bytes = (uint64_t)sums_known(tpalog_field(part, TPAFILE_PROFILE_TRAILING, 0), 0);
+    profile->trailing_offset = sums_known(tpalog_field(part, TPAFILE_PROFILE_TRAILING_OFFSET, 0), 0);
 }
 
 static void join_files(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     for (size_t i = 0; i < part->head.rows; i++) {
         size_t len;
-        const char *path = keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FILE_PATH, i), &len);
+        const char *path = sums_keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FILE_PATH, i), &len);
         *VEC_PUSH(&reader->sums->profile->files) =
             (struct profile_file){ path, tpalog_field(part, TPAFILE_PROFILE_FILE_MODIFIED, i) };
     }
@@ -139,7 +139,7 @@ static struct profile_cost cost_of(const struct tpalog_part *part, size_t i, con
 {
     int64_t at[6];
     for (size_t f = 0; f < 6; f++)
-        at[f] = known(tpalog_field(part, fields[f], i), 0);
+        at[f] = sums_known(tpalog_field(part, fields[f], i), 0);
     return (struct profile_cost){
         .calls = at[0],
         .primitive_calls = sum_of(at[0], (int64_t)(0 - (uint64_t)at[1])),
@@ -148,7 +148,7 @@ static struct profile_cost cost_of(const struct tpalog_part *part, size_t i, con
     };
 }
 
-static bool join_functions(struct tpalog_reader *reader, const struct tpalog_part *part)
+static bool sums_join_functions(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     static const unsigned figures[] = {
         TPAFILE_PROFILE_FUNCTION_CALLS,     TPAFILE_PROFILE_FUNCTION_RECURSIVE,
@@ -162,9 +162,11 @@ static bool join_functions(struct tpalog_reader *reader, const struct tpalog_par
         if (number <= last || sums->profile->function_count == FUNCTION_NONE)
             return false;
         size_t file_len, name_len;
-        const char *file = keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FUNCTION_FILE, i), &file_len);
-        const char *name = keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FUNCTION_NAME, i), &name_len);
-        int64_t line = known(tpalog_field(part, TPAFILE_PROFILE_FUNCTION_LINE, i), 0);
+        const char *file =
+            sums_keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FUNCTION_FILE, i), &file_len);
+        const char *name =
+            sums_keep_text(reader, tpalog_field(part, TPAFILE_PROFILE_FUNCTION_NAME, i), &name_len);
+        int64_t line = sums_known(tpalog_field(part, TPAFILE_PROFILE_FUNCTION_LINE, i), 0);
         function_id id = profile_function(sums->profile, file, file_len, line, name, name_len);
         *VEC_PUSH(&sums->functions) = (struct numbered){ number, id };
         int64_t place = tpalog_field(part, TPAFILE_PROFILE_FUNCTION_PLACE, i);
@@ -289,24 +291,24 @@ static void join_report(struct tpalog_reader *reader, const struct tpalog_part *
     size_t len;
     struct action_report *report = reader->sums->report;
     reader->sums->recorded_actions = tpalog_field(part, TPAFILE_REPORT_ACTIONS, 0);
-    report->stage = keep_text(reader, tpalog_field(part, TPAFILE_REPORT_STAGE, 0), &len);
-    report->total_calls = known(tpalog_field(part, TPAFILE_REPORT_CALLS, 0), -1);
-    report->total_ns = known(tpalog_field(part, TPAFILE_REPORT_TOTAL, 0), -1);
-    report->odd_lines = (uint64_t)known(tpalog_field(part, TPAFILE_REPORT_ODD_LINES, 0), 0);
-    report->odd_offset = known(tpalog_field(part, TPAFILE_REPORT_ODD_OFFSET, 0), TPA_NOWHERE);
+    report->stage = sums_keep_text(reader, tpalog_field(part, TPAFILE_REPORT_STAGE, 0), &len);
+    report->total_calls = sums_known(tpalog_field(part, TPAFILE_REPORT_CALLS, 0), -1);
+    report->total_ns = sums_known(tpalog_field(part, TPAFILE_REPORT_TOTAL, 0), -1);
+    report->odd_lines = (uint64_t)sums_known(tpalog_field(part, TPAFILE_REPORT_ODD_LINES, 0), 0);
+    report->odd_offset = sums_known(tpalog_field(part, TPAFILE_REPORT_ODD_OFFSET, 0), TPA_NOWHERE);
 }
 
 static void join_actions(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     for (size_t i = 0; i < part->head.rows; i++) {
         size_t len;
-        const char *name = keep_text(reader, tpalog_field(part, TPAFILE_ACTION_NAME, i), &len);
+        const char *name = sums_keep_text(reader, tpalog_field(part, TPAFILE_ACTION_NAME, i), &len);
         int64_t share = tpalog_field(part, TPAFILE_ACTION_SHARE, i);
         *VEC_PUSH(&reader->sums->report->actions) = (struct action){
             .name = name,
-            .calls = known(tpalog_field(part, TPAFILE_ACTION_CALLS, i), -1),
-            .mean_ns = known(tpalog_field(part, TPAFILE_ACTION_MEAN, i), 0),
-            .total_ns = known(tpalog_field(part, TPAFILE_ACTION_TOTAL, i), 0),
+            .calls = sums_known(tpalog_field(part, TPAFILE_ACTION_CALLS, i), -1),
+            .mean_ns = sums_known(tpalog_field(part, TPAFILE_ACTION_MEAN, i), 0),
+            .total_ns = sums_known(tpalog_field(part, TPAFILE_ACTION_TOTAL, i), 0),
             .share = share == TPAFILE_NONE ? (double)NAN : tpafile_double_of(share),
         };
     }
@@ -338,7 +340,7 @@ bool tpalog_join_sums(struct tpalog_reader *reader, const struct tpalog_part *pa
     switch ((enum tpafile_kind)kind) {
     case TPAFILE_PROFILE: join_facts(reader, part); return true;
     case TPAFILE_PROFILE_FILE: join_files(reader, part); return true;
-    case TPAFILE_PROFILE_FUNCTION: return join_functions(reader, part);
+    case TPAFILE_PROFILE_FUNCTION: return sums_join_functions(reader, part);
     case TPAFILE_PROFILE_CALLER: return join_callers(reader, part);
     case TPAFILE_REPORT: join_report(reader, part); return true;
     default: join_actions(reader, part); return true;
@@ -351,8 +353,8 @@ bool tpalog_has_sums(const struct tpalog_reader *reader)
 }
 
 /* KIND and TEXT live as long as the sums. */
-static void add_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
-                       int64_t offset)
+static void sums_add_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
+                            int64_t offset)
 {
     struct tpalog_sums *sums = reader->sums;
     const char *path = source_name(reader->source);
@@ -371,8 +373,8 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
                         int64_t offset)
 {
     struct arena *arena = arena_of(reader->sums);
-    add_notice(reader, arena_strndup(arena, kind, strlen(kind)), arena_strndup(arena, text, strlen(text)),
-               count, offset);
+    sums_add_notice(reader, arena_strndup(arena, kind, strlen(kind)),
+                    arena_strndup(arena, text, strlen(text)), count, offset);
 }
 
 void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
@@ -383,7 +385,8 @@ void tpalog_sums_recorded_notice(struct tpalog_reader *reader, int64_t kind, int
         return;
     struct sums_origin *origin = origin_of(reader->sums);
     if (number >= origin->notices.count) {
-        add_notice(reader, keep_text(reader, kind, &len), keep_text(reader, text, &len), count, offset);
+        sums_add_notice(reader, sums_keep_text(reader, kind, &len), sums_keep_text(reader, text, &len), count,
+                        offset);
         return;
     }
     struct sums_notice *notice = &origin->notices.at[number]; /* those of the file come first */

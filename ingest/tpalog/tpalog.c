@@ -298,7 +298,7 @@ static void bad_block(struct tpalog_reader *reader, const struct tpalog_part *pa
     }
 }
 
-static void note_odd_values(struct tpalog_reader *reader, const struct tpalog_part *part)
+static void record_odd_values(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     if (part->odd_values && reader->odd_values == 0) {
         reader->first_odd = part->at;
@@ -333,7 +333,7 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         reader->unknown_blocks++;
         return true;
     }
-    note_odd_values(reader, part);
+    record_odd_values(reader, part);
     if (kind == TPAFILE_STRINGS) {
         if (!tpalog_texts_add(&reader->texts, part))
             bad_block(reader, part, "its texts are numbered out of order");
@@ -421,7 +421,7 @@ static void join_turn(struct pipeline *pipeline)
 }
 
 /* Read the next block into PART. False at the end or on failure. */
-static bool take_block(struct pipeline *pipeline, struct tpalog_part *part, bool *failed,
+static bool read_block(struct pipeline *pipeline, struct tpalog_part *part, bool *failed,
                        struct tpa_error *err)
 {
     struct tpalog_blocks *blocks = &pipeline->blocks;
@@ -464,7 +464,7 @@ static void read_turn(struct pipeline *pipeline, struct tpafile_decoder *decoder
     struct slot *slot = slot_of(pipeline, pipeline->next_read);
     pipeline->reading = true;
     pthread_mutex_unlock(&pipeline->lock);
-    bool failed, taken = take_block(pipeline, &slot->part, &failed, &err);
+    bool failed, taken = read_block(pipeline, &slot->part, &failed, &err);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->reading = false;
     if (failed)
@@ -562,7 +562,7 @@ static void notice(struct tpalog_reader *reader, const char *kind, uint64_t coun
     trace_builder_find_notice(builder, kind)->of_container = true;
 }
 
-static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+static void describe_damage(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     char text[256];
     bool header_only = blocks->header_damaged && blocks->skipped_bytes == TPAFILE_HEADER_SIZE;
@@ -604,7 +604,7 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
 }
 
 /* A file without an end is not damage: the file may still be written. */
-static void tell_end(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+static void describe_end(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     char text[256];
     if (blocks->tail_bytes > 0 && blocks->tail_at == 0) {
@@ -644,9 +644,9 @@ bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t tex
     return id != NAME_NONE;
 }
 
-static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+static void tpalog_describe_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
-    tell_damage(reader, blocks);
+    describe_damage(reader, blocks);
     if (reader->unknown_blocks > 0)
         notice(reader, "unknown_blocks", reader->unknown_blocks, TPA_NOWHERE,
                "blocks are of kinds that a later tpa knows; they were left out");
@@ -656,7 +656,7 @@ static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks
     if (reader->more_notices > 0)
         notice(reader, "more_notices", reader->more_notices, TPA_NOWHERE,
                "cases have more notices in the file, or longer ones, than tpa shows");
-    tell_end(reader, blocks);
+    describe_end(reader, blocks);
 }
 
 static void fill_container(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
@@ -694,7 +694,7 @@ static bool read_any(struct source *source, struct trace_builder *builder,
             tpalog_trace_finish(&reader);
         }
         fill_container(&reader, &pipeline.blocks);
-        tell_losses(&reader, &pipeline.blocks);
+        tpalog_describe_losses(&reader, &pipeline.blocks);
         if (sums)
             tpalog_sums_hand_over(&reader, other);
     }

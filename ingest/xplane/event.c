@@ -91,7 +91,7 @@ static bool read_fields(const struct xplane_plane *plane, struct wire in, const 
 }
 
 /* The number of the field that begins with TAG, if that is the next one before STOP. False: it is a long one. */
-static inline bool take_number(const uint8_t **at, const uint8_t *stop, uint8_t tag, uint64_t *number)
+static inline bool read_number(const uint8_t **at, const uint8_t *stop, uint8_t tag, uint64_t *number)
 {
     if (*at >= stop || **at != tag)
         return true;
@@ -110,9 +110,9 @@ static bool read_quickly(const struct xplane_plane *plane, const struct wire_fie
     const uint8_t *at = field->bytes, *stop = at + field->value;
     uint64_t id = 0, offset_ps = 0, duration_ps = 0;
     if (end - at < (ptrdiff_t)NUMBERS * TAG_AND_NUMBER ||
-        !take_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
-        !take_number(&at, stop, 2 << 3 | WIRE_VARINT, &offset_ps) ||
-        !take_number(&at, stop, 3 << 3 | WIRE_VARINT, &duration_ps))
+        !read_number(&at, stop, 1 << 3 | WIRE_VARINT, &id) ||
+        !read_number(&at, stop, 2 << 3 | WIRE_VARINT, &offset_ps) ||
+        !read_number(&at, stop, 3 << 3 | WIRE_VARINT, &duration_ps))
         return false;
     event->metadata_id = id;
     event->offset_ps = (int64_t)offset_ps;
@@ -551,8 +551,8 @@ static uint32_t find_device_step(struct xplane_reader *reader, const struct xpla
 }
 
 /* EVENT on a line of steps: its step lasts from the first device's begin to the last one's end. */
-static void note_device_step(struct xplane_reader *reader, struct xplane_event_name *name,
-                             const struct chunk_event *event)
+static void record_device_step(struct xplane_reader *reader, struct xplane_event_name *name,
+                               const struct chunk_event *event)
 {
     if (!name)
         return;
@@ -586,9 +586,9 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, s
     } else {
         event->category = device_category(reader, plane, line, stats);
         if (plane->kind == PLANE_GPU && !line->is_derived)
-            xplane_work_note(reader, stats);
+            xplane_work_record(reader, stats);
         if (line->is_steps)
-            note_device_step(reader, name, event);
+            record_device_step(reader, name, event);
     }
     trace_chunk_event(chunk, event);
     if (stats->present)

@@ -277,7 +277,7 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
 struct xplane_text xplane_operator(const struct xplane_stats *stats);
 
 /* Keep the operator of an event on a GPU with STATS, when they name one, for the call that launched it. */
-void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats);
+void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats *stats);
 
 /* The same for all events of PLANE, a GPU's, whose fields are known; nothing else is read of it. */
 void xplane_work_scan(struct xplane_reader *reader, struct xplane_plane *plane);

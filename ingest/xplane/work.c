@@ -64,7 +64,7 @@ static struct xplane_work_page *page_of(const struct xplane_reader *reader, int6
     return page == ID_TABLE_NONE ? NULL : &reader->work_pages.at[page];
 }
 
-void xplane_work_note(struct xplane_reader *reader, const struct xplane_stats *stats)
+void xplane_work_record(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     int64_t correlation;
     struct xplane_text operation = xplane_operator(stats);
@@ -113,7 +113,7 @@ static void scan_line(struct xplane_reader *reader, const struct xplane_plane *p
     struct xplane_event event;
     while (whole_next(whole, &in, &field)) {
         if (wire_is(&field, 4, WIRE_BYTES) && xplane_event_read(whole, plane, &in, &field, &event))
-            xplane_work_note(reader, &event.stats);
+            xplane_work_record(reader, &event.stats);
         else if (field.type == WIRE_GROUP && !whole_skip_group(whole, &in, field.number))
             return;
     }

@@ -83,7 +83,7 @@ static bool read_line_fields(struct xplane_reader *reader, struct wire in, struc
     return !in.damaged;
 }
 
-static void tell_damage(struct xplane_reader *reader, const uint8_t *at)
+static void describe_damage(struct xplane_reader *reader, const uint8_t *at)
 {
     trace_chunk_notice(reader->chunk, "bad_message",
                        "damaged parts of the file could not be read; what stands around them was",
@@ -96,7 +96,7 @@ static struct xplane_line open_line(struct xplane_reader *reader, const struct x
     struct xplane_line line = { .track = TRACK_NONE };
     bool is_cut = plane->is_cut && in.end == plane->fields.end; /* which was said */
     if (!read_line_fields(reader, in, &line) && !is_cut)
-        tell_damage(reader, in.at);
+        describe_damage(reader, in.at);
     line.is_derived = is_derived(line.id);
     if (plane->kind == PLANE_HOST)
         return line;
@@ -120,7 +120,7 @@ static bool read_line(struct xplane_reader *reader, struct xplane_plane *plane, 
             if (xplane_event_read(whole, plane, &in, &field, &event))
                 xplane_event_add(reader, plane, &line, &event, field.bytes);
             else
-                tell_damage(reader, field.bytes);
+                describe_damage(reader, field.bytes);
             if (++taken % EVENTS_PER_LOOK == 0 &&
                 trace_chunk_count_events(reader->chunk) >= EVENTS_PER_CHUNK) {
                 if (!hand_over(reader))
@@ -340,7 +340,7 @@ static void keep_apart(struct xplane_reader *reader, struct xplane_plane *plane,
 }
 
 /* The file ends in the middle of PLANE, which has LEN bytes by its tag. */
-static void tell_cut(struct xplane_reader *reader, const struct xplane_plane *plane, uint64_t len)
+static void describe_cut(struct xplane_reader *reader, const struct xplane_plane *plane, uint64_t len)
 {
     char text[600];
     size_t there = (size_t)(plane->fields.end - plane->fields.at);
@@ -364,9 +364,9 @@ static bool read_plane(struct xplane_reader *reader, struct wire in, uint64_t cu
     if (in.at == in.end)
         return true;
     if (!read_plane_fields(&reader->whole, in, &plane))
-        tell_damage(reader, in.at);
+        describe_damage(reader, in.at);
     if (plane.is_cut)
-        tell_cut(reader, &plane, cut_len);
+        describe_cut(reader, &plane, cut_len);
     place_plane(&plane, met->count++);
     xplane_names_read(&reader->whole, &plane);
     read_environment(reader, &plane);
@@ -410,7 +410,7 @@ static void add_device_steps(struct xplane_reader *reader)
 }
 
 /* What the profiler had to say, as a notice each. */
-static void tell_message(struct xplane_reader *reader, const struct wire_field *field)
+static void describe_message(struct xplane_reader *reader, const struct wire_field *field)
 {
     static const char *const heads[] = {
         [2] = "the profiler reported an error: ", [3] = "the profiler warned: "
@@ -440,7 +440,7 @@ static bool read_field(struct xplane_reader *reader, const struct wire_field *fi
         return ok;
     }
     case 2:
-    case 3: tell_message(reader, field); return true;
+    case 3: describe_message(reader, field); return true;
     case 4:
         whole_need(whole, field->bytes, (size_t)field->value);
         if (!file->host_name && field->value)
@@ -511,7 +511,7 @@ static bool read_xplane(struct source *source, struct trace_builder *builder,
         .serial = 1,
     };
     bool ok = whole_open(&reader.whole, source, options, err);
-    whole_tell(&reader.whole, source, builder);
+    whole_notice(&reader.whole, source, builder);
     if (ok) {
         xplane_event_init(&reader);
         look_ahead(&reader);

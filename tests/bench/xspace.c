@@ -44,10 +44,10 @@ struct growing {
 static void put_field(struct buffer *out, const struct wire_field *field)
 {
     switch (field->type) {
-    case WIRE_VARINT: wire_put_number(out, field->number, (int64_t)field->value); break;
-    case WIRE_FIXED64: wire_put_fixed64(out, field->number, field->value); break;
+    case WIRE_VARINT: wire_append_number(out, field->number, (int64_t)field->value); break;
+    case WIRE_FIXED64: wire_append_fixed64(out, field->number, field->value); break;
     case WIRE_BYTES:
-        wire_put_text(out, field->number, (const char *)field->bytes, (size_t)field->value);
+        wire_append_text(out, field->number, (const char *)field->bytes, (size_t)field->value);
         break;
     default: break; /* an XSpace has no others */
     }

@@ -4,11 +4,11 @@
  */
 #include "base/demangle.h"
 
-#include "facts/call_names.h"
-#include "facts/collective_names.h"
-#include "facts/copy_names.h"
-#include "facts/gpu_names.h"
-#include "facts/python_names.h"
+#include "derive/call_names.h"
+#include "derive/collective_names.h"
+#include "derive/copy_names.h"
+#include "derive/gpu_names.h"
+#include "derive/python_names.h"
 #include "report/shorten.h"
 #include <stdlib.h>
 #include <string.h>

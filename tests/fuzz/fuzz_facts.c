@@ -1,12 +1,12 @@
 /*
- * fuzz_facts.c - facts of ranks (fleet/facts_file.h): well-formed ones whose fields may hold anything, some of them damaged.
+ * fuzz_facts.c - facts of ranks (figures/facts_file.h): well-formed ones whose fields may hold anything, some of them damaged.
  *
  * The last byte chooses the question, the one before it the format; the first how many bytes of the file are changed, three
  * bytes for each: where, and to what. The rest chooses the facts. What can be read is written and read again: the same bytes
  * must come out.
  */
 #include "base/source.h"
-#include "fleet/facts_file.h"
+#include "figures/facts_file.h"
 #include "fleet/slice_file.h"
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"

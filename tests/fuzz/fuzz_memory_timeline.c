@@ -1,5 +1,5 @@
 /* fuzz_memory_timeline.c - any bytes as a memory timeline, and what tpa memory makes of it. */
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "ingest/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* fuzz_samples.c - any bytes as the samples of a figure in a store; what was unpacked packs to what unpacks to the same. */
-#include "store/samples.h"
+#include "history/samples.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* fuzz_saved.c - any bytes as a result that was saved; what is read is also measured, as a side of a comparison. */
-#include "compare/diff.h"
+#include "diff/diff.h"
 #include "ingest/saved.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,9 +1,9 @@
 /* fuzz_snapshot.c - any bytes as a memory snapshot: read, replayed, asked everything, compared, made a trace. */
-#include "compare/blocks.h"
+#include "diff/blocks.h"
 #include "ingest/snapshot.h"
-#include "snapshot/as_trace.h"
-#include "snapshot/tables.h"
-#include "snapshot/views.h"
+#include "memory/snapshot_as_trace.h"
+#include "memory/snapshot_tables.h"
+#include "memory/snapshot_views.h"
 
 #include <stdlib.h>
 

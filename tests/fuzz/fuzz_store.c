@@ -7,7 +7,7 @@
  *     row      table, then a value a column
  *     value    tag: NULL, a small number, 8 bytes as integer or double, or a text or blob with its length before it
  */
-#include "store/store.h"
+#include "history/store.h"
 #include "tests/fuzz/program.h"
 
 #include <sqlite3.h>

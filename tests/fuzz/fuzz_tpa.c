@@ -52,12 +52,12 @@ static void mend(uint8_t *bytes, size_t size)
         }
         size_t left = size - at - TPAFILE_BLOCK_HEAD;
         if (get_u32(head + 12) > left)
-            put_u32(head + 12, (uint32_t)left);
+            store_u32(head + 12, (uint32_t)left);
         uint32_t packed = get_u32(head + 12);
         if (head[6] == TPAFILE_STORED)
-            put_u32(head + 16, packed);
-        put_u64(head + 24, XXH3_64bits(head + TPAFILE_BLOCK_HEAD, packed));
-        put_u64(head + 32, XXH3_64bits(head, 32));
+            store_u32(head + 16, packed);
+        store_u64(head + 24, XXH3_64bits(head + TPAFILE_BLOCK_HEAD, packed));
+        store_u64(head + 32, XXH3_64bits(head, 32));
         at += TPAFILE_BLOCK_HEAD + packed;
     }
 }

@@ -2,8 +2,8 @@
 #include "tests/fuzz/make_tpa.h"
 
 #include "base/memory.h"
-#include "fleet/facts_file.h"
-#include "fleet/sketch.h"
+#include "figures/facts_file.h"
+#include "figures/sketch.h"
 #include "trace/tpafile_write.h"
 #include "trace/trace.h"
 #include <stdbool.h>
@@ -355,7 +355,7 @@ static void add_events(struct making *making, int64_t file)
     tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &file, 1);
     for (unsigned place = 0; place < LENGTH(argument_keys); place++)
         add_argument(making, encoder, place, masks, shapes, events);
-    tpafile_writer_put(making->writer, events);
+    tpafile_writer_emit(making->writer, events);
 }
 
 static void add_trace(struct making *making)

@@ -18,7 +18,7 @@
 /* Append a file to BYTES. The same CHOICES make the same file. */
 void make_tpa(const uint8_t *choices, size_t count, struct buffer *bytes);
 
-/* Append facts of one to four ranks (fleet/facts_file.h) to BYTES. */
+/* Append facts of one to four ranks (figures/facts_file.h) to BYTES. */
 void make_facts(const uint8_t *choices, size_t count, struct buffer *bytes);
 
 #endif

@@ -176,9 +176,9 @@ static bool change_number(struct mutated *input, const struct object *object, ui
     if (mutate_random(state, 3) == 0)
         bits = mutate_random(state, 40);
     if (room >= 8)
-        put_u64(at, bits);
+        store_u64(at, bits);
     else if (room >= 4)
-        put_u32(at, (uint32_t)bits);
+        store_u32(at, (uint32_t)bits);
     return room >= 4;
 }
 
@@ -197,7 +197,7 @@ static bool change_text(struct mutated *input, const struct object *object)
     if (is_short)
         input->at[object->begin + 1] = (uint8_t)now;
     else
-        put_u32(input->at + object->begin + 1, (uint32_t)now);
+        store_u32(input->at + object->begin + 1, (uint32_t)now);
     return true;
 }
 
@@ -240,7 +240,7 @@ static bool change_once(struct mutated *input, const struct objects *objects, ui
                          other->end - other->begin);
     case 4: {
         uint8_t reference[5] = { 'r' };
-        put_u32(reference + 1, (uint32_t)mutate_random(state, objects->count + 1));
+        store_u32(reference + 1, (uint32_t)mutate_random(state, objects->count + 1));
         return which > 0 && mutate_replace(input, object->begin, object->end, reference, sizeof reference);
     }
     case 5: {

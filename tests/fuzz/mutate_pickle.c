@@ -106,11 +106,11 @@ static bool change_number(struct mutated *input, size_t begin, size_t end, uint6
     case 'K':
     case 'M':
     case 'J':
-    case 0x8a: put_u64(bytes + 2, number); return mutate_replace(input, begin, end, bytes, 11);
+    case 0x8a: store_u64(bytes + 2, number); return mutate_replace(input, begin, end, bytes, 11);
     case 'h':
     case 'j':
         bytes[0] = 'j';
-        put_u32(bytes + 1, (uint32_t)(mutate_random(state, 8) ? mutate_random(state, 64) : number));
+        store_u32(bytes + 1, (uint32_t)(mutate_random(state, 8) ? mutate_random(state, 64) : number));
         return mutate_replace(input, begin, end, bytes, 5);
     default: return false;
     }

@@ -144,9 +144,9 @@ static bool take_apart(const uint8_t *data, struct place place, struct block *bl
 
 static void seal(uint8_t *block, size_t payload)
 {
-    put_u32(block + 12, (uint32_t)payload);
-    put_u64(block + 24, XXH3_64bits(block + TPAFILE_BLOCK_HEAD, payload));
-    put_u64(block + 32, XXH3_64bits(block, 32));
+    store_u32(block + 12, (uint32_t)payload);
+    store_u64(block + 24, XXH3_64bits(block + TPAFILE_BLOCK_HEAD, payload));
+    store_u64(block + 32, XXH3_64bits(block, 32));
 }
 
 static bool put_back(struct mutated *input, struct place place, const struct block *block)
@@ -158,20 +158,20 @@ static bool put_back(struct mutated *input, struct place place, const struct blo
     memcpy(bytes, block->head, TPAFILE_BLOCK_HEAD);
     for (size_t c = 0; c < block->count; c++) {
         const struct column *column = &block->at[c];
-        put_u16(to, (uint16_t)column->field);
+        store_u16(to, (uint16_t)column->field);
         to[2] = (uint8_t)column->form;
         to[3] = (uint8_t)column->planes;
-        put_u32(to + 4, column->count);
-        put_u64(to + 8, column->base);
-        put_u64(to + 16, column->first);
+        store_u32(to + 4, column->count);
+        store_u64(to + 8, column->base);
+        store_u64(to + 16, column->first);
         to += TPAFILE_COLUMN_HEAD;
         for (unsigned p = 0; p < column->planes; p++, to += 4)
-            put_u32(to, column->count);
+            store_u32(to, column->count);
         for (unsigned p = 0; p < column->planes; p++, to += column->count)
             memcpy(to, column->plane[p], column->count);
     }
     bytes[6] = TPAFILE_STORED;
-    put_u32(bytes + 16, (uint32_t)(size - TPAFILE_BLOCK_HEAD));
+    store_u32(bytes + 16, (uint32_t)(size - TPAFILE_BLOCK_HEAD));
     seal(bytes, size - TPAFILE_BLOCK_HEAD);
     bool fits = mutate_replace(input, place.begin, place.end, bytes, size);
     free(bytes);
@@ -312,9 +312,9 @@ static bool change_block(struct block *block, uint64_t *state)
     case 6: column->base = edge(state); return true;
     case 7: column->first = edge(state); return true;
     case 8:
-        put_u32(block->head + 8, mutate_random(state, 2) ? (uint32_t)edge(state) : column->count);
+        store_u32(block->head + 8, mutate_random(state, 2) ? (uint32_t)edge(state) : column->count);
         return true;
-    case 9: put_u16(block->head + 4, (uint16_t)mutate_random(state, 100)); return true;
+    case 9: store_u16(block->head + 4, (uint16_t)mutate_random(state, 100)); return true;
     case 10: return change_bytes(column, state);
     default: return change_value(block, column, state);
     }
@@ -345,7 +345,7 @@ static bool change_once(struct mutated *input, uint64_t *state)
     static struct block block;
     if (mutate_random(state, 24) == 0 && input->size >= TPAFILE_HEADER_SIZE) {
         LLVMFuzzerMutate(input->at, TPAFILE_HEADER_SIZE, TPAFILE_HEADER_SIZE);
-        put_u64(input->at + 56, XXH3_64bits(input->at, 56));
+        store_u64(input->at + 56, XXH3_64bits(input->at, 56));
         return true;
     }
     find_blocks(input->at, input->size, &blocks);

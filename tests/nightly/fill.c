@@ -5,7 +5,7 @@
  *
  * A step time and OPERATORS rows of STEPS samples each with 2 % noise, of a label "filled"; one night per day.
  */
-#include "store/store.h"
+#include "history/store.h"
 
 #include <math.h>
 #include <stdio.h>

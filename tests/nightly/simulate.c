@@ -14,7 +14,7 @@
  * "false" the share of nights on which any series is called NEW though nothing changed. --check exits with 1 when a rate
  * is not what the documentation promises; the rates of a seed never change.
  */
-#include "compare/history.h"
+#include "history/history.h"
 #include "base/level.h"
 #include "base/shift.h"
 #include <math.h>

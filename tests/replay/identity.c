@@ -10,11 +10,11 @@
  * code is 1 then.
  */
 #include "ingest/formats.h"
-#include "replay/steps.h"
-#include "replay/make_graph.h"
-#include "replay/edits.h"
-#include "replay/path.h"
-#include "replay/replay.h"
+#include "whatif/step_times.h"
+#include "whatif/make_graph.h"
+#include "whatif/edits.h"
+#include "whatif/path.h"
+#include "whatif/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

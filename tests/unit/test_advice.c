@@ -1,4 +1,4 @@
-/* test_advice.c - facts/advice.c and facts/features.c: no advice names functions of another framework. */
+/* test_advice.c - derive/advice.c and derive/features.c: no advice names functions of another framework. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "facts/advice.h"
-#include "facts/features.h"
+#include "derive/advice.h"
+#include "derive/features.h"
 #include "trace/builder.h"
 
 /* A trace without events, written by PRODUCER, of a device called NAME. */

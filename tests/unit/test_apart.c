@@ -27,7 +27,7 @@ static void show(const char *const *names, size_t count, size_t max, char shown[
         apart_add(apart, names[i], strlen(names[i]));
     for (size_t i = 0; i < count; i++) {
         struct text full, text = { 0 };
-        bool shorter = apart_show(apart, &full, &text, names[i], strlen(names[i]));
+        bool shorter = apart_fill_names(apart, &full, &text, names[i], strlen(names[i]));
         const struct text *of = shorter ? &text : &full;
         assert_true(unicode_text_width(of->at, of->len) <= max);
         snprintf(shown[i], MOST, "%.*s", (int)of->len, of->at);

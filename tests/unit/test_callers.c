@@ -1,5 +1,5 @@
-#include "facts/callers.h"
-#include "facts/python_names.h"
+#include "derive/callers.h"
+#include "derive/python_names.h"
 #include "tests/unit/small_trace.h"
 #include <stdio.h>
 

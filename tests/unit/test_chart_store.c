@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cli/commands.h"
-#include "store/store.h"
+#include "history/store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,14 +6,14 @@
 #include <cmocka.h>
 
 #include "charts/parts.h"
-#include "compare/diff.h"
+#include "diff/diff.h"
 #include "analyze/gaps.h"
 #include "analyze/launches.h"
-#include "compare/nightly.h"
+#include "history/nightly.h"
 #include "report/svg.h"
 #include "tests/unit/drawn.h"
-#include "facts/attribution.h"
-#include "facts/gpu_events.h"
+#include "derive/attribution.h"
+#include "derive/gpu_events.h"
 #include <math.h>
 #include <stdio.h>
 

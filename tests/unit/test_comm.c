@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "facts/collective_names.h"
+#include "derive/collective_names.h"
 #include "analyze/comm.h"
 #include "analyze/registry.h"
-#include "facts/shapes.h"
+#include "derive/shapes.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
 

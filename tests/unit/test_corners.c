@@ -25,7 +25,7 @@
 #include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "analyze/launches.h"
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "analyze/modules.h"
 #include "analyze/steps.h"
 #include "analyze/transfers.h"

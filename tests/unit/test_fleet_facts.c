@@ -1,4 +1,4 @@
-/* test_fleet_facts.c - fleet/facts.h, fleet/facts_file.h: facts merge in any order to the same bytes, and damage
+/* test_fleet_facts.c - figures/facts.h, figures/facts_file.h: facts merge in any order to the same bytes, and damage
  * is found. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fleet/arrow_read.h"
-#include "fleet/facts_file.h"
-#include "fleet/sketch.h"
+#include "figures/arrow_read.h"
+#include "figures/facts_file.h"
+#include "figures/sketch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_fleet_sketch.c - fleet/sketch.h: exact while small, within the bound beyond, and the same however it came
+/* test_fleet_sketch.c - figures/sketch.h: exact while small, within the bound beyond, and the same however it came
  * together. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fleet/sketch.h"
+#include "figures/sketch.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* test_flops.c - facts/flops.h and the shapes it counts from (facts/shapes.h). */
-#include "facts/flops.h"
-#include "facts/shapes.h"
+/* test_flops.c - derive/flops.h and the shapes it counts from (derive/shapes.h). */
+#include "derive/flops.h"
+#include "derive/shapes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +78,7 @@ static void only_seven_operators_count(void **state)
 static void check_shapes(const char *dims, const char *wanted)
 {
     struct buffer out = { 0 };
-    shapes_show(&out, dims);
+    shapes_append(&out, dims);
     assert_string_equal(out.at, wanted);
     buffer_release(&out);
 }
@@ -102,7 +102,7 @@ static void broken_arguments_do_no_harm(void **state)
                                          "[[1a]", "[[--1]]", "[[1],,", "[[1],[2]]]]", "[\"\\" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct buffer out = { 0 };
-        shapes_show(&out, texts[i]);
+        shapes_append(&out, texts[i]);
         buffer_release(&out);
         for (int op = FLOPS_NONE; op <= FLOPS_ADD; op++)
             flops_count((enum flops_operator)op, texts[i], texts[i]);

@@ -7,9 +7,9 @@
 
 #include "analyze/gpu.h"
 #include "analyze/registry.h"
-#include "facts/gpu_names.h"
+#include "derive/gpu_names.h"
 #include "tests/unit/drawn.h"
-#include "facts/communication.h"
+#include "derive/communication.h"
 #include "trace/span.h"
 
 static struct trace *trace;

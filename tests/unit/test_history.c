@@ -1,10 +1,10 @@
 /*
- * test_history.c - compare/history.h: what a run of nights is called, night by night.
+ * test_history.c - history/history.h: what a run of nights is called, night by night.
  *
  * The levels are drawn by hand: 100 with a wobble of 0.5, each known to 0.5. So a night's noise is about half a percent,
  * and 105 is ten times that.
  */
-#include "compare/history.h"
+#include "history/history.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -16,7 +16,7 @@
 
 #include "analyze/info.h"
 #include "tests/unit/drawn.h"
-#include "facts/features.h"
+#include "derive/features.h"
 
 static const struct trace_wants wants = { .args = WANT(DEVICE) | WANT(STREAM) | WANT(CORRELATION) |
                                                   FEATURE_WANTS };

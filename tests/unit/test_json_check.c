@@ -120,7 +120,7 @@ static void depth_has_an_end(void **state)
 static void put_becomes(const char *text, const char *expected, bool plain)
 {
     struct buffer out = { 0 };
-    json_value_put(&out, text, strlen(text));
+    json_value_append(&out, text, strlen(text));
     assert_string_equal(out.at, expected);
     assert_int_equal(json_value_is_plain(text, strlen(text)), plain);
     assert_true(json_is_value(out.at, out.count));

@@ -13,7 +13,7 @@
 #include "analyze/kernels.h"
 #include "analyze/registry.h"
 #include "analyze/launches.h"
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/transfers.h"

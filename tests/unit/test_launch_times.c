@@ -7,7 +7,7 @@
 
 #include "analyze/launches.h"
 #include "analyze/registry.h"
-#include "facts/launch_calls.h"
+#include "derive/launch_calls.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;

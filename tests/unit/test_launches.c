@@ -1,7 +1,7 @@
-/* test_launches.c - facts/attribution.h: GPU work -> call -> operator, in every generation of trace. */
+/* test_launches.c - derive/attribution.h: GPU work -> call -> operator, in every generation of trace. */
 #include "tests/unit/small_trace.h"
 
-#include "facts/attribution.h"
+#include "derive/attribution.h"
 #include <stdlib.h>
 
 static void call(struct small *small, int64_t tid, const char *name, int64_t start_ns, int64_t correlation)

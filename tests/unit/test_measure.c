@@ -1,11 +1,11 @@
-/* test_measure.c - compare/measure.h: steps and files as samples, and what is taken of each. */
+/* test_measure.c - diff/measure.h: steps and files as samples, and what is taken of each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/measure.h"
+#include "diff/measure.h"
 #include "base/buffer.h"
 #include "tests/unit/drawn.h"
 #include <math.h>

@@ -1,11 +1,11 @@
-/* test_memory.c - analyze/memory/memory.h: peaks, what is in use at them, who allocates, what grows. */
+/* test_memory.c - memory/memory.h: peaks, what is in use at them, who allocates, what grows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/memory/memory.h"
+#include "memory/memory.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "facts/code_paths.h"
+#include "derive/code_paths.h"
 #include "analyze/modules.h"
-#include "facts/python_names.h"
+#include "derive/python_names.h"
 #include "analyze/top/top.h"
 #include "tests/unit/drawn.h"
 #include <math.h>

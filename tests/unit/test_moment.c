@@ -27,10 +27,10 @@ static void moments_are_utc(void **state)
     check("1969-12-31", -86400);
     check("@1795143845", 1795143845);
     struct buffer text = { 0 };
-    moment_show(&text, INT64_C(1795143845999999999));
+    moment_append(&text, INT64_C(1795143845999999999));
     assert_string_equal(text.at, "2026-11-20 03:04:05");
     buffer_clear(&text);
-    moment_show(&text, -1);
+    moment_append(&text, -1);
     assert_string_equal(text.at, "1969-12-31 23:59:59");
     buffer_release(&text);
 }

@@ -1,5 +1,5 @@
-/* test_night.c - compare/night.h: the samples of a run. */
-#include "compare/night.h"
+/* test_night.c - history/night.h: the samples of a run. */
+#include "history/night.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-/* test_number_table.c - facts/number_table.h: the first event with a number has it, however the numbers lie. */
+/* test_number_table.c - derive/number_table.h: the first event with a number has it, however the numbers lie. */
 #include "tests/unit/small_trace.h"
 
-#include "facts/number_table.h"
+#include "derive/number_table.h"
 
 /* The table of events 0, 1, 2 ..., whose numbers are the COUNT at NUMBERS, must find the first of each and nothing else. */
 static void check(const int64_t *numbers, size_t count)

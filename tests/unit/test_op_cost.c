@@ -1,5 +1,5 @@
 /*
- * test_op_cost.c - facts/op_cost.h: operations and bytes of calls, worked out by hand as products.
+ * test_op_cost.c - derive/op_cost.h: operations and bytes of calls, worked out by hand as products.
  *
  * Types are written short: f float, h Half, b BFloat16, l long, i int, o bool, d double, e Float8_e4m3fn, c char, S a
  * number, L a list of numbers, - none.
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "facts/device_peaks.h"
-#include "facts/op_attended.h"
-#include "facts/op_cost.h"
+#include "derive/device_peaks.h"
+#include "derive/op_attended.h"
+#include "derive/op_cost.h"
 #include <math.h>
 #include <string.h>
 

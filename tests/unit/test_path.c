@@ -6,10 +6,10 @@
 #include <cmocka.h>
 
 #include "tests/unit/drawn.h"
-#include "replay/path_places.h"
-#include "replay/make_graph.h"
-#include "replay/path.h"
-#include "replay/replay.h"
+#include "whatif/path_places.h"
+#include "whatif/make_graph.h"
+#include "whatif/path.h"
+#include "whatif/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -41,13 +41,13 @@ static struct trace *read_bytes(const char *bytes, size_t len)
 static void put_event(struct buffer *out, int64_t ts, int64_t type, int64_t uuid, const char *name)
 {
     size_t packet = wire_open(out, 1);
-    wire_put_number(out, 8, ts);
-    wire_put_number(out, 10, 1);
+    wire_append_number(out, 8, ts);
+    wire_append_number(out, 10, 1);
     size_t event = wire_open(out, 11);
-    wire_put_number(out, 9, type);
-    wire_put_number(out, 11, uuid);
+    wire_append_number(out, 9, type);
+    wire_append_number(out, 11, uuid);
     if (name)
-        wire_put_text(out, 23, name, strlen(name));
+        wire_append_text(out, 23, name, strlen(name));
     wire_close(out, event);
     wire_close(out, packet);
 }
@@ -55,10 +55,10 @@ static void put_event(struct buffer *out, int64_t ts, int64_t type, int64_t uuid
 static void put_thread(struct buffer *out, int64_t uuid, int64_t pid, int64_t tid)
 {
     size_t packet = wire_open(out, 1), descriptor = wire_open(out, 60);
-    wire_put_number(out, 1, uuid);
+    wire_append_number(out, 1, uuid);
     size_t thread = wire_open(out, 4);
-    wire_put_number(out, 1, pid);
-    wire_put_number(out, 2, tid);
+    wire_append_number(out, 1, pid);
+    wire_append_number(out, 2, tid);
     wire_close(out, thread);
     wire_close(out, descriptor);
     wire_close(out, packet);
@@ -99,8 +99,8 @@ static void ends_close_the_innermost_slice(void **state)
 static void put_clock(struct buffer *out, int64_t clock, int64_t at)
 {
     size_t message = wire_open(out, 1);
-    wire_put_number(out, 1, clock);
-    wire_put_number(out, 2, at);
+    wire_append_number(out, 1, clock);
+    wire_append_number(out, 2, at);
     wire_close(out, message);
 }
 
@@ -109,7 +109,7 @@ static void put_snapshot(struct buffer *out, int64_t ts, int64_t clock, int64_t 
 {
     size_t packet = wire_open(out, 1);
     if (ts)
-        wire_put_number(out, 8, ts);
+        wire_append_number(out, 8, ts);
     size_t snapshot = wire_open(out, 6);
     put_clock(out, clock, at);
     put_clock(out, other, then);
@@ -170,11 +170,11 @@ static void clocks_are_converted_by_snapshots(void **state)
     (void)state;
     struct buffer text = { 0 };
     size_t packet = wire_open(&text, 1);
-    wire_put_number(&text, 8, 450);
-    wire_put_number(&text, 58, 3);
+    wire_append_number(&text, 8, 450);
+    wire_append_number(&text, 58, 3);
     size_t event = wire_open(&text, 11);
-    wire_put_number(&text, 9, 3);
-    wire_put_text(&text, 23, "mark", 4);
+    wire_append_number(&text, 9, 3);
+    wire_append_text(&text, 23, "mark", 4);
     wire_close(&text, event);
     wire_close(&text, packet);
     put_snapshot(&text, 0, 6, 1000, 3, 400);
@@ -325,7 +325,7 @@ static void what_is_written_is_read_back(void **state)
 static void put_element(struct buffer *out, const char *text)
 {
     size_t element = wire_open(out, 12);
-    wire_put_text(out, 6, text, strlen(text));
+    wire_append_text(out, 6, text, strlen(text));
     wire_close(out, element);
 }
 
@@ -336,14 +336,14 @@ static void empty_lists_may_be_texts(void **state)
     static const char *const names[] = { "Input Dims", "Concrete Inputs" };
     struct buffer text = { 0 };
     size_t packet = wire_open(&text, 1);
-    wire_put_number(&text, 8, 10);
-    wire_put_number(&text, 10, 1);
+    wire_append_number(&text, 8, 10);
+    wire_append_number(&text, 10, 1);
     size_t event = wire_open(&text, 11);
-    wire_put_number(&text, 9, 3);
-    wire_put_text(&text, 23, "x", 1);
+    wire_append_number(&text, 9, 3);
+    wire_append_text(&text, 23, "x", 1);
     for (int i = 0; i < 2; i++) {
         size_t annotation = wire_open(&text, 4);
-        wire_put_text(&text, 10, names[i], strlen(names[i]));
+        wire_append_text(&text, 10, names[i], strlen(names[i]));
         put_element(&text, "[]");
         wire_close(&text, annotation);
     }

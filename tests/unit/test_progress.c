@@ -45,7 +45,7 @@ static void nothing_is_shown_where_there_is_no_terminal(void **state)
     assert_non_null(out);
     struct progress progress = progress_begin(out);
     assert_null(progress.out);
-    progress_show(&progress, "a.json", 1, 2);
+    progress_print(&progress, "a.json", 1, 2);
     progress_end(&progress);
     assert_int_equal(ftell(out), 0);
     fclose(out);

@@ -167,19 +167,19 @@ static void what_is_shown_parses_to_the_same(void **state)
     const int64_t times[] = { 0, 1, 999, 1000, 1500000, 1000000000, INT64_C(7200000000000), INT64_MAX };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         buffer_clear(&out);
-        quantity_show_time(&out, times[i]);
+        quantity_append_time(&out, times[i]);
         assert_true(time_of(out.at) == times[i]);
     }
     const int64_t sizes[] = { 0, 1, 1000, 1024, 1048576, INT64_C(3) << 40, INT64_MAX };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         buffer_clear(&out);
-        quantity_show_size(&out, sizes[i]);
+        quantity_append_size(&out, sizes[i]);
         assert_true(size_of(out.at) == sizes[i]);
     }
     struct ranges ranges = { 0 };
     assert_true(quantity_parse_ranges("..2,4,6..8,10..", 15, &ranges));
     buffer_clear(&out);
-    quantity_show_ranges(&out, &ranges);
+    quantity_append_ranges(&out, &ranges);
     assert_string_equal(out.at, "..2,4,6..8,10..");
     buffer_release(&out);
 }

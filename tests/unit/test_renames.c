@@ -1,11 +1,11 @@
-/* test_renames.c - compare/renames.h: which names are the same but for what a compiler or an edit put in. */
+/* test_renames.c - diff/renames.h: which names are the same but for what a compiler or an edit put in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/renames.h"
+#include "diff/renames.h"
 #include <string.h>
 
 static void check_mask(enum rename_kind kind, const char *name, const char *expected)

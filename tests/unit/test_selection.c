@@ -21,7 +21,7 @@
 #include "analyze/selection.h"
 #include "trace/builder.h"
 #include "trace/span.h"
-#include "facts/step_list.h"
+#include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>
 

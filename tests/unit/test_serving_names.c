@@ -1,11 +1,11 @@
-/* test_serving_names.c - facts/serving_names.h: what annotations of serving engines tell. */
+/* test_serving_names.c - derive/serving_names.h: what annotations of serving engines tell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "facts/serving_names.h"
+#include "derive/serving_names.h"
 
 static void assert_step(const char *name, enum serving_phase phase, int64_t requests, int64_t tokens)
 {

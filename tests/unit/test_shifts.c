@@ -1,11 +1,11 @@
-/* test_shifts.c - replay/shifts.h: every shift that is set comes back, alike in its block or not. */
+/* test_shifts.c - whatif/shifts.h: every shift that is set comes back, alike in its block or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "replay/shifts.h"
+#include "whatif/shifts.h"
 
 enum { COUNT = 5 * SHIFTS_OF_BLOCK + 7 };
 

@@ -1,7 +1,7 @@
-/* test_slice.c - trace/slice.h: a part of a trace, and a trace on another clock; facts/rank_clocks.h. */
+/* test_slice.c - trace/slice.h: a part of a trace, and a trace on another clock; derive/rank_clocks.h. */
 #include "tests/unit/small_trace.h"
 
-#include "facts/rank_clocks.h"
+#include "derive/rank_clocks.h"
 #include "trace/slice.h"
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 #include "base/buffer.h"
 #include "ingest/formats.h"
 #include "ingest/snapshot.h"
-#include "snapshot/analysis.h"
-#include "snapshot/state.h"
-#include "snapshot/views.h"
+#include "memory/snapshot_analysis.h"
+#include "memory/allocator_state.h"
+#include "memory/snapshot_views.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
     (void)state;
     struct snapshot *snapshot = read_text(drawn);
     assert_int_equal(snapshot->devices.count, 2);
-    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[1]);
+    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
     assert_int_equal(replay->allocated.start, 200);
     assert_int_equal(replay->allocated.peak, 1500);
     assert_int_equal(replay->allocated.peak_entry, 5);
@@ -95,7 +95,7 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
     assert_string_equal(alive.rows.at[2].name, alive_before_recording);
     assert_int_equal(alive.before_bytes, 200);
     alive_release(&alive);
-    memory_replay_free(replay);
+    allocator_history_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -130,7 +130,7 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
 {
     (void)state;
     struct snapshot *snapshot = read_text(drawn);
-    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[1]);
+    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[1]);
     struct state at;
     state_find(replay, 4, &at);
     assert_int_equal(at.ranges.count, 1);
@@ -140,11 +140,11 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
     assert_int_equal(at.ranges.at[0].piece_count, 3);
     assert_int_equal(at.outside, 0);
     state_release(&at);
-    state_find(replay, REPLAY_BEFORE_FIRST, &at); /* the segment came with entry 0, and D is in none */
+    state_find(replay, HISTORY_BEFORE_FIRST, &at); /* the segment came with entry 0, and D is in none */
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
     state_release(&at);
-    memory_replay_free(replay);
+    allocator_history_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -510,7 +510,7 @@ static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
         "{\"action\":\"alloc\",\"addr\":8192,\"size\":100,\"stream\":0,\"time_us\":2,\"frames\":["
         "{\"name\":\"clone\",\"filename\":\"??\",\"line\":0}]}]],\"segments\":[]}";
     struct snapshot *snapshot = read_text(text);
-    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[0]);
+    struct allocator_history *replay = allocator_history_open(snapshot, &snapshot->devices.at[0]);
     struct flame *flame = snapshot_flame(replay);
     static const char *const shown[] = { "train.py:9:main", "train.py:7:step", "at::empty(long)", "clone" };
     assert_int_equal(flame->frames.count, 4);
@@ -519,7 +519,7 @@ static void a_flame_leaves_out_frames_that_only_lead_to_others(void **state)
         assert_int_equal(flame->frames.at[i].host_ns, i < 3 ? 512 : 100);
     }
     flame_free(flame);
-    memory_replay_free(replay);
+    allocator_history_free(replay);
     snapshot_free(snapshot);
 }
 

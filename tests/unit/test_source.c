@@ -557,10 +557,11 @@ static void *write_in_pieces(void *arg)
     struct writer *writer = arg;
     for (size_t at = 0; at < writer->bytes->count;) {
         size_t left = writer->bytes->count - at;
-        ssize_t put = write(writer->fd, writer->bytes->at + at, left < writer->piece ? left : writer->piece);
-        if (put < 0)
+        ssize_t page_writing_emit =
+            write(writer->fd, writer->bytes->at + at, left < writer->piece ? left : writer->piece);
+        if (page_writing_emit < 0)
             break;
-        at += (size_t)put;
+        at += (size_t)page_writing_emit;
     }
     close(writer->fd);
     return NULL;

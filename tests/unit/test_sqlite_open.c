@@ -143,7 +143,7 @@ static void rows_come_once(void **state)
     assert_true(table_scan_end(&scan) < 100);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
-    database_tell(db, builder);
+    database_notice(db, builder);
     assert_non_null(trace_builder_find_notice(builder, "damaged_table"));
     trace_builder_free(builder);
     database_close(db);
@@ -177,7 +177,7 @@ static void damaged_tables_are_named(void **state)
     buffer_release(&rows);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
-    database_tell(db, builder);
+    database_notice(db, builder);
     const struct trace_notice *notice = trace_builder_find_notice(builder, "damaged_table");
     assert_non_null(notice);
     assert_non_null(
@@ -219,7 +219,7 @@ static void a_file_is_not_touched(void **state)
     buffer_release(&rows);
     struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
     trace_builder_file(builder, "test", "test");
-    database_tell(db, builder);
+    database_notice(db, builder);
     assert_non_null(trace_builder_find_notice(builder, "wal_not_read"));
     trace_builder_free(builder);
     database_close(db);

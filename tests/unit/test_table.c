@@ -269,13 +269,13 @@ static void an_arena_takes_over_what_another_handed_out(void **state)
     const char *first = arena_strndup(&into, "first", 5), *second = arena_strndup(&from, "second", 6);
     char *large = arena_alloc(&from, 5 << 20); /* a block of its own */
     large[0] = 'x';
-    arena_take_over(&into, &from);
+    arena_adopt(&into, &from);
     assert_null(from.blocks);
     const char *third = arena_strndup(&into, "third", 5);
     assert_string_equal(first, "first");
     assert_string_equal(second, "second");
     assert_string_equal(third, "third");
-    arena_take_over(&from, &into);
+    arena_adopt(&from, &into);
     assert_string_equal(second, "second");
     arena_clear(&from);
     assert_string_equal(arena_strndup(&from, "again", 5), "again");

@@ -5,7 +5,7 @@
 #include "tests/unit/small_trace.h"
 
 #include "analyze/top/top.h"
-#include "facts/gpu_events.h"
+#include "derive/gpu_events.h"
 #include <stdlib.h>
 
 #define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)

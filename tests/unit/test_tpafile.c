@@ -200,13 +200,13 @@ static const char *try_block(const unsigned char *payload, uint32_t packed, uint
 {
     unsigned char bytes[TPAFILE_BLOCK_HEAD] = { 0 };
     memcpy(bytes, TPAFILE_BLOCK_MAGIC, 4);
-    put_u16(bytes + 4, TPAFILE_API);
+    store_u16(bytes + 4, TPAFILE_API);
     bytes[6] = (unsigned char)codec;
-    put_u32(bytes + 8, rows);
-    put_u32(bytes + 12, packed);
-    put_u32(bytes + 16, unpacked);
-    put_u64(bytes + 24, XXH3_64bits(payload, packed));
-    put_u64(bytes + 32, XXH3_64bits(bytes, 32));
+    store_u32(bytes + 8, rows);
+    store_u32(bytes + 12, packed);
+    store_u32(bytes + 16, unpacked);
+    store_u64(bytes + 24, XXH3_64bits(payload, packed));
+    store_u64(bytes + 32, XXH3_64bits(bytes, 32));
     struct tpafile_head head;
     if (!tpafile_decode_head(bytes, &head))
         return "no head";
@@ -219,7 +219,7 @@ static void column_head(unsigned char *at, unsigned form, unsigned planes, uint3
     memset(at, 0, TPAFILE_COLUMN_HEAD);
     at[2] = (unsigned char)form;
     at[3] = (unsigned char)planes;
-    put_u32(at + 4, count);
+    store_u32(at + 4, count);
 }
 
 static void sizes_are_checked_before_they_are_used(void **state)
@@ -244,7 +244,7 @@ static void sizes_are_checked_before_they_are_used(void **state)
     assert_non_null(try_block(payload, 24, 24, 0, 100, decoder));
     /* Bytes may be more, but not as numbers, and not without end. */
     column_head(payload, TPAFILE_PLAIN, 1, 200);
-    put_u32(payload + 24, 0);
+    store_u32(payload + 24, 0);
     assert_null(try_block(payload, 28, 28, 0, 100, decoder));
     assert_false(tpafile_decode_column(decoder, tpafile_column_at(decoder, 0), values));
     column_head(payload, TPAFILE_PLAIN, 1, TPAFILE_LARGEST_COLUMN + 1);
@@ -255,13 +255,13 @@ static void sizes_are_checked_before_they_are_used(void **state)
     column_head(payload, TPAFILE_PLAIN, 2, 10);
     assert_non_null(try_block(payload, 28, 28, 0, 100, decoder));
     column_head(payload, TPAFILE_PLAIN, 1, 10);
-    put_u32(payload + 24, 10);
+    store_u32(payload + 24, 10);
     assert_non_null(try_block(payload, 37, 37, 0, 100, decoder));
     assert_null(try_block(payload, 38, 38, 0, 100, decoder));
-    put_u32(payload + 24, 11);
+    store_u32(payload + 24, 11);
     assert_non_null(try_block(payload, 39, 39, 0, 100, decoder));
     /* A plane that is no zstd frame of its length. */
-    put_u32(payload + 24, 5);
+    store_u32(payload + 24, 5);
     assert_null(try_block(payload, 33, 33, 0, 100, decoder));
     assert_false(tpafile_decode_column(decoder, tpafile_column_at(decoder, 0), values));
     /* Forms: none such; places without a dictionary, or in an empty one, or outside of it. */
@@ -274,7 +274,7 @@ static void sizes_are_checked_before_they_are_used(void **state)
     assert_non_null(try_block(payload, 48, 48, 0, 100, decoder));
     column_head(payload, TPAFILE_DICTIONARY, 0, 2);
     column_head(payload + 24, TPAFILE_INDEX, 1, 1);
-    put_u32(payload + 48, 1);
+    store_u32(payload + 48, 1);
     payload[52] = 2;
     assert_null(try_block(payload, 53, 53, 0, 100, decoder));
     assert_false(tpafile_decode_column(decoder, tpafile_find_column(decoder, 0), values));

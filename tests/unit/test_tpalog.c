@@ -337,7 +337,7 @@ static void a_larger_major_version_is_refused(void **state)
     assert_int_equal(empty->event_count, 0);
     trace_free(empty);
     header[8] = 2;
-    put_u64(header + 56, XXH3_64bits(header, 56));
+    store_u64(header + 56, XXH3_64bits(header, 56));
     assert_null(trace_from_bytes((const char *)header, sizeof header, 1, 0, &err));
     assert_non_null(strstr(err.message, "version 2"));
     assert_int_equal(err.offset, 8);
@@ -359,7 +359,7 @@ static void a_small_file_does_not_become_an_endless_trace(void **state)
             tpafile_encode_column(encoder, field, zeros, EVENTS);
         for (unsigned field = TPAFILE_EVENTS_SHAPE_CATEGORY; field <= TPAFILE_EVENTS_SHAPE_ARGS; field++)
             tpafile_encode_column(encoder, field, zeros, 1);
-        assert_true(tpafile_writer_put(writer, EVENTS));
+        assert_true(tpafile_writer_emit(writer, EVENTS));
     }
     tpafile_writer_free(writer);
     struct tpa_error err = { 0 };
@@ -388,7 +388,7 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
         tpafile_encode_column(encoder, TPAFILE_STRINGS_LENGTH, lengths, count);
         if (len)
             tpafile_encode_bytes(encoder, TPAFILE_STRINGS_BYTES, texts, count * len);
-        assert_true(tpafile_writer_put(writer, count));
+        assert_true(tpafile_writer_emit(writer, count));
     }
     char *noise = mem_alloc(tail + 1);
     uint64_t state = 1;
@@ -401,7 +401,7 @@ static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
                           1);
     tpafile_encode_column(encoder, TPAFILE_STRINGS_LENGTH, (const int64_t[]){ (int64_t)tail }, 1);
     tpafile_encode_bytes(encoder, TPAFILE_STRINGS_BYTES, noise, tail);
-    assert_true(tpafile_writer_put(writer, 1));
+    assert_true(tpafile_writer_emit(writer, 1));
     free(noise);
     assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
     tpafile_writer_free(writer);

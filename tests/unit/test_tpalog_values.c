@@ -142,7 +142,7 @@ static struct trace *read_odd(const struct odd *odd)
     tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, (int64_t[]){ 0 }, 1);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_ARG, (int64_t[]){ odd->value, odd->value },
                           odd->values ? odd->values : 2);
-    tpafile_writer_put(writer, 2);
+    tpafile_writer_emit(writer, 2);
     if (odd->phase) {
         int64_t flow[TPAFILE_FLOW_FIELDS_END] = { [TPAFILE_FLOW_PHASE] = odd->phase };
         int64_t sample[TPAFILE_SAMPLE_FIELDS_END] = { 0 };
@@ -262,7 +262,7 @@ static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, u
         tpafile_encode_begin(encoder, kind, rows);
         for (unsigned field = 0; field < columns; field++)
             tpafile_encode_column(encoder, field, zeros, rows);
-        tpafile_writer_put(writer, rows);
+        tpafile_writer_emit(writer, rows);
     }
     free(zeros);
     tpafile_writer_close(writer, 5, 0);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "facts/call_names.h"
-#include "facts/copy_names.h"
+#include "derive/call_names.h"
+#include "derive/copy_names.h"
 #include "analyze/registry.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"

@@ -1,8 +1,8 @@
-/* test_tree_diff.c - compare/tree_diff.h: which call of one side is which of the other. */
+/* test_tree_diff.c - treediff/tree_diff.h: which call of one side is which of the other. */
 #include "tests/unit/small_trace.h"
 
-#include "compare/tree_twins.h"
-#include "compare/work_numbers.h"
+#include "treediff/twins.h"
+#include "treediff/work_numbers.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-/* test_verdict.c - compare/verdict.h: what is called real, and how many rows can be judged at once. */
+/* test_verdict.c - diff/verdict.h: what is called real, and how many rows can be judged at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/verdict.h"
+#include "diff/verdict.h"
 #include <math.h>
 
 enum { MOST = 16 };

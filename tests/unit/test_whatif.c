@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "replay/whatif.h"
-#include "replay/make_graph.h"
-#include "replay/moved.h"
-#include "replay/whatif_tables.h"
+#include "whatif/whatif.h"
+#include "whatif/make_graph.h"
+#include "whatif/moved.h"
+#include "whatif/whatif_tables.h"
 #include "tests/unit/drawn.h"
 
 static const struct trace_wants wants = { .args = EDIT_WANTS };

@@ -14,11 +14,11 @@ static void fields_come_back_as_they_were_put(void **state)
     static const int64_t numbers[] = { 0, 1, 127, 128, 300, -1, INT64_MAX, INT64_MIN };
     struct buffer text = { 0 };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        wire_put_number(&text, (uint32_t)i + 1, numbers[i]);
-    wire_put_fixed64(&text, 1000, UINT64_C(0x0102030405060708));
-    wire_put_double(&text, 5, -2.5);
+        wire_append_number(&text, (uint32_t)i + 1, numbers[i]);
+    wire_append_fixed64(&text, 1000, UINT64_C(0x0102030405060708));
+    wire_append_double(&text, 5, -2.5);
     size_t message = wire_open(&text, 6);
-    wire_put_text(&text, 2, "name", 4);
+    wire_append_text(&text, 2, "name", 4);
     wire_close(&text, message);
     struct wire in = wire_over(text.at, text.count);
     struct wire_field field;
@@ -46,7 +46,7 @@ static void long_messages_get_room_for_their_length(void **state)
     char bytes[200] = { 0 };
     struct buffer text = { 0 };
     size_t outer = wire_open(&text, 1), inner = wire_open(&text, 2);
-    wire_put_text(&text, 3, bytes, sizeof bytes);
+    wire_append_text(&text, 3, bytes, sizeof bytes);
     wire_close(&text, inner);
     wire_close(&text, outer);
     struct wire in = wire_over(text.at, text.count);
@@ -103,7 +103,7 @@ static void groups_are_stepped_over_however_deep(void **state)
         buffer_putc(&text, '\x0b');
     for (int i = 0; i < DEPTH; i++)
         buffer_putc(&text, '\x0c');
-    wire_put_number(&text, 2, 7);
+    wire_append_number(&text, 2, 7);
     struct wire in = wire_over(text.at, text.count);
     struct wire_field field;
     assert_true(wire_next(&in, &field) && field.type == WIRE_GROUP);

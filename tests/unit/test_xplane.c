@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "cli/convert/wire_put.h"
-#include "facts/attribution.h"
-#include "facts/step_list.h"
+#include "derive/attribution.h"
+#include "derive/step_list.h"
 #include "ingest/formats.h"
 #include "trace/memory_change.h"
 #include <string.h>
@@ -31,11 +31,11 @@ static struct trace *read_bytes(const struct buffer *text)
 static void put_entry(struct buffer *out, uint32_t number, int64_t id, const char *name, const char *display)
 {
     size_t entry = wire_open(out, number);
-    wire_put_number(out, 1, id);
+    wire_append_number(out, 1, id);
     size_t value = wire_open(out, 2);
-    wire_put_text(out, 2, name, strlen(name));
+    wire_append_text(out, 2, name, strlen(name));
     if (display)
-        wire_put_text(out, 4, display, strlen(display));
+        wire_append_text(out, 4, display, strlen(display));
     wire_close(out, value);
     wire_close(out, entry);
 }
@@ -43,25 +43,25 @@ static void put_entry(struct buffer *out, uint32_t number, int64_t id, const cha
 static size_t open_plane(struct buffer *out, const char *name)
 {
     size_t plane = wire_open(out, 1);
-    wire_put_text(out, 2, name, strlen(name));
+    wire_append_text(out, 2, name, strlen(name));
     return plane;
 }
 
 static size_t open_line(struct buffer *out, int64_t id, const char *name, int64_t timestamp_ns)
 {
     size_t line = wire_open(out, 3);
-    wire_put_number(out, 1, id);
-    wire_put_text(out, 2, name, strlen(name));
-    wire_put_number(out, 3, timestamp_ns);
+    wire_append_number(out, 1, id);
+    wire_append_text(out, 2, name, strlen(name));
+    wire_append_number(out, 3, timestamp_ns);
     return line;
 }
 
 static size_t open_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
 {
     size_t event = wire_open(out, 4);
-    wire_put_number(out, 1, name);
-    wire_put_number(out, 2, offset_ps);
-    wire_put_number(out, 3, duration_ps);
+    wire_append_number(out, 1, name);
+    wire_append_number(out, 2, offset_ps);
+    wire_append_number(out, 3, duration_ps);
     return event;
 }
 
@@ -73,8 +73,8 @@ static void put_event(struct buffer *out, int64_t name, int64_t offset_ps, int64
 static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t value)
 {
     size_t stat = wire_open(out, 4);
-    wire_put_number(out, 1, name);
-    wire_put_number(out, type, value);
+    wire_append_number(out, 1, name);
+    wire_append_number(out, type, value);
     wire_close(out, stat);
 }
 
@@ -158,22 +158,22 @@ static void an_event_is_the_same_however_it_is_written(void **state)
 
     event = wire_open(&text, 4);
     size_t stat = wire_open(&text, 4);
-    wire_put_number(&text, 4, 77);
-    wire_put_number(&text, 1, CORRELATION);
+    wire_append_number(&text, 4, 77);
+    wire_append_number(&text, 1, CORRELATION);
     wire_close(&text, stat);
-    wire_put_number(&text, 3, 3000);
-    wire_put_number(&text, 2, 2000);
-    wire_put_number(&text, 1, name);
+    wire_append_number(&text, 3, 3000);
+    wire_append_number(&text, 2, 2000);
+    wire_append_number(&text, 1, name);
     wire_close(&text, event);
 
     event = open_event(&text, 3, 9, 9);
-    wire_put_number(&text, 1, name);
-    wire_put_number(&text, 2, 2000);
-    wire_put_number(&text, 3, 3000);
+    wire_append_number(&text, 1, name);
+    wire_append_number(&text, 2, 2000);
+    wire_append_number(&text, 3, 3000);
     stat = wire_open(&text, 4);
-    wire_put_number(&text, 1, UNKNOWN_STAT);
-    wire_put_number(&text, 1, CORRELATION);
-    wire_put_number(&text, 3, 77);
+    wire_append_number(&text, 1, UNKNOWN_STAT);
+    wire_append_number(&text, 1, CORRELATION);
+    wire_append_number(&text, 3, 77);
     wire_close(&text, stat);
     wire_close(&text, event);
 
@@ -181,9 +181,9 @@ static void an_event_is_the_same_however_it_is_written(void **state)
     put_stat(&text, UNKNOWN_STAT, 4, 5);
     put_stat(&text, CORRELATION, 3, 77);
     stat = wire_open(&text, 4);
-    wire_put_number(&text, 1, CORRELATION);
-    wire_put_text(&text, 9, long_text, sizeof long_text);
-    wire_put_number(&text, 3, 77);
+    wire_append_number(&text, 1, CORRELATION);
+    wire_append_text(&text, 9, long_text, sizeof long_text);
+    wire_append_number(&text, 3, 77);
     wire_close(&text, stat);
     wire_close(&text, event);
 
@@ -411,15 +411,15 @@ static void a_damaged_event_costs_that_event(void **state)
     (void)state;
     struct buffer text = { 0 };
     size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
-    wire_put_text(&text, 4,
-                  "\x22\x05"
-                  "ab",
-                  4);
+    wire_append_text(&text, 4,
+                     "\x22\x05"
+                     "ab",
+                     4);
     put_event(&text, 1, 1000, 1000);
     wire_close(&text, line);
     put_entry(&text, 4, 1, "good", NULL);
     wire_close(&text, plane);
-    wire_put_text(&text, 1, "", 0);
+    wire_append_text(&text, 1, "", 0);
     text.count--; /* and the file is cut: the length of its last plane is missing */
     struct trace *trace = read_bytes(&text);
     assert_int_equal(trace->event_count, 1);

@@ -1,0 +1,167 @@
+/*
+ * advice.c - see advice.h.
+ *
+ * A row names a framework's own things only. On TPUs, there are neither graphs nor streams to speak of, and XLA's flags have
+ * names of their own: where the text of JAX and TensorFlow would be wrong there, another one stands.
+ */
+#include "derive/advice.h"
+
+#include "derive/device_types.h"
+#include "derive/features.h"
+
+struct words {
+    const char *torch, *jax, *tensorflow;
+    const char *tpu;   /* NULL: as above */
+    const char *other; /* CUDA and HIP themselves, or a program of which nothing is known */
+};
+
+/* clang-format off */
+static const struct words words[ADVICES] = {
+    [ADVICE_LOAD_DATA] = {
+        NULL,
+        "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
+        "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, cache, preprocess once)",
+        "prepare batches beside the step: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), and "
+        "dataset.prefetch(tf.data.AUTOTUNE) last; or less work for each sample (decode smaller images, cache, preprocess once)",
+        NULL,
+        NULL },
+    [ADVICE_PIN_BATCHES] = {
+        "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True",
+        "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
+        "copy the next batch while the device computes: tf.data.experimental.prefetch_to_device, last",
+        NULL,
+        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync" },
+    [ADVICE_COPY_AHEAD] = {
+        "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
+        "used again",
+        "copy ahead, while the device computes (jax.device_put of the next batch); keep on the device what is used again",
+        "copy ahead, while the device computes (tf.data.experimental.prefetch_to_device, last); keep on the device what is "
+        "used again",
+        NULL,
+        "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
+        "used again" },
+    [ADVICE_COPY_EARLIER] = {
+        "copy less, or ahead, on a stream of its own, while the device computes",
+        "copy less, or ahead, while the device computes",
+        "copy less, or ahead, while the device computes",
+        "keep in the device's memory what is moved to the host's and back (arrays of memory kind pinned_host, what checkpoint "
+        "policies offload), or offload less of it; let XLA start copies earlier (its latency-hiding scheduler)",
+        "copy less, or ahead, on a stream of its own, while the device computes" },
+    [ADVICE_COPY_LESS] = {
+        "remove copies that only move data: contiguous(), cat, clone and layout changes between operators; write results into "
+        "place",
+        "remove copies that only move data: transposes, concatenations and layout changes between operators; donate arguments "
+        "that are not used again (donate_argnums)",
+        "remove copies that only move data: transposes, concatenations and layout changes between operators",
+        NULL,
+        "remove copies that only move data: exchange buffers, and write results into place" },
+    [ADVICE_LAUNCH_LESS] = {
+        "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it can; fused "
+        "optimizers (fused=True) and larger batches save a part of it",
+        "let XLA compile the whole step as one program (jax.jit), which then launches it as graphs; larger batches save a part "
+        "of it",
+        "let XLA compile the whole step as one program (tf.function(jit_compile=True)), which then launches it as graphs; larger "
+        "batches save a part of it",
+        "let XLA compile the whole step, or several, as one program (jax.jit, jax.lax.scan; in TensorFlow steps_per_execution), "
+        "so that the host launches less often; larger batches save a part of it",
+        "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels" },
+    [ADVICE_USE_ONCE] = {
+        "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+        "leave the first steps, which compile, out of the recording; before serving, run once",
+        "leave the first steps, which compile, out of the recording; before serving, run once",
+        NULL,
+        "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, "
+        "HIP_ENABLE_DEFERRED_LOADING=0)" },
+    [ADVICE_ALLOCATE_LESS] = {
+        "keep shapes constant, so that the caching allocator can reuse its memory, or set "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
+        "keep shapes constant and memory preallocated (XLA_PYTHON_CLIENT_PREALLOCATE is not false)",
+        "keep shapes constant and memory preallocated (no tf.config.experimental.set_memory_growth)",
+        "keep shapes constant",
+        "allocate once, before the loop, or from a pool (cudaMallocAsync)" },
+    [ADVICE_PIN_ONCE] = {
+        "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
+        "pin memory once and use it again",
+        "pin memory once and use it again",
+        NULL,
+        "pin memory once and use it again" },
+    [ADVICE_OVERLAP] = {
+        "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate or compress gradients",
+        "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+        "shard otherwise",
+        "let XLA overlap it (XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true), or send less: accumulate gradients, "
+        "shard otherwise",
+        "let XLA overlap it (LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=true), or send less: accumulate "
+        "gradients, shard otherwise",
+        "start it earlier, on a stream of its own, and wait later, or send less" },
+    [ADVICE_MATRIX_PRECISION] = {
+        "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)",
+        "bfloat16, or jax_default_matmul_precision=tensorfloat32 (tpa kernels shows which)",
+        "mixed precision (tf.keras.mixed_precision), or tf.config.experimental.enable_tensor_float_32_execution(True) (tpa "
+        "kernels shows which)",
+        NULL,
+        "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)" },
+    [ADVICE_NEARER_TO_PEAK] = {
+        "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision where they are bound by "
+        "compute (tpa roofline shows which)",
+        "larger batches where they are small; bfloat16 or int8 where they are bound by compute (tpa roofline shows which)",
+        "larger batches where they are small; bfloat16 or int8 where they are bound by compute (tpa roofline shows which)",
+        NULL,
+        "larger batches or fewer, fused operators where they are small; a lower precision where they are bound by compute (tpa "
+        "roofline shows which)" },
+    [ADVICE_WAIT_FOR_NO_COPY] = {
+        "copy asynchronously, with non_blocking=True",
+        "copy ahead of need, and read results later: jax.Array.copy_to_host_async()",
+        "copy ahead of need, and read results less often",
+        NULL,
+        "copy asynchronously, with cudaMemcpyAsync, hipMemcpyAsync" },
+    [ADVICE_WAIT_FOR_NO_UPLOAD] = {
+        "copy from pinned memory with non_blocking=True",
+        "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
+        "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
+        NULL,
+        "copy from pinned memory with cudaMemcpyAsync, hipMemcpyAsync" },
+    [ADVICE_WAIT_FOR_NO_PAGEABLE_UPLOAD] = {
+        "pin the host memory (pin_memory=True) and copy with non_blocking=True",
+        "copy ahead of need, while the device computes: jax.device_put, prefetch_to_device",
+        "copy ahead of need, while the device computes: tf.data.experimental.prefetch_to_device",
+        NULL,
+        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy asynchronously" },
+    [ADVICE_WAIT_FOR_NO_DOWNLOAD] = {
+        "read less often, or without waiting: x.to(\"cpu\", non_blocking=True), and wait for an event before the values are used",
+        "read results later: jax.Array.copy_to_host_async()",
+        "read results less often, and after more steps have been launched",
+        NULL,
+        "copy less often, or to pinned memory with cudaMemcpyAsync, hipMemcpyAsync, and wait for an event before the values are "
+        "used" },
+    [ADVICE_RECORD_DEVICE] = {
+        "profile with ProfilerActivity.CUDA",
+        "profile with jax.profiler.trace() on a machine with a GPU or TPU",
+        "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions",
+        NULL,
+        "record the devices, too" },
+    [ADVICE_RECORD_SIZES] = {
+        "PyTorch since 2.2 records it of NCCL, and record_shapes=True does for other libraries", NULL, NULL, NULL, NULL },
+    [ADVICE_RECORD_GROUPS] = {
+        "PyTorch since 2.2 records it of NCCL, and lists the groups of a job", NULL, NULL, NULL, NULL },
+    [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph" },
+};
+/* clang-format on */
+
+static bool is_on_tpu(const struct trace *trace)
+{
+    return trace->file_count && device_types_of(trace)->of_file[0] == DEVICE_TYPE_XLA;
+}
+
+const char *trace_advice(const struct trace *trace, enum advice advice)
+{
+    const struct words *row = &words[advice];
+    switch (trace_framework(trace)) {
+    case FRAMEWORK_TORCH: return row->torch;
+    case FRAMEWORK_XLA:
+        if (row->tpu && is_on_tpu(trace))
+            return row->tpu;
+        return trace->files[0].producer == PRODUCER_TENSORFLOW ? row->tensorflow : row->jax;
+    default: return row->other;
+    }
+}

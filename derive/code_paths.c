@@ -1,0 +1,627 @@
+/*
+ * code_paths.c - see code_paths.h.
+ *
+ * A caller comes before its callees in the tree, so one pass gives each node its own path or that of its caller. After
+ * it the forward operators are known; a second pass moves the nodes of the backward pass.
+ */
+#include "derive/code_paths.h"
+
+#include "derive/graph_links.h"
+#include "derive/python_names.h"
+#include "derive/step_list.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/search.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_NOT_KNOWN UINT32_MAX
+
+/* How a file records the place of operators. */
+enum file_source { SOURCE_NONE, SOURCE_FRAMES, SOURCE_STACKS, SOURCE_HIERARCHY };
+
+/* torch's number of a thread, and the thread that probably has it. */
+struct thread_number {
+    uint32_t file;
+    int64_t number;
+    track_id track;
+    uint32_t votes;
+};
+
+/* A forward operator. */
+struct forward {
+    uint32_t file;
+    int64_t sequence;
+    track_id track;
+    int64_t start_ns;
+    node_id node;
+};
+
+/* Records of memory that hold their own stack, by event. */
+struct code_record {
+    event_id event;
+    uint32_t path;
+};
+
+struct code_records {
+    VEC_OF(struct code_record);
+};
+
+struct maker {
+    struct code_paths *paths;
+    enum code_frames frames;
+    uint8_t *source;        /* by file: enum file_source */
+    uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_KNOWN */
+    uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_KNOWN */
+    VEC_OF(struct forward) forwards;
+    VEC_OF(struct thread_number) threads;
+};
+
+/* ---- paths ---- */
+
+/* The path of a frame called LABEL within PARENT. */
+static uint32_t path_within(struct code_paths *paths, uint32_t parent, uint32_t label)
+{
+    uint32_t key[2] = { parent, label };
+    uint32_t id = names_add(paths->keys, (const char *)key, sizeof key);
+    if (id + 1 == paths->count) /* ids count up from 0, paths from 1 */
+        *VEC_PUSH(paths) = (struct code_path){ parent, label };
+    return id + 1;
+}
+
+/* TEXT without the folder that packages are installed in. */
+static const char *without_installation(const char *text)
+{
+    static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *at = strstr(text, folders[i]);
+        if (at)
+            return at + strlen(folders[i]);
+    }
+    return text;
+}
+
+/* The label of a frame of this name, inside NAME; NULL if it has none. */
+static const char *label_of_frame(enum code_frames frames, const char *name)
+{
+    int64_t number;
+    if (frames == CODE_ANNOTATIONS)
+        return step_number(name, &number) ? NULL : name;
+    if (frames == CODE_MODULES)
+        return python_module_of(name);
+    return python_frame_of(name) == FRAME_OF_USER ? without_installation(name) : NULL;
+}
+
+static uint32_t label_of_name(struct maker *maker, name_id name)
+{
+    uint32_t *known = &maker->label_of[name];
+    if (*known == PATH_NOT_KNOWN) {
+        const char *label = label_of_frame(maker->frames, names_text(maker->paths->trace->names, name));
+        *known = label ? names_add(maker->paths->labels, label, strlen(label)) + 1 : 0;
+    }
+    return *known;
+}
+
+/* Convert "file.py:12:step", as in memory snapshots, to "file.py(12): step". */
+static void spell_frame(struct buffer *frame, const char *text, size_t len)
+{
+    size_t name = len, line;
+    while (name > 0 && text[name - 1] != ':')
+        name--;
+    for (line = name ? name - 1 : 0; line > 0 && text[line - 1] >= '0' && text[line - 1] <= '9';)
+        line--;
+    buffer_clear(frame);
+    if (name > 0 && line > 1 && line + 1 < name && text[line - 1] == ':')
+        buffer_printf(frame, "%.*s(%.*s): %.*s", (int)(line - 1), text, (int)(name - 1 - line), text + line,
+                      (int)(len - name), text + name);
+    else
+        buffer_printf(frame, "%.*s", (int)len, text);
+}
+
+/* The path of a stack "inner;outer;outermost", or of a record of memory "inner <- outer <- outermost". */
+static uint32_t path_of_stack(struct maker *maker, const char *stack)
+{
+    VEC_OF(uint32_t) labels = { 0 };
+    struct buffer frame = { 0 };
+    const char *arrow = strstr(stack, " <- "), *between = arrow ? " <- " : ";";
+    for (const char *at = stack, *end; at; at = end ? end + strlen(between) : NULL) {
+        end = strstr(at, between);
+        spell_frame(&frame, at, end ? (size_t)(end - at) : strlen(at));
+        const char *label = label_of_frame(maker->frames, frame.at);
+        if (label)
+            *VEC_PUSH(&labels) = names_add(maker->paths->labels, label, strlen(label));
+    }
+    buffer_release(&frame);
+    uint32_t path = CODE_OUTSIDE;
+    for (size_t i = labels.count; i-- > 0;)
+        path = path_within(maker->paths, path, labels.at[i]);
+    VEC_FREE(&labels);
+    return path;
+}
+
+/* The path of "TOP(Net)::forward.conv1(Conv2d)::forward.SELF(Conv2d)::_conv_forward.": "SELF" is a call within the same
+ * module. */
+static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
+{
+    uint32_t path = CODE_OUTSIDE;
+    if (maker->frames != CODE_MODULES)
+        return path;
+    for (const char *at = hierarchy; *at;) {
+        size_t name = strcspn(at, "(."), len = name;
+        if (at[name] == '(')
+            len += strcspn(at + name, ")");
+        len += at[len] == ')';
+        if (at[name] == '(' && strncmp(at, "SELF(", 5) != 0)
+            path = path_within(maker->paths, path, names_add(maker->paths->labels, at, len));
+        at += len + strcspn(at + len, ".");
+        at += *at == '.';
+    }
+    return path;
+}
+
+/* The path that the operator itself records; false if none. */
+static bool recorded_path(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
+{
+    int64_t text;
+    enum trace_arg arg = source == SOURCE_STACKS ? ARG_CALL_STACK : ARG_MODULE_HIERARCHY;
+    const struct trace *trace = maker->paths->trace;
+    if ((trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_INSTANT) || !trace_arg(trace, arg, e, &text) ||
+        names_length(trace->texts, (name_id)text) == 0)
+        return false;
+    uint32_t *known = &maker->path_of_text[text];
+    if (*known == PATH_NOT_KNOWN) {
+        const char *recorded = names_text(trace->texts, (name_id)text);
+        *known =
+            source == SOURCE_STACKS ? path_of_stack(maker, recorded) : path_of_hierarchy(maker, recorded);
+    }
+    *path = *known;
+    return true;
+}
+
+/* ---- forward and backward ---- */
+
+static uint32_t code_paths_file_of(const struct trace *trace, event_id e)
+{
+    return trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file;
+}
+
+/* Is the event a node of the backward pass, by its arguments or name? */
+static bool begins_backward(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_OP &&
+           (trace_arg_or(trace, ARG_FWD_THREAD, e, 0) != 0 ||
+            strncmp(trace_name(trace, e), "autograd::engine::evaluate_function: ", 37) == 0);
+}
+
+static int compare_forwards(const void *left, const void *right)
+{
+    const struct forward *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node; /* callers before callees */
+}
+
+/* The number of forward operators before KEY. */
+static size_t forwards_before(const struct maker *maker, const struct forward *key)
+{
+    size_t i;
+    SEARCH(i, maker->forwards.count, compare_forwards(&maker->forwards.at[i], key) < 0);
+    return i;
+}
+
+/* The range [*FIRST, END) of forward operators with a number; returns END. */
+static size_t forwards_of(const struct maker *maker, uint32_t file, int64_t sequence, size_t *first)
+{
+    struct forward key = { .file = file, .sequence = sequence, .start_ns = INT64_MIN };
+    *first = forwards_before(maker, &key);
+    key.track = TRACK_NONE;
+    key.start_ns = INT64_MAX;
+    key.node = NODE_NONE;
+    return forwards_before(maker, &key);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct thread_number *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* Determine the thread of each of torch's numbers, by sequence numbers that only one thread has. */
+static void find_threads(struct maker *maker, const uint32_t *first_backward)
+{
+    const struct calltree *tree = maker->paths->tree;
+    const struct trace *trace = maker->paths->trace;
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        int64_t sequence;
+        size_t first, end;
+        if (first_backward[n] != n || !trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
+            (end = forwards_of(maker, code_paths_file_of(trace, e), sequence, &first)) == first ||
+            maker->forwards.at[first].track != maker->forwards.at[end - 1].track)
+            continue;
+        *VEC_PUSH(&maker->threads) =
+            (struct thread_number){ code_paths_file_of(trace, e), trace_arg_or(trace, ARG_FWD_THREAD, e, 0),
+                                    maker->forwards.at[first].track, 1 };
+    }
+    if (maker->threads.count == 0)
+        return;
+    qsort(maker->threads.at, maker->threads.count, sizeof *maker->threads.at, compare_threads);
+    size_t kept = 0; /* one for each number: the thread with the most votes */
+    for (size_t first = 0, end; first < maker->threads.count; first = end) {
+        struct thread_number thread = maker->threads.at[first];
+        for (end = first + 1; end < maker->threads.count &&
+                              compare_threads(&maker->threads.at[first], &maker->threads.at[end]) == 0;
+             end++)
+            thread.votes++;
+        struct thread_number *before = kept ? &maker->threads.at[kept - 1] : NULL;
+        if (!before || before->file != thread.file || before->number != thread.number)
+            maker->threads.at[kept++] = thread;
+        else if (thread.votes > before->votes)
+            *before = thread;
+    }
+    maker->threads.count = kept;
+}
+
+static track_id thread_of_number(const struct maker *maker, uint32_t file, int64_t number)
+{
+    size_t low = 0, high = maker->threads.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct thread_number *at = &maker->threads.at[middle];
+        if (at->file < file || (at->file == file && at->number < number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < maker->threads.count && maker->threads.at[low].file == file &&
+                 maker->threads.at[low].number == number;
+    return found ? maker->threads.at[low].track : TRACK_NONE;
+}
+
+/* The forward operator that backward operator E belongs to; NODE_NONE if there is none. */
+static node_id forward_of(const struct maker *maker, event_id e)
+{
+    const struct trace *trace = maker->paths->trace;
+    uint32_t file = code_paths_file_of(trace, e);
+    int64_t sequence;
+    size_t first;
+    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) || forwards_of(maker, file, sequence, &first) == first)
+        return NODE_NONE;
+    track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
+    if (track == TRACK_NONE)
+        track = maker->forwards.at[first].track;
+    struct forward key = { file, sequence, track, trace_start_ns(trace, e), NODE_NONE };
+    size_t before = forwards_before(maker, &key);
+    if (before == first || maker->forwards.at[before - 1].track != track)
+        return NODE_NONE;
+    return maker->forwards.at[before - 1].node;
+}
+
+/* ---- the passes ---- */
+
+static enum event_kind kind_of_frames(enum code_frames frames)
+{
+    return frames == CODE_ANNOTATIONS ? EVENT_ANNOTATION : EVENT_PYTHON;
+}
+
+/* Give each node the path of its caller, or its own; record where the backward pass begins, and the forward
+ * operators. */
+static void walk_forward(struct maker *maker, uint32_t *first_backward)
+{
+    struct code_paths *paths = maker->paths;
+    const struct trace *trace = paths->trace;
+    const struct calltree *tree = paths->tree;
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        node_id parent = tree->parent[n];
+        uint8_t source = maker->source[code_paths_file_of(trace, e)];
+        uint32_t path = parent == NODE_NONE ? CODE_OUTSIDE : paths->path[parent], label, own;
+        if (source == SOURCE_FRAMES && trace->kind[e] == kind_of_frames(maker->frames) &&
+            (label = label_of_name(maker, trace->name[e])) != 0) {
+            path = path_within(paths, path, label - 1);
+            paths->flags[n] |= CODE_FRAME;
+        } else if ((source == SOURCE_STACKS || source == SOURCE_HIERARCHY) &&
+                   recorded_path(maker, source, e, &own)) {
+            path = own;
+        }
+        paths->path[n] = path;
+        first_backward[n] = parent == NODE_NONE ? NODE_NONE : first_backward[parent];
+        if (begins_backward(trace, e))
+            first_backward[n] = n;
+        int64_t sequence;
+        if (first_backward[n] == NODE_NONE && trace->kind[e] == EVENT_OP &&
+            trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
+            *VEC_PUSH(&maker->forwards) = (struct forward){ code_paths_file_of(trace, e), sequence,
+                                                            trace->track[e], trace_start_ns(trace, e), n };
+    }
+    if (maker->forwards.count)
+        qsort(maker->forwards.at, maker->forwards.count, sizeof *maker->forwards.at, compare_forwards);
+}
+
+/* Move the nodes of the backward pass to the paths of their forward operators. */
+static void walk_backward(struct maker *maker, const uint32_t *first_backward)
+{
+    struct code_paths *paths = maker->paths;
+    const struct calltree *tree = paths->tree;
+    for (node_id n = 0; n < tree->count; n++) {
+        if (first_backward[n] == NODE_NONE)
+            continue;
+        paths->flags[n] |= CODE_BACKWARD;
+        node_id parent = tree->parent[n];
+        if (first_backward[n] !=
+            n) { /* inside it: the path of its caller, or a frame in it: recomputed code */
+            if (paths->flags[n] & CODE_FRAME)
+                paths->path[n] = path_within(paths, paths->path[parent], paths->at[paths->path[n]].label);
+            else
+                paths->path[n] = paths->path[parent];
+            continue;
+        }
+        node_id forward = forward_of(maker, tree->event[n]);
+        if (forward != NODE_NONE)
+            paths->path[n] = paths->path[forward];
+        else if (parent != NODE_NONE && first_backward[parent] != NODE_NONE)
+            paths->path[n] = paths->path[parent]; /* a node of the graph, inside its caller */
+        else
+            paths->unlinked += trace_arg_or(paths->trace, ARG_FWD_THREAD, tree->event[n], 0) != 0;
+    }
+}
+
+static bool code_paths_takes_part(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+/* For CODE_ANNOTATIONS only annotations, which are few, are in the tree: other events are looked up by time. */
+static bool annotates(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+static void find_sources(struct maker *maker)
+{
+    const struct trace *trace = maker->paths->trace;
+    if (maker->frames == CODE_ANNOTATIONS) {
+        for (size_t file = 0; file < trace->file_count; file++)
+            maker->source[file] = SOURCE_FRAMES;
+        return;
+    }
+    bool hierarchies = trace->args[ARG_MODULE_HIERARCHY].count > 0;
+    bool stacks = trace->args[ARG_CALL_STACK].count > 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint8_t *source = &maker->source[code_paths_file_of(trace, e)];
+        int64_t text;
+        if (trace->kind[e] == EVENT_PYTHON)
+            *source = SOURCE_FRAMES;
+        else if (stacks && (*source == SOURCE_NONE || *source == SOURCE_HIERARCHY) &&
+                 trace_arg(trace, ARG_CALL_STACK, e, &text) && names_length(trace->texts, (name_id)text) > 0)
+            *source = SOURCE_STACKS;
+        else if (hierarchies && *source == SOURCE_NONE && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &text) &&
+                 names_length(trace->texts, (name_id)text) > 0)
+            *source = SOURCE_HIERARCHY;
+    }
+}
+
+static uint32_t *unknown_ids(size_t count)
+{
+    uint32_t *array = mem_alloc(mem_times(count + 1, sizeof *array));
+    memset(array, 0xff, (count + 1) * sizeof *array);
+    return array;
+}
+
+/* Add the paths of captured operators; parents come first. */
+static void add_captured(struct code_paths *paths, enum code_frames frames)
+{
+    paths->frames = frames;
+    paths->links = graph_links_of(paths->trace);
+    if (!paths->links)
+        return;
+    const struct captured_paths *captured = &paths->links->bodies->paths[frames];
+    paths->captured = mem_alloc(mem_times(captured->count, sizeof *paths->captured));
+    paths->captured[CODE_OUTSIDE] = CODE_OUTSIDE;
+    for (size_t i = 1; i < captured->count; i++) {
+        const char *label = names_text(paths->links->bodies->texts, captured->at[i].label);
+        paths->captured[i] = path_within(paths, paths->captured[captured->at[i].parent],
+                                         names_add(paths->labels, label, strlen(label)));
+    }
+}
+
+static void add_records(struct maker *maker)
+{
+    const struct trace *trace = maker->paths->trace;
+    if (trace->args[ARG_CALL_STACK].count == 0)
+        return;
+    struct code_records *records = mem_zalloc(1, sizeof *records);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t path;
+        if (trace->kind[e] == EVENT_INSTANT && recorded_path(maker, SOURCE_STACKS, e, &path))
+            *VEC_PUSH(records) = (struct code_record){ e, path };
+    }
+    maker->paths->records = records;
+}
+
+static struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
+{
+    struct code_paths *paths = mem_zalloc(1, sizeof *paths);
+    struct maker maker = { .paths = paths, .frames = frames };
+    paths->trace = trace;
+    paths->labels = names_open();
+    paths->keys = names_open();
+    paths->tree = calltree_open(trace, frames == CODE_ANNOTATIONS ? annotates : code_paths_takes_part, trace);
+    calltree_nest(paths->tree);
+    paths->node = frames == CODE_ANNOTATIONS ? NULL : calltree_nodes(paths->tree);
+    paths->skips = calltree_skips(paths->tree);
+    paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
+    paths->flags = mem_zalloc(paths->tree->count + 1, 1);
+    *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
+
+    maker.source = mem_zalloc(trace->file_count + 1, 1);
+    maker.label_of = unknown_ids(names_count(trace->names));
+    maker.path_of_text = unknown_ids(names_count(trace->texts));
+    uint32_t *first_backward = mem_alloc(mem_times(paths->tree->count + 1, sizeof *first_backward));
+    find_sources(&maker);
+    walk_forward(&maker, first_backward);
+    if (frames != CODE_ANNOTATIONS) {
+        find_threads(&maker, first_backward);
+        walk_backward(&maker, first_backward);
+    }
+    paths->frames = frames;
+    if (frames != CODE_ANNOTATIONS) {
+        add_captured(paths, frames);
+        if (frames == CODE_LINES) /* a stack holds no modules, so those of the thread are used */
+            add_records(&maker);
+    }
+    free(first_backward);
+    free(maker.source);
+    free(maker.label_of);
+    free(maker.path_of_text);
+    VEC_FREE(&maker.forwards);
+    VEC_FREE(&maker.threads);
+    return paths;
+}
+
+static void code_paths_release(void *derived)
+{
+    struct code_paths *paths = derived;
+    calltree_free(paths->tree);
+    free(paths->skips);
+    free(paths->node);
+    free(paths->path);
+    free(paths->flags);
+    free(paths->captured);
+    if (paths->records)
+        VEC_FREE(paths->records);
+    free(paths->records);
+    VEC_FREE(paths);
+    names_free(paths->labels);
+    names_free(paths->keys);
+    free(paths);
+}
+
+static void *derive_modules(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_MODULES);
+}
+
+static void *derive_lines(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_LINES);
+}
+
+static void *derive_annotations(const struct trace *trace)
+{
+    return code_paths_open(trace, CODE_ANNOTATIONS);
+}
+
+const struct code_paths *code_paths_of(const struct trace *trace, enum code_frames frames)
+{
+    static const struct derivation derivations[CODE_FRAMES] = {
+        [CODE_MODULES] = { derive_modules, code_paths_release },
+        [CODE_LINES] = { derive_lines, code_paths_release },
+        [CODE_ANNOTATIONS] = { derive_annotations, code_paths_release },
+    };
+    return trace_derive(trace, &derivations[frames]);
+}
+
+/* NULL: nothing of TRACK nests. */
+static const struct calltree_thread *thread_of(const struct code_paths *paths, track_id track)
+{
+    const struct calltree *tree = paths->tree;
+    size_t i;
+    SEARCH(i, tree->thread_count, tree->threads[i].track < track);
+    return i < tree->thread_count && tree->threads[i].track == track ? &tree->threads[i] : NULL;
+}
+
+/* The innermost node that was open on TRACK at MOMENT; NODE_NONE if none was. */
+static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
+{
+    const struct calltree_thread *thread = thread_of(paths, track);
+    return thread ? calltree_open_at(paths->tree, paths->skips, thread, moment_ns) : NODE_NONE;
+}
+
+static struct code_place place_of_node(const struct code_paths *paths, node_id n)
+{
+    if (n == NODE_NONE)
+        return (struct code_place){ CODE_OUTSIDE, false };
+    return (struct code_place){ paths->path[n], (paths->flags[n] & CODE_BACKWARD) != 0 };
+}
+
+struct code_place code_place_at(const struct code_paths *paths, track_id track, int64_t ns)
+{
+    return place_of_node(paths, node_at(paths, track, ns));
+}
+
+int64_t code_place_until(const struct code_paths *paths, track_id track, int64_t ns)
+{
+    const struct calltree *tree = paths->tree;
+    const struct calltree_thread *thread = thread_of(paths, track);
+    int64_t until_ns = INT64_MAX;
+    if (!thread)
+        return until_ns;
+    const event_id *events = tree->event + thread->first;
+    size_t i;
+    SEARCH(i, thread->count, trace_start_ns(paths->trace, events[i]) <= ns);
+    if (i < thread->count)
+        until_ns = trace_start_ns(paths->trace, events[i]);
+    node_id node = calltree_open_at(tree, paths->skips, thread, ns);
+    int64_t end_ns = node == NODE_NONE ? until_ns : trace_end_ns(paths->trace, tree->event[node]);
+    return end_ns < until_ns ? end_ns : until_ns;
+}
+
+/* The record E among those that hold their own stack; NULL if it is not among them. */
+static const struct code_record *record_of(const struct code_paths *paths, event_id e)
+{
+    const struct code_records *records = paths->records;
+    size_t i = 0;
+    if (records)
+        SEARCH(i, records->count, records->at[i].event < e);
+    return records && i < records->count && records->at[i].event == e ? &records->at[i] : NULL;
+}
+
+struct code_place code_place_of(const struct code_paths *paths, event_id e)
+{
+    if (paths->node && paths->node[e] != NODE_NONE)
+        return place_of_node(paths, paths->node[e]);
+    const struct code_record *record = record_of(paths, e);
+    if (record)
+        return (struct code_place){ record->path, false };
+    return code_place_at(paths, paths->trace->track[e], trace_start_ns(paths->trace, e));
+}
+
+static struct code_place place_of_captured(const struct code_paths *paths, event_id e)
+{
+    const struct captured_op *op = graph_link_op(paths->links, e);
+    uint32_t path = !op ? CODE_OUTSIDE : paths->frames == CODE_MODULES ? op->modules : op->lines;
+    return (struct code_place){ paths->captured[path], false };
+}
+
+struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
+                                     event_id e)
+{
+    if (graph_link_is_work(paths->links, e))
+        return place_of_captured(paths, e);
+    event_id call = attribution_call(launches, e);
+    if (call != EVENT_NONE && (!paths->node || paths->node[call] != NODE_NONE))
+        return code_place_of(paths, call);
+    event_id op = attribution_operator(launches, e);
+    return op == EVENT_NONE ? (struct code_place){ CODE_OUTSIDE, false } : code_place_of(paths, op);
+}
+
+const char *code_path_name(const struct code_paths *paths, uint32_t path)
+{
+    return path == CODE_OUTSIDE ? "" : names_text(paths->labels, paths->at[path].label);
+}

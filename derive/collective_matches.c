@@ -1,0 +1,513 @@
+/*
+ * collective_matches.c - see collective_matches.h. The identity of a collective is expressed as a few numbers; sorted
+ * by these, matching ones are adjacent.
+ */
+#include "derive/collective_matches.h"
+
+#include "base/memory.h"
+#include "derive/recordings.h"
+#include "derive/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A collective and its identity. */
+struct entry {
+    name_id group_name, group_ranks;
+    bool paired;            /* a send or receive whose two sides are known */
+    int64_t source, target; /* of paired ones */
+    int kind;
+    int64_t size;   /* if it must be the same on all ranks; else, or if not recorded, -1 */
+    int64_t step;   /* INT64_MIN: in none, or ignored */
+    int64_t number; /* Seq; -1: not recorded */
+    size_t order;   /* index among those of one place that are equal in the fields above */
+    uint32_t place;
+    size_t index;
+};
+
+static int collective_matches_compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_groups(const struct entry *a, const struct entry *b)
+{
+    int order = collective_matches_compare_numbers(a->group_name, b->group_name);
+    if (!order)
+        order = collective_matches_compare_numbers(a->group_ranks, b->group_ranks);
+    if (!order)
+        order = collective_matches_compare_numbers(a->paired, b->paired);
+    if (!order)
+        order = collective_matches_compare_numbers(a->source, b->source);
+    return order ? order : collective_matches_compare_numbers(a->target, b->target);
+}
+
+/* Compare all but the order. */
+static int compare_kinds(const struct entry *a, const struct entry *b)
+{
+    int order = compare_groups(a, b);
+    if (!order)
+        order = collective_matches_compare_numbers(a->kind, b->kind);
+    if (!order)
+        order = collective_matches_compare_numbers(a->size, b->size);
+    if (!order)
+        order = collective_matches_compare_numbers(a->step, b->step);
+    return order ? order : collective_matches_compare_numbers(a->number, b->number);
+}
+
+static int compare_within_places(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_kinds(a, b);
+    if (!order)
+        order = collective_matches_compare_numbers(a->place, b->place);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+static bool are_one(const struct entry *a, const struct entry *b)
+{
+    return a->order == b->order && compare_kinds(a, b) == 0;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_kinds(a, b);
+    if (!order)
+        order = (a->order > b->order) - (a->order < b->order);
+    return order ? order : collective_matches_compare_numbers(a->place, b->place);
+}
+
+static int compare_by_group(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_groups(a, b);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Is the size the same on all ranks? Then it distinguishes collectives issued by several threads. */
+static bool has_one_size(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
+}
+
+/* If all of a group have a number, only the number counts; else numbers are ignored. */
+static void settle_numbers(struct entry *entries, size_t count)
+{
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_by_group);
+    for (size_t first = 0, end; first < count; first = end) {
+        bool all = !entries[first].paired; /* each side numbers its sends and receives separately */
+        bool all_sized = true;
+        for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
+            all = all && entries[end].number >= 0;
+            all_sized = all_sized &&
+                        (entries[end].size >= 0 || !has_one_size((enum collective_kind)entries[end].kind));
+        }
+        for (size_t i = first; i < end; i++) {
+            if (all) {
+                entries[i].kind = COLLECTIVE_UNKNOWN;
+                entries[i].step = INT64_MIN;
+            } else {
+                entries[i].number = -1;
+            }
+            if (all || !all_sized)
+                entries[i].size = -1;
+        }
+    }
+}
+
+static void count_orders(struct entry *entries, size_t count)
+{
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_within_places);
+    for (size_t i = 1; i < count; i++)
+        if (entries[i].place == entries[i - 1].place && compare_kinds(&entries[i], &entries[i - 1]) == 0)
+            entries[i].order = entries[i - 1].order + 1;
+}
+
+/* Do all files with communication have steps? */
+static bool have_steps(const struct collectives *all, const struct step_list *steps)
+{
+    bool *has_steps = mem_zalloc(all->trace->file_count + 1, sizeof *has_steps), every = true;
+    for (size_t i = 0; i < steps->count; i++)
+        has_steps[steps->at[i].file] = true;
+    for (size_t i = 0; i < all->count; i++)
+        every = every && has_steps[all->places[all->at[i].place].file];
+    free(has_steps);
+    return every;
+}
+
+struct recorded_rank {
+    int64_t rank;
+    uint32_t file;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct recorded_rank *a = left, *b = right;
+    int order = collective_matches_compare_numbers(a->rank, b->rank);
+    return order ? order : collective_matches_compare_numbers(a->file, b->file);
+}
+
+/* New, by file: is its rank that of an earlier file, so that it is another run or another window? */
+static bool *find_repeats(const struct trace *trace)
+{
+    bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
+    struct recorded_rank *ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *ranks));
+    size_t count = 0;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        if (trace->files[file].rank >= 0)
+            ranks[count++] = (struct recorded_rank){ trace->files[file].rank, file };
+    if (count)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 1; i < count; i++)
+        repeats[ranks[i].file] = ranks[i].rank == ranks[i - 1].rank;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        repeats[file] |= recordings_of(trace)->first[file] != file;
+    free(ranks);
+    return repeats;
+}
+
+static struct entry *make_entries(const struct collectives *all, size_t *count)
+{
+    struct step_list *steps = step_list_open(all->trace);
+    bool by_step = have_steps(all, steps), *repeats = find_repeats(all->trace);
+    struct entry *entries = mem_alloc(mem_times(all->count + 1, sizeof *entries));
+    *count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct collective *one = &all->at[i];
+        if (!one->timed || repeats[all->places[one->place].file])
+            continue;
+        const struct step *step =
+            by_step ? step_list_at(steps, all->places[one->place].file, collective_issued_ns(all, one))
+                    : NULL;
+        bool one_way = one->kind == COLLECTIVE_SEND || one->kind == COLLECTIVE_RECV;
+        bool paired = one_way && one->source >= 0;
+        entries[(*count)++] = (struct entry){
+            .group_name = one->group_name,
+            .group_ranks = one->group_ranks,
+            .paired = paired,
+            .source = paired ? one->source : -1,
+            .target = paired ? one->target : -1,
+            .kind = one_way ? COLLECTIVE_SEND_RECV : one->kind,
+            .size = has_one_size(one->kind) ? one->size_bytes : -1,
+            .step = step ? step->number : INT64_MIN,
+            .number = one->sequence,
+            .place = one->place,
+            .index = i,
+        };
+    }
+    free(repeats);
+    step_list_free(steps);
+    return entries;
+}
+
+static void find_matches(struct collective_matches *matches, const struct entry *entries, size_t count)
+{
+    size_t members = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && are_one(&entries[first], &entries[end]); end++)
+            ;
+        if (end - first < 2)
+            continue;
+        for (size_t i = first; i < end; i++)
+            matches->member[members + i - first] = entries[i].index;
+        struct collective_match match = { .first = members,
+                                          .count = end - first,
+                                          .by_order = entries[first].number < 0 };
+        match.number = match.by_order ? (int64_t)entries[first].order + 1 : entries[first].number;
+        *VEC_PUSH(matches) = match;
+        members += end - first;
+    }
+}
+
+/* ---- clocks ---- */
+
+enum { CLOCKS_DRIFT_NS = 1000000 }; /* smaller differences may be caused by the network */
+
+/* MOMENT of a file as a time that is comparable between files, if they record the origin of their clocks. */
+static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
+{
+    const struct trace_file *file = &all->trace->files[all->places[one->place].file];
+    int64_t absolute_ns;
+    if (!file->has_base || __builtin_add_overflow(moment_ns, file->base_ns, &absolute_ns))
+        return moment_ns;
+    return absolute_ns;
+}
+
+static int collective_matches_compare_times(const void *left, const void *right)
+{
+    return collective_matches_compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+/* The lower of the middle two, if there are two: clocks may be so far apart that their sum does not fit. */
+static int64_t collective_matches_median_of(int64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, collective_matches_compare_times);
+    return values[(count - 1) / 2];
+}
+
+/* The offsets of clocks, by the ends of collectives that ended for all at about the same time. */
+static void compare_clocks(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    VEC_OF(int64_t) *ahead = mem_zalloc(all->place_count + 1, sizeof *ahead);
+    uint32_t reference = UINT32_MAX;
+    for (size_t m = 0; m < matches->count; m++) {
+        const size_t *member = matches->member + matches->at[m].first;
+        if (all->at[member[0]].place < reference)
+            reference = all->at[member[0]].place;
+    }
+    for (size_t m = 0; m < matches->count; m++) {
+        const struct collective_match *match = &matches->at[m];
+        const struct collective *first = &all->at[matches->member[match->first]];
+        if (first->place != reference || !collective_joins_all(first->kind))
+            continue;
+        int64_t end_ns = absolute(all, first, trace_end_ns(all->trace, first->event));
+        for (size_t i = 0; i < match->count; i++) {
+            const struct collective *one = &all->at[matches->member[match->first + i]];
+            int64_t own_end_ns = absolute(all, one, trace_end_ns(all->trace, one->event)), ahead_ns;
+            if (!__builtin_sub_overflow(own_end_ns, end_ns, &ahead_ns))
+                *VEC_PUSH(&ahead[one->place]) = ahead_ns;
+        }
+    }
+    matches->clock_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->clock_ns));
+    for (size_t p = 0; p < all->place_count; p++) {
+        matches->clock_ns[p] =
+            ahead[p].count ? collective_matches_median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
+        VEC_FREE(&ahead[p]);
+    }
+    free(ahead);
+}
+
+/* Do two files use the same clock? */
+static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
+{
+    const struct trace_file *one = &trace->files[a], *other = &trace->files[b];
+    return a == b || (one->has_base && other->has_base && one->host_name && other->host_name &&
+                      *one->host_name && strcmp(one->host_name, other->host_name) == 0);
+}
+
+/*
+ * Are the members on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
+ * collectives ended.
+ */
+static bool is_on_one_clock(const struct collective_matches *matches, const size_t *members, size_t count)
+{
+    const struct collectives *all = matches->collectives;
+    uint32_t first = all->at[members[0]].place;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t place = all->at[members[i]].place;
+        int64_t a = matches->clock_ns[first], b = matches->clock_ns[place], apart_ns;
+        if (!share_clock(all->trace, all->places[first].file, all->places[place].file))
+            return false;
+        if (a != CLOCK_UNKNOWN && b != CLOCK_UNKNOWN &&
+            (__builtin_sub_overflow(a, b, &apart_ns) || apart_ns > CLOCKS_DRIFT_NS ||
+             apart_ns < -CLOCKS_DRIFT_NS))
+            return false;
+    }
+    return true;
+}
+
+/* Find the last and first to arrive by durations: the last to arrive does not wait. */
+static void find_last_by_duration(struct collective_match *match, const struct collectives *all,
+                                  const size_t *members)
+{
+    int64_t longest_ns = INT64_MIN;
+    match->transfer_ns = INT64_MAX;
+    for (size_t i = 0; i < match->count; i++) {
+        int64_t dur_ns = trace_dur_ns(all->trace, all->at[members[i]].event);
+        if (dur_ns < match->transfer_ns) {
+            match->transfer_ns = dur_ns;
+            match->last = members[i];
+        }
+        if (dur_ns > longest_ns) {
+            longest_ns = dur_ns;
+            match->earliest = members[i];
+        }
+    }
+}
+
+/* The same by start times, on one clock. */
+static void find_last_by_start(struct collective_match *match, const struct collectives *all,
+                               const size_t *members)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &all->at[members[i]];
+        int64_t start_ns = absolute(all, one, trace_start_ns(all->trace, one->event));
+        if (start_ns > last_ns) {
+            last_ns = start_ns;
+            match->last = members[i];
+        }
+        if (start_ns < first_ns) {
+            first_ns = start_ns;
+            match->earliest = members[i];
+        }
+    }
+    match->transfer_ns = trace_dur_ns(all->trace, all->at[match->last].event);
+}
+
+/* The time ONE of MATCH waited for the last to arrive, in ns. */
+static int64_t wait_of(const struct collectives *all, const struct collective_match *match,
+                       const struct collective *one)
+{
+    const struct collective *last = &all->at[match->last];
+    int64_t dur_ns = trace_dur_ns(all->trace, one->event), waited_ns;
+    if (!match->one_clock)
+        return dur_ns - match->transfer_ns;
+    if (__builtin_sub_overflow(absolute(all, last, trace_start_ns(all->trace, last->event)),
+                               absolute(all, one, trace_start_ns(all->trace, one->event)), &waited_ns))
+        return dur_ns;
+    return waited_ns < dur_ns ? waited_ns : dur_ns;
+}
+
+/* Determine the last to arrive, and the waiting time. */
+static void judge_matches(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    for (size_t m = 0; m < matches->count; m++) {
+        struct collective_match *match = &matches->at[m];
+        const size_t *members = matches->member + match->first;
+        match->one_clock = is_on_one_clock(matches, members, match->count);
+        if (match->one_clock)
+            find_last_by_start(match, all, members);
+        else
+            find_last_by_duration(match, all, members);
+        match->wait_ns = wait_of(all, match, &all->at[match->earliest]);
+    }
+}
+
+/*
+ * Did the members of a match end together, by a common clock or by clocks corrected? Clocks drift, and ranks are not
+ * released at the same moment: differences up to a millisecond and half the transfer are allowed. True if unknown, and
+ * on hosts without a common clock, whose threads may be delayed by others.
+ */
+static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
+{
+    const struct collectives *all = matches->collectives;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, apart_ns;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &all->at[matches->member[match->first + i]];
+        int64_t clock_ns = match->one_clock ? 0 : matches->clock_ns[one->place], end_ns;
+        if (clock_ns == CLOCK_UNKNOWN || (all->places[one->place].device < 0 && !match->one_clock) ||
+            !collective_joins_all(one->kind) ||
+            __builtin_sub_overflow(absolute(all, one, trace_end_ns(all->trace, one->event)), clock_ns,
+                                   &end_ns))
+            return true;
+        int64_t dur_ns = trace_dur_ns(all->trace, one->event);
+        shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
+        first_ns = end_ns < first_ns ? end_ns : first_ns;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
+           apart_ns <= CLOCKS_DRIFT_NS + shortest_ns / 2;
+}
+
+/* Drop the matches that contradict the clocks. */
+static void check_matches(struct collective_matches *matches)
+{
+    size_t kept = 0;
+    for (size_t m = 0; m < matches->count; m++) {
+        if (matches->at[m].by_order && !ended_together(matches, &matches->at[m]))
+            matches->refuted += matches->at[m].count;
+        else
+            matches->at[kept++] = matches->at[m];
+    }
+    matches->count = kept;
+}
+
+/* New, by file: a number for its host. */
+static uint32_t *hosts_of(const struct trace *trace)
+{
+    struct names *hosts = names_open();
+    uint32_t *host = mem_alloc(mem_times(trace->file_count + 1, sizeof *host));
+    for (size_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        bool known = file->has_base && file->host_name && *file->host_name;
+        host[f] = known ? names_add(hosts, file->host_name, strlen(file->host_name)) : CLOCK_NO_HOST;
+    }
+    names_free(hosts);
+    return host;
+}
+
+/* The clocks of the files, by the matches that were not refuted. */
+static void find_clocks(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    const struct trace *trace = all->trace;
+    uint32_t *hosts = hosts_of(trace);
+    bool *meets = mem_zalloc(trace->file_count + 1, sizeof *meets);
+    struct clock_end *ends = mem_alloc(mem_times(all->count + 1, sizeof *ends));
+    struct clock_meeting *joining = mem_alloc(mem_times(matches->count + 1, sizeof *joining));
+    struct clock_problem problem = {
+        .members = trace->file_count, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
+    };
+    for (size_t m = 0, end = 0; m < matches->count; m++) {
+        const size_t *member = matches->member + matches->at[m].first;
+        struct clock_meeting meeting = { end, matches->at[m].count };
+        for (size_t i = 0; i < meeting.count; i++, end++) {
+            const struct collective *one = &all->at[member[i]];
+            uint32_t file = all->places[one->place].file;
+            ends[end] = (struct clock_end){ file, absolute(all, one, trace_end_ns(trace, one->event)) };
+            meets[file] = true;
+        }
+        if (collective_joins_all(all->at[member[0]].kind))
+            joining[problem.count++] = meeting;
+    }
+    matches->clocks = rank_clocks_find(&problem);
+    free(hosts);
+    free(meets);
+    free(ends);
+    free(joining);
+}
+
+/* The results for each collective. */
+static void set_members(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    matches->match_of = mem_alloc(mem_times(all->count + 1, sizeof *matches->match_of));
+    matches->waited_ns = mem_zalloc(all->count + 1, sizeof *matches->waited_ns);
+    for (size_t i = 0; i < all->count; i++)
+        matches->match_of[i] = MATCH_NONE;
+    for (size_t m = 0; m < matches->count; m++)
+        for (size_t i = 0; i < matches->at[m].count; i++) {
+            size_t index = matches->member[matches->at[m].first + i];
+            matches->match_of[index] = m;
+            matches->waited_ns[index] = wait_of(all, &matches->at[m], &all->at[index]);
+        }
+}
+
+struct collective_matches *collective_matches_open(const struct collectives *all)
+{
+    struct collective_matches *matches = mem_zalloc(1, sizeof *matches);
+    size_t count;
+    struct entry *entries = make_entries(all, &count);
+    settle_numbers(entries, count);
+    count_orders(entries, count);
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_entries);
+    matches->collectives = all;
+    matches->member = mem_alloc(mem_times(count + 1, sizeof *matches->member));
+    find_matches(matches, entries, count);
+    free(entries);
+    compare_clocks(matches);
+    judge_matches(matches);
+    check_matches(matches);
+    find_clocks(matches);
+    set_members(matches);
+    return matches;
+}
+
+void collective_matches_free(struct collective_matches *matches)
+{
+    if (!matches)
+        return;
+    VEC_FREE(matches);
+    free(matches->member);
+    free(matches->match_of);
+    free(matches->waited_ns);
+    free(matches->clock_ns);
+    free(matches->clocks);
+    free(matches);
+}

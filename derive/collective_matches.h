@@ -1,0 +1,67 @@
+/*
+ * collective_matches.h - matches the collectives of several ranks: the last to arrive, and waiting times.
+ *
+ *     struct collective_matches *matches = collective_matches_open(collectives);
+ *     for (size_t m = 0; m < matches->count; m++)
+ *         longest_ns = max(longest_ns, matches->at[m].wait_ns);
+ *     collective_matches_free(matches);
+ *
+ * Collectives of several places (devices, hosts) match if they have the same process group and number (`Seq`) in it; if
+ * not all of a group have numbers, if they are the n-th of their kind (and size, if that is the same on all ranks) in
+ * the group, or in the step if all files have steps. Sends and receives are matched by source and target, in order. A
+ * file whose rank is that of an earlier file is left out.
+ *
+ * A rank's kernel begins when the rank arrives, and ends for all when the last has arrived and the data is there. So
+ * the shortest is that of the last to arrive, and takes only the transfer; the extra time of the others is waiting.
+ * This needs no common clock, which ranks of different hosts do not have.
+ *
+ * Ranks of one host (equal host names, or one file) have a common clock. There the last to arrive is the one that began
+ * last, and a rank waited from its own beginning to that of the last.
+ *
+ * Because a collective ends for all at about the same time, clock offsets are the median of end differences over all
+ * collectives in which every rank has to arrive. A match by order only whose members did not end together by the
+ * corrected clocks is dropped: the order was wrong, because a recording lacks some collectives.
+ */
+#ifndef TPA_DERIVE_COLLECTIVE_MATCHES_H
+#define TPA_DERIVE_COLLECTIVE_MATCHES_H
+
+#include "base/memory.h"
+#include "derive/collectives.h"
+#include "derive/rank_clocks.h"
+
+#define MATCH_NONE SIZE_MAX
+
+struct collective_match {
+    size_t first;        /* of collective_matches.member */
+    size_t count;        /* at least 2, by place */
+    size_t last;         /* the collective of the last to arrive; on ties, the first */
+    size_t earliest;     /* the collective of the first to arrive */
+    int64_t transfer_ns; /* the duration of LAST; without a common clock the shortest */
+    int64_t wait_ns;     /* the longest wait, that of EARLIEST; 0: all arrived at the same time */
+    bool one_clock;      /* by the clock of one host, else by durations */
+    int64_t number;      /* Seq, or place in the order */
+    bool by_order;
+};
+
+struct collective_matches {
+    const struct collectives *collectives; /* borrowed */
+    VEC_OF(struct collective_match);
+    size_t *member;   /* indices into collectives->at */
+    size_t *match_of; /* by collective; MATCH_NONE */
+    int64_t *
+        /* by collective: the part of its duration in which another rank had not arrived; from its start */
+        waited_ns;
+    /* By place: how far its clock is ahead of that of the first place with matches, in ns; CLOCK_UNKNOWN if it has
+     * none. */
+    int64_t *clock_ns;
+    struct rank_clock
+        /* by file: the same, from the matches that were kept, with one clock for all places of a file */
+        *clocks;
+    uint64_t refuted; /* collectives whose match was dropped because of the clocks */
+};
+
+/* New; free with collective_matches_free (NULL is allowed). */
+struct collective_matches *collective_matches_open(const struct collectives *collectives);
+void collective_matches_free(struct collective_matches *matches);
+
+#endif

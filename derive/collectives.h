@@ -1,0 +1,82 @@
+/*
+ * collectives.h - the collectives of a trace: kind, size, participants and time of each.
+ *
+ *     struct collectives *all = collectives_open(trace);
+ *     for (size_t i = 0; i < all->count; i++)
+ *         if (all->at[i].kind == COLLECTIVE_ALL_REDUCE)
+ *             bytes += all->at[i].size_bytes;
+ *     collectives_free(all);
+ *
+ * A collective is a kernel that communicates (gpu_events.h), or a region of a library that communicates on the host
+ * ("gloo:all_reduce"). In a file without any GPU work, collectives issued to NCCL count as well: when they ran is
+ * unknown.
+ *
+ * Its properties come, in this order, from the arguments of the kernel, of the operator that its launch is linked to,
+ * and of the operators and annotations around the launch, from the innermost outwards (record_param_comms,
+ * nccl:all_reduce, c10d::allreduce_); finally from the kernel's name. Sizes come from the arguments, else from recorded
+ * shapes. Unknown properties are missing; no collective is left out because of that.
+ */
+#ifndef TPA_DERIVE_COLLECTIVES_H
+#define TPA_DERIVE_COLLECTIVES_H
+
+#include "base/memory.h"
+#include "derive/collective_names.h"
+#include "derive/gpu_events.h"
+#include "trace/intervals.h"
+
+#define COLLECTIVES_WANTS                                                                                    \
+    (GPU_EVENTS_WANTS | WANT(COLLECTIVE) | WANT(DTYPE) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) |            \
+     WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) | WANT(GROUP_RANKS) |                     \
+     WANT(SEQ_IN_GROUP) | WANT(INPUT_DIMS) | WANT(INPUT_TYPES))
+
+struct collective {
+    event_id event;  /* the kernel, or the region on the host */
+    event_id launch; /* the call that launched the kernel; EVENT_NONE when not in the file */
+    event_id op;     /* the outermost operator or annotation that communicates; EVENT_NONE */
+    uint32_t place;  /* where it ran: index into collectives.places */
+    enum collective_kind kind;
+    bool timed;          /* false: only issued; when it ran is unknown */
+    const char *library; /* NULL when not recorded */
+    const char *type;    /* of the elements; borrowed; NULL when not recorded */
+    /* The process group, in trace->texts; NAME_NONE when not recorded. */
+    name_id group_name, group_description, group_ranks;
+    int64_t group_size; /* ranks in the group; -1 */
+    int64_t sequence;   /* number within the group, the same on every rank; -1 */
+    int64_t size_bytes; /* as collective_size; -1 */
+    /* Sends and receives: source and target rank within the group; -1. */
+    int64_t source, target;
+};
+
+/* Where collectives run: a device of a file, or the host of a file. Each is a rank of its own. Of one without collectives
+ * only FILE and DEVICE are known. */
+struct collective_place {
+    uint32_t file;
+    int32_t device;               /* -1: the host */
+    struct intervals computation; /* kernels that do not communicate, and memsets; on the host: operators */
+    int64_t *computed_before_ns;  /* by index of computation.at: lengths of those before it */
+    event_id *work;               /* work that does not communicate, by start */
+    int64_t *ends_ns;             /* by index of work: the latest end of it and those before it */
+    size_t work_count;
+};
+
+struct collectives {
+    const struct trace *trace;          /* borrowed */
+    const struct attribution *launches; /* borrowed from the trace, as gpu */
+    const struct gpu_events *gpu;
+    VEC_OF(struct collective);       /* place after place, by start */
+    struct collective_place *places; /* the devices in order of gpu->devices, then the hosts of the files */
+    size_t place_count;
+    uint64_t without_kernel; /* recorded calls of a collective whose kernel is not in the file */
+};
+
+/* New; free with collectives_free (NULL is allowed). */
+struct collectives *collectives_open(const struct trace *trace);
+void collectives_free(struct collectives *all);
+
+/* The moment in ns at which it was issued: the start of the launch, else of the collective itself. */
+int64_t collective_issued_ns(const struct collectives *all, const struct collective *one);
+
+/* The time within [START, END) in which PLACE computed, in ns. */
+int64_t collective_place_computed(const struct collective_place *place, int64_t start_ns, int64_t end_ns);
+
+#endif

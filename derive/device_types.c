@@ -1,0 +1,85 @@
+/* device_types.c - see device_types.h. */
+#include "derive/device_types.h"
+
+#include "base/memory.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncasecmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The accelerator whose runtime or driver calls are of this category; DEVICE_TYPE_CPU: none. */
+static enum device_type runtime_of(const char *category)
+{
+    return begins_with(category, "xpu_")           ? DEVICE_TYPE_XPU
+           : begins_with(category, "privateuse1_") ? DEVICE_TYPE_PRIVATEUSE1
+                                                   : DEVICE_TYPE_CPU;
+}
+
+/* The type of the devices of FILE according to a profiler other than torch's. */
+static enum device_type recorded_type(const struct trace_file *file)
+{
+    const char *name = file->devices.count && file->devices.at[0].name ? file->devices.at[0].name : "";
+    bool is_xla = file->producer == PRODUCER_JAX || file->producer == PRODUCER_TENSORFLOW;
+    if (begins_with(name, "TPU"))
+        return DEVICE_TYPE_XLA;
+    return file->producer == PRODUCER_ROCPROF || (is_xla && begins_with(name, "AMD")) ? DEVICE_TYPE_HIP
+                                                                                      : DEVICE_TYPE_CUDA;
+}
+
+static void *device_types_derive(const struct trace *trace)
+{
+    struct device_types *types = mem_zalloc(1, sizeof *types);
+    types->of_category = mem_zalloc(trace->category_count + 1, 1);
+    types->of_file = mem_alloc(trace->file_count + 1);
+    for (size_t f = 0; f < trace->file_count; f++)
+        types->of_file[f] = recorded_type(&trace->files[f]);
+    uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
+    bool any = false;
+    for (size_t c = 0; c < trace->category_count; c++) {
+        const char *text = names_text(trace->texts, trace->categories[c].text);
+        types->of_category[c] = begins_with(text, "mtia_")        ? DEVICE_TYPE_MTIA
+                                : strcasecmp(text, "hpu_op") == 0 ? DEVICE_TYPE_HPU
+                                                                  : DEVICE_TYPE_CUDA;
+        runtime[c] = (uint8_t)runtime_of(text);
+        any |= runtime[c] != DEVICE_TYPE_CPU;
+    }
+    for (event_id e = 0; any && e < trace->event_count; e++)
+        if (runtime[trace->category[e]] != DEVICE_TYPE_CPU)
+            types->of_file[trace->tracks[trace->track[e]].file] = runtime[trace->category[e]];
+    free(runtime);
+    return types;
+}
+
+static void device_types_release(void *value)
+{
+    struct device_types *types = value;
+    free(types->of_category);
+    free(types->of_file);
+    free(types);
+}
+
+const struct device_types *device_types_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { device_types_derive, device_types_release };
+    return trace_derive(trace, &derivation);
+}
+
+const char *device_type_name(enum device_type type)
+{
+    switch (type) {
+    case DEVICE_TYPE_CPU: return "CPU";
+    case DEVICE_TYPE_CUDA: return "CUDA";
+    case DEVICE_TYPE_HIP: return "HIP";
+    case DEVICE_TYPE_XLA: return "TPU";
+    case DEVICE_TYPE_XPU: return "XPU";
+    case DEVICE_TYPE_HPU: return "HPU";
+    case DEVICE_TYPE_MTIA: return "MTIA";
+    case DEVICE_TYPE_PRIVATEUSE1: return "PrivateUse1";
+    }
+    return "";
+}

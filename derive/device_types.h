@@ -1,0 +1,57 @@
+/*
+ * device_types.h - torch's type of the device that an event ran on: CUDA (AMD's, too), XPU, MTIA, HPU, PrivateUse1; and
+ * TPU and HIP, if recorded by the profilers of XLA and AMD.
+ *
+ *     const struct device_types *types = device_types_of(trace);
+ *     enum device_type type = event_device_type(trace, types, e);
+ *     const char *name = device_type_name(type);       // "CUDA"
+ *
+ * From torch/csrc/profiler/kineto_shim.cpp, deviceTypeFromActivity: categories of MTIA and HPU name their device type.
+ * Kernels, copies and memsets of an XPU, and all device events of a custom backend (PrivateUse1), are written with the
+ * names of CUDA's; the runtime calls of the file identify them (`xpu_runtime`, `privateuse1_runtime`).
+ */
+#ifndef TPA_DERIVE_DEVICE_TYPES_H
+#define TPA_DERIVE_DEVICE_TYPES_H
+
+#include "trace/trace.h"
+
+/* Numbered as c10::DeviceType. */
+enum device_type {
+    DEVICE_TYPE_CPU = 0,
+    DEVICE_TYPE_CUDA = 1,
+    DEVICE_TYPE_HIP = 6, /* AMD's, in recordings of AMD's or XLA's own profiler: torch calls them CUDA */
+    DEVICE_TYPE_XLA = 9, /* a TPU, which XLA's own profiler recorded */
+    DEVICE_TYPE_XPU = 12,
+    DEVICE_TYPE_HPU = 15,
+    DEVICE_TYPE_MTIA = 19,
+    DEVICE_TYPE_PRIVATEUSE1 = 20,
+};
+
+struct device_types {
+    uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
+    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU or PRIVATEUSE1: whose runtime it calls */
+};
+
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
+const struct device_types *device_types_of(const struct trace *trace);
+
+/* The type of the device that E ran on; CPU for events of the host. */
+static inline enum device_type event_device_type(const struct trace *trace, const struct device_types *types,
+                                                 event_id e)
+{
+    if (!event_on_device((enum event_kind)trace->kind[e]))
+        return DEVICE_TYPE_CPU;
+    enum device_type own = (enum device_type)types->of_category[trace->category[e]],
+                     accelerator = (enum device_type)types->of_file[trace->tracks[trace->track[e]].file];
+    if (accelerator == DEVICE_TYPE_XPU)
+        return own == DEVICE_TYPE_CUDA && event_is_gpu_work((enum event_kind)trace->kind[e]) ? accelerator
+                                                                                             : own;
+    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP)
+        return accelerator;
+    return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
+}
+
+/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP". */
+const char *device_type_name(enum device_type type);
+
+#endif

@@ -1,0 +1,216 @@
+/* features.c - see features.h. */
+#include "derive/features.h"
+
+#include "base/memory.h"
+#include "derive/communication.h"
+#include "derive/graph_links.h"
+#include "trace/derived.h"
+#include "trace/memory_change.h"
+#include "derive/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *recipe;
+} features[FEATURE_COUNT] = {
+#define FEATURE_ROW(id, name, how) { name, how },
+    TRACE_FEATURES(FEATURE_ROW)
+#undef FEATURE_ROW
+};
+
+static unsigned index_of(enum trace_feature feature)
+{
+    unsigned index = 0;
+    while (index + 1 < FEATURE_COUNT && !(feature >> index & 1))
+        index++;
+    return index;
+}
+
+const char *trace_feature_name(enum trace_feature feature)
+{
+    return features[index_of(feature)].name;
+}
+
+/* clang-format off */
+/* How programs other than PyTorch record a feature, or that they cannot; PyTorch's way is the default. */
+static const struct {
+    enum trace_producer producer;
+    enum trace_feature feature;
+    const char *recipe;
+} recipes[] = {
+    { PRODUCER_NSYS, FEATURE_OPS, "run the model under torch.autograd.profiler.emit_nvtx()" },
+    { PRODUCER_NSYS, FEATURE_GPU, "profile with nsys profile --trace=cuda,nvtx, on a machine with a GPU" },
+    { PRODUCER_NSYS, FEATURE_LAUNCHES, "profile with nsys profile --trace=cuda,nvtx" },
+    { PRODUCER_NSYS, FEATURE_STEPS, "mark each iteration with an NVTX range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_NSYS, FEATURE_MEMORY, "profile with nsys profile --cuda-memory-usage=true" },
+    { PRODUCER_NSYS, FEATURE_SHAPES, "run the model under torch.autograd.profiler.emit_nvtx(record_shapes=True)" },
+    { PRODUCER_NSYS, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: NVTX ranges do not record them" },
+    { PRODUCER_NSYS, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
+    { PRODUCER_ROCPROF, FEATURE_GPU, "profile with rocprofv3 --sys-trace, on a machine with a GPU" },
+    { PRODUCER_ROCPROF, FEATURE_LAUNCHES, "profile with rocprofv3 --sys-trace" },
+    { PRODUCER_ROCPROF, FEATURE_MEMORY, "profile with rocprofv3 --sys-trace" },
+    { PRODUCER_ROCPROF, FEATURE_STEPS, "mark each iteration with a roctx range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_ROCPROF, FEATURE_OPS, "profile with PyTorch's own profiler: rocprofv3 does not record them" },
+    { PRODUCER_ROCPROF, FEATURE_SHAPES, "profile with PyTorch's own profiler, record_shapes=True: rocprofv3 sees none" },
+    { PRODUCER_ROCPROF, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: rocprofv3 sees none" },
+    { PRODUCER_ROCPROF, FEATURE_ANNOTATIONS, "mark what matters with roctx ranges" },
+    { PRODUCER_TPA, FEATURE_STEPS, "call tpa_capture_step() in each iteration, or mark it with an NVTX range and name these: --step-range REGEX" },
+    { PRODUCER_TPA, FEATURE_MEMORY, "record memory, too: tpa capture without --kinds no-memory" },
+    { PRODUCER_TPA, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
+    { PRODUCER_JAX, FEATURE_EVENTS, "run the model within jax.profiler.trace(): the trace is empty" },
+    { PRODUCER_JAX, FEATURE_OPS, "profile with host_tracer_level=2 of jax.profiler.ProfileOptions" },
+    { PRODUCER_JAX, FEATURE_GPU, "profile with jax.profiler.trace() on a machine with a GPU or TPU" },
+    { PRODUCER_JAX, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of jax.profiler.ProfileOptions" },
+    { PRODUCER_JAX, FEATURE_MEMORY, "call jax.profiler.save_device_memory_profile(), which writes a file of its own" },
+    { PRODUCER_JAX, FEATURE_SHAPES, "profile on a TPU: XLA's profiler records no FLOPs for GPUs" },
+    { PRODUCER_JAX, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
+    { PRODUCER_JAX, FEATURE_STEPS, "mark each iteration with jax.profiler.StepTraceAnnotation" },
+    { PRODUCER_JAX, FEATURE_ANNOTATIONS, "mark what matters with jax.profiler.TraceAnnotation" },
+    { PRODUCER_TENSORFLOW, FEATURE_EVENTS, "run the model between tf.profiler.experimental.start() and stop(): the trace is empty" },
+    { PRODUCER_TENSORFLOW, FEATURE_OPS, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_GPU, "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions, on a machine with a GPU or TPU" },
+    { PRODUCER_TENSORFLOW, FEATURE_LAUNCHES, "profile with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions" },
+    { PRODUCER_TENSORFLOW, FEATURE_MEMORY, "profile on a machine with a GPU or TPU, with host_tracer_level=2 of tf.profiler.experimental.ProfilerOptions: allocators of devices record what they do" },
+    { PRODUCER_TENSORFLOW, FEATURE_SHAPES, "profile on a TPU: XLA's profiler records no FLOPs for GPUs" },
+    { PRODUCER_TENSORFLOW, FEATURE_STACKS, "XLA's profiler names no modules; Python frames (python_tracer_level=1) are rows of tpa top" },
+    { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
+    { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
+};
+/* clang-format on */
+
+const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature)
+{
+    enum trace_producer producer = trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN;
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        if (recipes[i].producer == producer && recipes[i].feature == feature)
+            return recipes[i].recipe;
+    return features[index_of(feature)].recipe;
+}
+
+const char *trace_module_word(const struct trace *trace)
+{
+    if (trace_framework(trace) == FRAMEWORK_TORCH)
+        return "nn.Module";
+    switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
+    case PRODUCER_JAX: return "named scope";
+    case PRODUCER_TENSORFLOW: return "name scope";
+    case PRODUCER_NSYS:
+    case PRODUCER_TPA: return "NVTX range";
+    case PRODUCER_ROCPROF: return "roctx range";
+    default: return "module";
+    }
+}
+
+enum trace_framework trace_framework(const struct trace *trace)
+{
+    switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
+    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
+    case PRODUCER_JAX:
+    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    default:
+        return trace->event_count && memchr(trace->kind, EVENT_OP, trace->event_count) ? FRAMEWORK_TORCH
+                                                                                       : FRAMEWORK_NONE;
+    }
+}
+
+/* What a name tells by itself. */
+static unsigned features_of_name(const char *name)
+{
+    int64_t step;
+    if (step_number(name, &step))
+        return FEATURE_STEPS;
+    for (int change = 0; change < MEMORY_CHANGES; change++)
+        if (strcmp(name, memory_change_names[change]) == 0)
+            return FEATURE_MEMORY;
+    return 0;
+}
+
+/* The features of an event kind: always, and depending on the name. */
+static const struct {
+    unsigned always, by_name;
+} features_of_kind[EVENT_KINDS] = {
+    [EVENT_OP] = { FEATURE_OPS, FEATURE_STEPS }, [EVENT_ANNOTATION] = { FEATURE_ANNOTATIONS, FEATURE_STEPS },
+    [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
+    [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
+    [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 }, /* others: nothing */
+};
+
+/* Is there any communication? Names are checked only when an event has them: most are of other kinds. */
+static bool has_collectives(const struct trace *trace)
+{
+    enum { CHECKED_AS_OPERATOR = 1, CHECKED_AS_KERNEL = 2 };
+    if (trace->args[ARG_COLLECTIVE].count > 0)
+        return true;
+    uint8_t *checked = mem_zalloc(names_count(trace->names) + 1, 1);
+    bool found = false;
+    for (event_id e = 0; e < trace->event_count && !found; e++) {
+        bool kernel = trace->kind[e] == EVENT_KERNEL;
+        if (!kernel && trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
+            continue;
+        uint8_t *of_name = &checked[trace->name[e]], as = kernel ? CHECKED_AS_KERNEL : CHECKED_AS_OPERATOR;
+        if (*of_name & as)
+            continue;
+        *of_name |= as;
+        found = kernel ? kernel_is_communication(trace_name(trace, e))
+                       : operator_is_communication(trace_name(trace, e));
+    }
+    free(checked);
+    return found;
+}
+
+/* Old files have the argument everywhere, mostly empty. */
+static bool has_text(const struct trace *trace, enum trace_arg arg)
+{
+    const struct trace_arg_column *column = &trace->args[arg];
+    int64_t last = NAME_NONE;
+    for (size_t i = 0; i < column->count; i++) {
+        int64_t text = trace_arg_value(column, i);
+        if (text != last && names_length(trace->texts, (name_id)text) > 0)
+            return true;
+        last = text;
+    }
+    return false;
+}
+
+static unsigned find_features(const struct trace *trace)
+{
+    size_t name_count = names_count(trace->names);
+    unsigned short *of_name = mem_zalloc(name_count + 1, sizeof *of_name);
+    for (name_id id = 0; id < name_count; id++)
+        of_name[id] = (unsigned short)features_of_name(names_text(trace->names, id));
+
+    unsigned found = trace->event_count > 0 ? FEATURE_EVENTS : 0;
+    for (event_id e = 0; e < trace->event_count; e++)
+        found |= features_of_kind[trace->kind[e]].always |
+                 (features_of_kind[trace->kind[e]].by_name & of_name[trace->name[e]]);
+    free(of_name);
+    if (trace->args[ARG_INPUT_DIMS].count > 0 || trace->args[ARG_FLOPS].count > 0)
+        found |= FEATURE_SHAPES; /* or values derived from them */
+    if (has_text(trace, ARG_CALL_STACK) || has_text(trace, ARG_MODULE_HIERARCHY))
+        found |= FEATURE_STACKS;
+    if (has_collectives(trace))
+        found |= FEATURE_COLLECTIVES;
+    if (trace->file_count > 1)
+        found |= FEATURE_RANKS;
+    const struct graph_links *links = graph_links_of(trace);
+    if (links && links->bodies->paths[CODE_LINES].count + links->bodies->paths[CODE_MODULES].count > 2)
+        found |= FEATURE_STACKS; /* operations of graphs have the stacks and shapes of the capture */
+    for (size_t i = 0; links && i < links->bodies->ops.count; i++)
+        if (links->bodies->ops.at[i].dims != NAME_NONE)
+            found |= FEATURE_SHAPES;
+    return found;
+}
+
+static void *features_derive(const struct trace *trace)
+{
+    unsigned *found = mem_alloc(sizeof *found);
+    *found = find_features(trace);
+    return found;
+}
+
+unsigned trace_features(const struct trace *trace)
+{
+    static const struct derivation derivation = { features_derive, free };
+    return *(const unsigned *)trace_derive(trace, &derivation);
+}

@@ -1,0 +1,306 @@
+/*
+ * host_waits.c - see host_waits.h.
+ *
+ * Per file, the work that ended during a synchronisation is sorted by its end; other work was not waited for. The work
+ * that a synchronisation waited for is then found by a binary search for the last work that ended before it, and a few
+ * steps back over work of other streams or launched later. The number of steps is bounded, so that time is linear in
+ * synchronisations and kernels.
+ */
+#include "derive/host_waits.h"
+
+#include "derive/call_names.h"
+#include "derive/copy_names.h"
+#include "base/memory.h"
+#include "base/search.h"
+#include "base/runs.h"
+#include "trace/derived.h"
+#include "trace/intervals.h"
+#include <stdlib.h>
+
+enum { MOST_STEPS_BACK = 256 };
+
+/* Work in order of its end; on ties, in order of start. No more, as it may be all work of the trace. */
+struct ended {
+    int64_t end_ns;
+    uint32_t position; /* in gpu_events */
+};
+
+struct ended_list {
+    VEC_OF(struct ended);
+};
+
+/* The stream that a synchronisation waits for. */
+struct synced {
+    event_id call;
+    track_id track; /* TRACK_NONE: all of the file */
+};
+
+struct search {
+    const struct gpu_events *gpu;
+    const struct trace *trace;
+    const struct attribution *launches;
+    struct ended_list *ended;     /* by file, sorted by end */
+    VEC_OF(struct synced) synced; /* sorted by call */
+    VEC_OF(event_id) sync_calls;
+    struct intervals *syncing; /* by file: when any thread was in a synchronisation */
+    uint8_t *is_pageable;      /* by name of a copy: 0 not determined, 1 no, 2 yes */
+};
+
+static bool ends_after(const void *context, const void *left, const void *right)
+{
+    const struct gpu_events *gpu = context;
+    const struct ended *a = left, *b = right;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns;
+    event_id of_a = gpu->event[a->position], of_b = gpu->event[b->position];
+    int64_t start_of_a_ns = trace_start_ns(gpu->trace, of_a),
+            start_of_b_ns = trace_start_ns(gpu->trace, of_b);
+    return start_of_a_ns != start_of_b_ns ? start_of_a_ns > start_of_b_ns : of_a > of_b;
+}
+
+static int compare_synced(const void *left, const void *right)
+{
+    const struct synced *a = left, *b = right;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
+{
+    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+}
+
+/*
+ * One pass over all events: find the calls that synchronise, those that pin memory, and the streams that
+ * synchronisations waited for, from the events that the profiler records of them.
+ */
+static void host_waits_find_calls(struct search *search, const unsigned char *sorts, struct host_waits *waits)
+{
+    const struct trace *trace = search->trace;
+    search->syncing = mem_zalloc(trace->file_count + 1, sizeof *search->syncing);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (event_is_call(trace->kind[e])) {
+            if (sorts[trace->name[e]] == CALL_HOST_ALLOC) {
+                add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
+            } else if (sorts[trace->name[e]] == CALL_SYNC) {
+                *VEC_PUSH(&search->sync_calls) = e;
+                intervals_add(&search->syncing[trace->tracks[trace->track[e]].file], trace_start_ns(trace, e),
+                              trace_end_ns(trace, e));
+            }
+        } else if (trace->kind[e] == EVENT_SYNC) {
+            event_id call = attribution_call(search->launches, e);
+            bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
+            if (call != EVENT_NONE)
+                *VEC_PUSH(&search->synced) =
+                    (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
+        }
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&search->syncing[f]);
+    if (search->synced.count)
+        qsort(search->synced.at, search->synced.count, sizeof *search->synced.at, compare_synced);
+}
+
+static void sort_ends(struct search *search)
+{
+    const struct trace *trace = search->trace;
+    search->ended = mem_zalloc(trace->file_count + 1, sizeof *search->ended);
+    for (size_t i = 0; i < search->gpu->count; i++) {
+        event_id e = search->gpu->event[i];
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        int64_t end_ns = trace_end_ns(trace, e);
+        /* A call waits for work that ends after its start and not after its end. */
+        if (intervals_contain(&search->syncing[file], end_ns - 1))
+            *VEC_PUSH(&search->ended[file]) = (struct ended){ end_ns, (uint32_t)i };
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct ended_list *list = &search->ended[f];
+        runs_sort(list->at, list->count, sizeof *list->at, ends_after, search->gpu);
+    }
+}
+
+/* The streams that the profiler recorded for CALL, usually one: *COUNT of them. */
+static const struct synced *synced_by(const struct search *search, event_id call, size_t *count)
+{
+    const struct synced *at = search->synced.at;
+    size_t i;
+    SEARCH(i, search->synced.count, at[i].call < call);
+    for (*count = 0; i + *count < search->synced.count && at[i + *count].call == call; ++*count)
+        if (at[i + *count].track == TRACK_NONE) {
+            *count = 0; /* it waited for all streams */
+            break;
+        }
+    return *count ? at + i : NULL;
+}
+
+/* Is WORK on one of the COUNT streams at SYNCED? None means any. */
+static bool is_synced(const struct trace *trace, const struct synced *synced, size_t count, event_id work)
+{
+    for (size_t i = 0; i < count; i++)
+        if (trace->track[work] == synced[i].track)
+            return true;
+    return count == 0;
+}
+
+/* The work that CALL, a synchronisation, waited for. */
+static event_id waited_for(const struct search *search, event_id call)
+{
+    const struct trace *trace = search->trace;
+    int64_t start_ns = trace_start_ns(trace, call), end_ns = trace_end_ns(trace, call);
+    size_t synced_count;
+    const struct synced *synced = synced_by(search, call, &synced_count);
+    const struct ended_list *list = &search->ended[trace->tracks[trace->track[call]].file];
+    size_t i; /* the first work that ends after the call */
+    SEARCH(i, list->count, list->at[i].end_ns <= end_ns);
+    for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++) {
+        event_id work = search->gpu->event[list->at[i].position],
+                 launch = search->gpu->call[list->at[i].position]; /* none: before recording began */
+        if ((launch == EVENT_NONE || trace_start_ns(trace, launch) < start_ns) &&
+            is_synced(trace, synced, synced_count, work))
+            return work;
+    }
+    return EVENT_NONE;
+}
+
+static bool is_pageable(const struct search *search, event_id copy)
+{
+    const struct trace *trace = search->trace;
+    const char *memory = trace_arg_text(trace, ARG_COPY_MEMORY, copy);
+    if (memory)
+        return copy_kind_with((struct copy_kind){ COPY_UNKNOWN, MEMORY_NONE }, memory).memory ==
+               MEMORY_PAGEABLE;
+    uint8_t *known = &search->is_pageable[trace->name[copy]];
+    if (*known == 0)
+        *known = copy_kind_of(trace_name(trace, copy)).memory == MEMORY_PAGEABLE ? 2 : 1;
+    return *known == 2;
+}
+
+/* Copies that block the call that made them. */
+static void find_blocking_copies(const struct search *search, const unsigned char *sorts,
+                                 struct host_waits *waits)
+{
+    const struct trace *trace = search->trace;
+    for (size_t i = 0; i < search->gpu->count; i++) {
+        if (search->gpu->work[i] != GPU_MEMCPY)
+            continue;
+        event_id copy = search->gpu->event[i], call = search->gpu->call[i];
+        if (call == EVENT_NONE)
+            continue;
+        if (sorts[trace->name[call]] == CALL_COPY_SYNC)
+            add_wait(waits, call, copy, WAIT_SYNC_COPY);
+        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(search, copy))
+            add_wait(waits, call, copy, WAIT_PAGEABLE_COPY);
+    }
+}
+
+static void resolve_syncs(const struct search *search, struct host_waits *waits)
+{
+    const struct trace *trace = search->trace;
+    for (size_t i = 0; i < search->sync_calls.count; i++) {
+        event_id call = search->sync_calls.at[i], work = waited_for(search, call);
+        add_wait(waits, call, work,
+                 work == EVENT_NONE                  ? WAIT_FOR_NOTHING
+                 : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
+                                                     : WAIT_FOR_KERNEL);
+    }
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+    const struct host_wait *a = left, *b = right;
+    if (a->call != b->call)
+        return a->call < b->call ? -1 : 1;
+    return a->work < b->work ? -1 : a->work > b->work;
+}
+
+/* A call counts once, however many copies it made: for the first to begin. */
+static void drop_repeats(const struct trace *trace, struct host_waits *waits)
+{
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+    size_t kept = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct host_wait *wait = &waits->at[i];
+        if (kept == 0 || waits->at[kept - 1].call != wait->call)
+            waits->at[kept++] = *wait;
+        else if (trace_start_ns(trace, wait->work) < trace_start_ns(trace, waits->at[kept - 1].work))
+            waits->at[kept - 1].work = wait->work;
+    }
+    waits->count = kept;
+}
+
+/* By thread and start, enclosing calls before enclosed ones. */
+static bool begins_after(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = ((const struct host_wait *)left)->call, b = ((const struct host_wait *)right)->call;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    if (trace_start_ns(trace, a) != trace_start_ns(trace, b))
+        return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+    if (trace_dur_ns(trace, a) != trace_dur_ns(trace, b))
+        return trace_dur_ns(trace, a) < trace_dur_ns(trace, b);
+    return a > b;
+}
+
+/* Drop a call inside another that waits, such as a driver call in a runtime call: it does not count twice. */
+static void drop_nested(const struct trace *trace, struct host_waits *waits)
+{
+    runs_sort(waits->at, waits->count, sizeof *waits->at, begins_after, trace);
+    size_t kept = 0;
+    int64_t until_ns = INT64_MIN; /* the latest end on the thread */
+    for (size_t i = 0; i < waits->count; i++) {
+        event_id call = waits->at[i].call;
+        if (kept == 0 || trace->track[waits->at[kept - 1].call] != trace->track[call])
+            until_ns = INT64_MIN;
+        if (trace_end_ns(trace, call) <= until_ns)
+            continue;
+        until_ns = trace_end_ns(trace, call);
+        waits->at[kept++] = waits->at[i];
+    }
+    waits->count = kept;
+}
+
+static struct host_waits *find_waits(const struct gpu_events *gpu)
+{
+    struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
+    struct host_waits *waits = mem_zalloc(1, sizeof *waits);
+    unsigned char *sorts = call_sorts_open(gpu->trace->names);
+    search.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    host_waits_find_calls(&search, sorts, waits);
+    sort_ends(&search);
+    find_blocking_copies(&search, sorts, waits);
+    resolve_syncs(&search, waits);
+    drop_repeats(gpu->trace, waits);
+    drop_nested(gpu->trace, waits);
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+    for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
+        VEC_FREE(&search.ended[f]);
+        intervals_release(&search.syncing[f]);
+    }
+    free(search.ended);
+    free(search.syncing);
+    VEC_FREE(&search.sync_calls);
+    free(search.is_pageable);
+    VEC_FREE(&search.synced);
+    free(sorts);
+    return waits;
+}
+
+static void *host_waits_derive(const struct trace *trace)
+{
+    return find_waits(gpu_events_of(trace));
+}
+
+static void host_waits_release(void *value)
+{
+    struct host_waits *waits = value;
+    VEC_FREE(waits);
+    free(waits);
+}
+
+const struct host_waits *host_waits_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { host_waits_derive, host_waits_release };
+    return trace_derive(trace, &derivation);
+}

@@ -1,0 +1,157 @@
+/*
+ * launch_calls.c - see launch_calls.h.
+ *
+ * The captures of a file are the spans between the calls that begin and end them, which may nest or overlap on several
+ * threads; their union counts.
+ */
+#include "derive/launch_calls.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "base/stats.h"
+#include "derive/call_names.h"
+#include "derive/gpu_events.h"
+#include "trace/derived.h"
+#include "trace/intervals.h"
+#include <stdlib.h>
+
+/* A capture begins at the start of its first call, and ends at the end of the call that ends it. */
+struct edge {
+    uint32_t file;
+    int64_t at_ns;
+    int change; /* change in the number of open captures */
+};
+
+static bool comes_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct edge *a = left, *b = right;
+    return a->file != b->file ? a->file > b->file : a->at_ns > b->at_ns;
+}
+
+struct edges {
+    VEC_OF(struct edge);
+};
+
+static void find_edges(const struct trace *trace, struct edges *edges)
+{
+    unsigned char *kinds = call_sorts_open(trace->names);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum call_sort kind = event_is_call(trace->kind[e]) ? kinds[trace->name[e]] : CALL_OTHER;
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        if (kind == CALL_CAPTURE_BEGIN)
+            *VEC_PUSH(edges) = (struct edge){ file, trace_start_ns(trace, e), 1 };
+        else if (kind == CALL_CAPTURE_END)
+            *VEC_PUSH(edges) = (struct edge){ file, trace_end_ns(trace, e), -1 };
+    }
+    free(kinds);
+    runs_sort(edges->at, edges->count, sizeof *edges->at, comes_behind, NULL);
+}
+
+static void *derive_captures(const struct trace *trace)
+{
+    struct capture_times *times = mem_zalloc(1, sizeof *times);
+    times->file_count = trace->file_count;
+    times->of_file = mem_zalloc(trace->file_count + 1, sizeof *times->of_file);
+    struct edges edges = { 0 };
+    find_edges(trace, &edges);
+    for (size_t first = 0, end; first < edges.count; first = end) {
+        struct intervals *captures = &times->of_file[edges.at[first].file];
+        int64_t since_ns = INT64_MIN;
+        int open = edges.at[first].change < 0; /* it was open when recording began */
+        for (end = first; end < edges.count && edges.at[end].file == edges.at[first].file; end++) {
+            if (edges.at[end].change > 0 && open++ == 0)
+                since_ns = edges.at[end].at_ns;
+            if (edges.at[end].change < 0 && open > 0 && --open == 0)
+                intervals_add(captures, since_ns, edges.at[end].at_ns);
+        }
+        if (open)
+            intervals_add(captures, since_ns, INT64_MAX);
+        intervals_merge(captures);
+    }
+    VEC_FREE(&edges);
+    return times;
+}
+
+static void release_captures(void *context)
+{
+    struct capture_times *times = context;
+    for (size_t file = 0; file < times->file_count; file++)
+        intervals_release(&times->of_file[file]);
+    free(times->of_file);
+    free(times);
+}
+
+const struct capture_times *capture_times_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive_captures, release_captures };
+    return trace_derive(trace, &derivation);
+}
+
+static void launch_calls_find_calls(const struct trace *trace, struct launch_calls *calls)
+{
+    unsigned char *kinds = call_sorts_open(trace->names);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum call_sort kind = event_is_call(trace->kind[e]) ? kinds[trace->name[e]] : CALL_OTHER;
+        if (kind == CALL_LAUNCH || kind == CALL_GRAPH_LAUNCH)
+            *VEC_PUSH(calls) = (struct launch_call){ .call = e, .is_graph = kind == CALL_GRAPH_LAUNCH };
+    }
+    free(kinds);
+}
+
+/* The call E among CALLS, which are in order of their ids; NULL: not among them. */
+static struct launch_call *call_at(struct launch_calls *calls, event_id e)
+{
+    size_t low;
+    SEARCH(low, calls->count, calls->at[low].call < e);
+    return low < calls->count && calls->at[low].call == e ? &calls->at[low] : NULL;
+}
+
+static void mark(const struct trace *trace, struct launch_calls *calls)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct launch_call *call = gpu->call[i] == EVENT_NONE ? NULL : call_at(calls, gpu->call[i]);
+        if (call)
+            call->has_work = true;
+    }
+    const struct capture_times *times = capture_times_of(trace);
+    for (size_t i = 0; i < calls->count; i++) {
+        struct launch_call *call = &calls->at[i];
+        const struct intervals *captures = &times->of_file[trace->tracks[trace->track[call->call]].file];
+        call->captured = !call->has_work && captures->count &&
+                         intervals_contain(captures, trace_start_ns(trace, call->call));
+    }
+}
+
+static void *launch_calls_derive(const struct trace *trace)
+{
+    struct launch_calls *calls = mem_zalloc(1, sizeof *calls);
+    launch_calls_find_calls(trace, calls);
+    mark(trace, calls);
+    return calls;
+}
+
+static void launch_calls_release(void *context)
+{
+    struct launch_calls *calls = context;
+    VEC_FREE(calls);
+    free(calls);
+}
+
+const struct launch_calls *launch_calls_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { launch_calls_derive, launch_calls_release };
+    return trace_derive(trace, &derivation);
+}
+
+int64_t launch_calls_median_ns(const struct launch_calls *calls, const struct trace *trace)
+{
+    VEC_OF(int64_t) durations = { 0 };
+    for (size_t i = 0; i < calls->count; i++)
+        if (!calls->at[i].is_graph && !calls->at[i].captured)
+            *VEC_PUSH(&durations) = trace_dur_ns(trace, calls->at[i].call);
+    int64_t median_ns = stats_of(durations.at, durations.count).median;
+    VEC_FREE(&durations);
+    return median_ns;
+}

@@ -1,0 +1,27 @@
+/*
+ * python_names.h - parses the names of Python frames. Call once per name.
+ *
+ * Frames are "path/file.py(12): function", "<built-in method ...>", or, where a module of PyTorch was called,
+ * "nn.Module: Linear_0": its class, and a number that distinguishes modules of one class.
+ */
+#ifndef TPA_DERIVE_PYTHON_NAMES_H
+#define TPA_DERIVE_PYTHON_NAMES_H
+
+#include <stddef.h>
+
+enum python_frame {
+    FRAME_NO_LINE,  /* has no line of source */
+    FRAME_OF_TORCH, /* a line of PyTorch, or of parts of Python's library that many calls pass through */
+    FRAME_OF_USER,
+};
+
+/* The kind of the Python frame NAME. */
+enum python_frame python_frame_of(const char *name);
+
+/* "Linear_0" if the frame is a module's, a pointer into NAME; else NULL. */
+const char *python_module_of(const char *name);
+
+/* The length of the class in MODULE: 6 of "Linear_0". */
+size_t python_class_length(const char *module);
+
+#endif

@@ -1,0 +1,238 @@
+/* step_list.c - see step_list.h. */
+#include "derive/step_list.h"
+
+#include "base/memory.h"
+#include "base/search.h"
+#include "base/quantity.h"
+#include "base/regex.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+int64_t step_list_end_ns(const struct step_list *steps, size_t index)
+{
+    const struct step *step = &steps->at[index], *next = step + 1;
+    bool overlap = index + 1 < steps->count && next->file == step->file && next->start_ns < step->end_ns;
+    return overlap ? next->start_ns : step->end_ns;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+/* ---- steps named by a property of the file ---- */
+
+/* The number at the end of NAME: "iteration 12", "step_7". */
+static bool number_at_end(const char *name, int64_t *number)
+{
+    size_t len = strlen(name), digits = 0;
+    while (digits < len && digits < 18 && name[len - digits - 1] >= '0' && name[len - digits - 1] <= '9')
+        digits++;
+    return digits > 0 && quantity_parse_integer(name + len - digits, digits, number);
+}
+
+/* Number the steps from FIRST on: by the number at the end of their names if all have distinct ones, else
+ * consecutively. */
+static void number_steps(const struct trace *trace, struct step_list *steps, size_t first)
+{
+    bool numbered = true;
+    for (size_t i = first; i < steps->count && numbered; i++)
+        numbered = number_at_end(trace_name(trace, steps->at[i].event), &steps->at[i].number) &&
+                   (i == first || steps->at[i].number > steps->at[i - 1].number);
+    for (size_t i = first; i < steps->count && !numbered; i++)
+        steps->at[i].number = (int64_t)(i - first);
+}
+
+/* Add the ranges of FILE whose names match PATTERN. */
+static void add_ranges(const struct trace *trace, uint32_t f, const char *pattern, struct step_list *steps)
+{
+    enum { NOT_CHECKED, MATCHES, DIFFERS };
+    const struct trace_file *file = &trace->files[f];
+    struct tpa_error ignored = { 0 };
+    struct regex *regex = *pattern ? regex_open(pattern, &ignored) : NULL;
+    if (!regex)
+        return;
+    uint8_t *matches = mem_zalloc(names_count(trace->names) + 1, 1);
+    size_t first = steps->count;
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        bool is_range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
+                        trace->kind[e] == EVENT_PYTHON || trace->kind[e] == EVENT_OTHER;
+        if (!is_range || trace->flags[e] & EVENT_POINT)
+            continue;
+        name_id id = trace->name[e];
+        if (matches[id] == NOT_CHECKED) {
+            bool matched = false;
+            regex_match(regex, names_text(trace->names, id), names_length(trace->names, id), &matched,
+                        &ignored);
+            matches[id] = matched ? MATCHES : DIFFERS;
+        }
+        if (matches[id] == MATCHES)
+            *VEC_PUSH(steps) =
+                (struct step){ f, 0, trace_start_ns(trace, e), trace_end_ns(trace, e), e, false };
+    }
+    free(matches);
+    regex_free(regex);
+    if (steps->count > first)
+        qsort(steps->at + first, steps->count - first, sizeof *steps->at, compare_steps);
+    number_steps(trace, steps, first);
+}
+
+struct step_list *step_list_open(const struct trace *trace)
+{
+    struct step_list *steps = mem_zalloc(1, sizeof *steps);
+    size_t name_count = names_count(trace->names);
+    int64_t *numbers = mem_alloc(mem_times(name_count + 1, sizeof *numbers));
+    bool *defined = mem_zalloc(trace->file_count + 1,
+                               sizeof *defined); /* by file: a property defines the ranges that are steps */
+    for (name_id id = 0; id < name_count; id++)
+        if (!step_number(names_text(trace->names, id), &numbers[id]))
+            numbers[id] = INT64_MIN;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const char *pattern = trace_file_property(&trace->files[f], TRACE_STEP_RANGE);
+        defined[f] = pattern != NULL;
+        if (pattern)
+            add_ranges(trace, f, pattern, steps);
+    }
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t f = trace->tracks[trace->track[e]].file;
+        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || defined[f])
+            continue;
+        bool of_devices = step_name_is_of_devices(trace_name(trace, e));
+        *VEC_PUSH(steps) = (struct step){
+            f, numbers[trace->name[e]], trace_start_ns(trace, e), trace_end_ns(trace, e), e, of_devices
+        };
+    }
+    free(defined);
+    free(numbers);
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, compare_steps);
+    return steps;
+}
+
+static int compare_longest_first(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static bool holds(const struct step *step, uint32_t file, int64_t ns)
+{
+    return step && step->file == file && step->start_ns <= ns && ns < step->end_ns;
+}
+
+const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
+                                     event_id call, const struct step *last)
+{
+    uint32_t file = trace->tracks[trace->track[work]].file;
+    int64_t own_ns = trace_start_ns(trace, work),
+            call_ns = call == EVENT_NONE ? own_ns : trace_start_ns(trace, call);
+    if (holds(last, file, last && last->of_devices ? own_ns : call_ns))
+        return last->of_devices || call != EVENT_NONE ? last : NULL;
+    const struct step *step = call == EVENT_NONE ? NULL : step_list_at(steps, file, call_ns);
+    if (step && !step->of_devices)
+        return step;
+    step = step_list_at(steps, file, own_ns);
+    return step && step->of_devices ? step : NULL;
+}
+
+/* Does NEXT begin before STEP ends only because both times were rounded when they were written? */
+static bool overlaps_by_rounding(const struct step *step, const struct step *next)
+{
+    enum {
+        ROUNDING_NS = 1000,
+        LEAST_TIMES = 100
+    }; /* profilers write microseconds, with or without decimals */
+    int64_t overlap_ns = step->end_ns - next->start_ns;
+    return overlap_ns <= ROUNDING_NS && overlap_ns <= (step->end_ns - step->start_ns) / LEAST_TIMES &&
+           overlap_ns <= (next->end_ns - next->start_ns) / LEAST_TIMES;
+}
+
+size_t step_list_drop_overlaps(struct step_list *steps)
+{
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, compare_longest_first);
+    size_t kept = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        struct step *last = kept > 0 ? &steps->at[kept - 1] : NULL;
+        if (last && last->file == steps->at[i].file && last->end_ns > steps->at[i].start_ns) {
+            if (!overlaps_by_rounding(last, &steps->at[i]))
+                continue;
+            last->end_ns = steps->at[i].start_ns;
+        }
+        steps->at[kept++] = steps->at[i];
+    }
+    size_t dropped = steps->count - kept;
+    steps->count = kept;
+    return dropped;
+}
+
+void step_list_free(struct step_list *steps)
+{
+    if (steps)
+        VEC_FREE(steps);
+    free(steps);
+}
+
+static void *step_list_derive(const struct trace *trace)
+{
+    return step_list_open(trace);
+}
+
+static void step_list_release(void *steps)
+{
+    step_list_free(steps);
+}
+
+const struct step_list *step_list_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { step_list_derive, step_list_release };
+    return trace_derive(trace, &derivation);
+}
+
+static int step_list_compare_numbers(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return compare_steps(a, b);
+}
+
+static void *derive_by_number(const struct trace *trace)
+{
+    struct step_list *steps = step_list_open(trace);
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, step_list_compare_numbers);
+    return steps;
+}
+
+const char *step_name_of(const struct trace *trace, int64_t number)
+{
+    static const struct derivation derivation = { derive_by_number, step_list_release };
+    const struct step_list *steps = trace_derive(trace, &derivation);
+    size_t i;
+    SEARCH(i, steps->count, steps->at[i].number < number);
+    return i < steps->count && steps->at[i].number == number ? trace_name(trace, steps->at[i].event) : NULL;
+}
+
+const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)
+{
+    size_t i; /* the last step that starts at or before the moment */
+    SEARCH(i, steps->count,
+           steps->at[i].file < file || (steps->at[i].file == file && steps->at[i].start_ns <= moment_ns));
+    if (i == 0)
+        return NULL;
+    const struct step *step = &steps->at[i - 1];
+    return step->file == file && moment_ns < step->end_ns ? step : NULL;
+}

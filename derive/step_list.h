@@ -1,0 +1,56 @@
+/*
+ * step_list.h - the steps of a run: ProfilerStep#N of torch.profiler, and those defined by step_name.h or ranges.
+ *
+ *     struct step_list *steps = step_list_open(trace);
+ *     const struct step *step = step_list_at(steps, file, trace_start_ns(trace, e));   // NULL: in none
+ */
+#ifndef TPA_DERIVE_STEP_LIST_H
+#define TPA_DERIVE_STEP_LIST_H
+
+#include "base/memory.h"
+#include "trace/step_name.h"
+#include "trace/trace.h"
+
+struct step {
+    uint32_t file;
+    int64_t number; /* N of ProfilerStep#N, of "train [step N]" */
+    int64_t start_ns, end_ns;
+    event_id event;
+    bool of_devices; /* only devices mark it: step_name_is_of_devices */
+};
+
+struct step_list {
+    VEC_OF(struct step); /* by file and start */
+};
+
+/* New; free with step_list_free (NULL is allowed). */
+struct step_list *step_list_open(const struct trace *trace);
+void step_list_free(struct step_list *steps);
+
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
+const struct step_list *step_list_of(const struct trace *trace);
+
+/* The step of FILE with MOMENT in [start, end); NULL if there is none. Borrowed. */
+const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
+
+/*
+ * The step that WORK, an operation on a device, belongs to: that in which its CALL (EVENT_NONE: unknown) began; where only
+ * devices mark steps, that in which it began itself. NULL if there is none. LAST, the result for other work, is tried
+ * first, as most work is of the same step; it may be NULL. Borrowed.
+ */
+const struct step *step_list_of_work(const struct step_list *steps, const struct trace *trace, event_id work,
+                                     event_id call, const struct step *last);
+
+/*
+ * Of overlapping STEPS of a file, keep the first; of equal starts, the longest. Returns the number of dropped ones. An overlap
+ * of 1 us or less, and of 1 % or less of both steps, is due to rounding: the first ends where the second begins.
+ */
+size_t step_list_drop_overlaps(struct step_list *steps);
+
+/* The end of the step at INDEX in ns, at most the start of the next in its file: no moment belongs to two steps. */
+int64_t step_list_end_ns(const struct step_list *steps, size_t index);
+
+/* The name of the first step with this NUMBER; NULL if there is none. Borrowed; lives as long as TRACE. */
+const char *step_name_of(const struct trace *trace, int64_t number);
+
+#endif

@@ -1,0 +1,88 @@
+/* stream_waits.c - see stream_waits.h. */
+#include "derive/stream_waits.h"
+
+#include "base/memory.h"
+#include "base/search.h"
+#include "base/runs.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS_BACK = 256 };
+
+static bool belongs_after(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = ((const struct stream_wait *)left)->call, b = ((const struct stream_wait *)right)->call;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    return trace_start_ns(trace, a) > trace_start_ns(trace, b);
+}
+
+/* The stream that each call makes wait, by event, if recorded. New, free with free(); NULL: nowhere. */
+static track_id *recorded_streams(const struct trace *trace)
+{
+    track_id *stream = NULL;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_SYNC || trace->tracks[trace->track[e]].stream < 0)
+            continue;
+        event_id call = attribution_call(attribution_of(trace), e);
+        if (call == EVENT_NONE)
+            continue;
+        if (!stream) {
+            stream = mem_alloc(mem_times(trace->event_count + 1, sizeof *stream));
+            for (event_id i = 0; i < trace->event_count; i++)
+                stream[i] = TRACK_NONE;
+        }
+        stream[call] = trace->track[e];
+    }
+    return stream;
+}
+
+static void *stream_waits_derive(const struct trace *trace)
+{
+    struct stream_waits *waits = mem_zalloc(1, sizeof *waits);
+    waits->trace = trace;
+    size_t name_count = names_count(trace->names);
+    bool *is_wait = mem_zalloc(name_count + 1, sizeof *is_wait), any = false;
+    for (name_id id = 0; id < name_count; id++)
+        any |= is_wait[id] = strstr(names_text(trace->names, id), "StreamWaitEvent") != NULL;
+    track_id *stream = any ? recorded_streams(trace) : NULL;
+    for (event_id e = 0; any && e < trace->event_count; e++)
+        if (event_is_call(trace->kind[e]) && is_wait[trace->name[e]])
+            *VEC_PUSH(waits) = (struct stream_wait){ e, stream ? stream[e] : TRACK_NONE };
+    runs_sort(waits->at, waits->count, sizeof *waits->at, belongs_after, trace);
+    free(stream);
+    free(is_wait);
+    return waits;
+}
+
+static void stream_waits_release(void *value)
+{
+    struct stream_waits *waits = value;
+    VEC_FREE(waits);
+    free(waits);
+}
+
+const struct stream_waits *stream_waits_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { stream_waits_derive, stream_waits_release };
+    return trace_derive(trace, &derivation);
+}
+
+event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
+                             int64_t after_ns)
+{
+    const struct trace *trace = waits->trace;
+    struct stream_wait key = { launch, stream };
+    size_t i; /* the first wait that is not before LAUNCH on its thread */
+    SEARCH(i, waits->count, belongs_after(trace, &key, &waits->at[i]));
+    for (size_t steps = 0; i-- > 0 && steps < MOST_STEPS_BACK; steps++) {
+        const struct stream_wait *wait = &waits->at[i];
+        if (trace->track[wait->call] != trace->track[launch] || trace_start_ns(trace, wait->call) <= after_ns)
+            break;
+        if (wait->stream == stream || wait->stream == TRACK_NONE)
+            return wait->call;
+    }
+    return EVENT_NONE;
+}

@@ -1,0 +1,146 @@
+/* blocks.c - see blocks.h. */
+#include "diff/blocks.h"
+
+#include "base/names.h"
+#include "base/runs.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A block as three texts, numbered equally on both sides. */
+struct shared_block {
+    struct measure_block block;
+    bool after;
+};
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct measure_block *left = &((const struct shared_block *)a)->block;
+    const struct measure_block *right = &((const struct shared_block *)b)->block;
+    if (left->device != right->device)
+        return left->device < right->device ? -1 : 1;
+    if (left->addr != right->addr)
+        return left->addr < right->addr ? -1 : 1;
+    if (left->stack != right->stack)
+        return left->stack < right->stack ? -1 : 1;
+    if (left->bytes != right->bytes)
+        return left->bytes < right->bytes ? -1 : 1;
+    return (int)((const struct shared_block *)a)->after - (int)((const struct shared_block *)b)->after;
+}
+
+static bool blocks_is_same(const struct shared_block *a, const struct shared_block *b)
+{
+    return a->after != b->after && a->block.device == b->block.device && a->block.addr == b->block.addr &&
+           a->block.stack == b->block.stack && a->block.bytes == b->block.bytes;
+}
+
+/* Ids in TEXTS of all texts of SIDE. New; free with free(). */
+static name_id *share(struct names *texts, const struct measures *side)
+{
+    size_t count = names_count(side->block_texts);
+    name_id *shared = mem_alloc(mem_times(count + 1, sizeof *shared));
+    for (name_id id = 0; id < count; id++)
+        shared[id] = names_add(texts, names_text(side->block_texts, id), names_length(side->block_texts, id));
+    return shared;
+}
+
+static void count_block(struct block_row *row, int64_t bytes, bool kept, bool after)
+{
+    int64_t *sum = kept ? &row->kept_bytes : after ? &row->new_bytes : &row->gone_bytes;
+    int64_t *count = kept ? &row->kept_count : after ? &row->new_count : &row->gone_count;
+    *sum += bytes;
+    ++*count;
+}
+
+static bool fewer(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    const struct block_row *left = a, *right = b;
+    return left->new_bytes != right->new_bytes ? left->new_bytes < right->new_bytes
+                                               : left->gone_bytes < right->gone_bytes;
+}
+
+void blocks_compare(const struct measures *before, const struct measures *after,
+                    struct block_changes *changes)
+{
+    *changes = (struct block_changes){ 0 };
+    size_t counts[2] = { before->blocks.count, after->blocks.count }, count = counts[0] + counts[1];
+    if (counts[0] == 0 || counts[1] == 0)
+        return;
+    struct shared_block *all = mem_alloc(mem_times(count, sizeof *all));
+    struct names *texts = names_open();
+    const struct measures *sides[2] = { before, after };
+    name_id *shared[2] = { share(texts, before), share(texts, after) };
+    size_t filled = 0;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < counts[side]; i++) {
+            struct measure_block block = sides[side]->blocks.at[i];
+            block.stack = block.stack == NAME_NONE ? NAME_NONE : shared[side][block.stack];
+            block.line = shared[side][block.line];
+            all[filled++] = (struct shared_block){ block, side == 1 };
+        }
+    qsort(all, count, sizeof *all, compare_blocks);
+    struct block_row *rows = mem_zalloc(names_count(texts), sizeof *rows);
+    for (size_t i = 0; i < count; i++) {
+        const struct measure_block *block = &all[i].block;
+        bool kept = i + 1 < count && blocks_is_same(&all[i], &all[i + 1]);
+        count_block(&rows[block->line], block->bytes, kept, all[i].after);
+        count_block(&changes->sum, block->bytes, kept, all[i].after);
+        i += kept;
+    }
+    for (int side = 0; side < 2; side++) /* every line, its text borrowed from a side */
+        for (size_t i = 0; i < counts[side]; i++) {
+            const struct measures *of = sides[side];
+            name_id line = of->blocks.at[i].line;
+            struct block_row *row = &rows[shared[side][line]];
+            if (row->kept_count + row->new_count + row->gone_count == 0)
+                continue;
+            row->line =
+                (struct text){ names_text(of->block_texts, line), names_length(of->block_texts, line) };
+            *VEC_PUSH(&changes->rows) = *row;
+            *row = (struct block_row){ 0 };
+        }
+    size_t smaller = counts[0] < counts[1] ? counts[0] : counts[1];
+    changes->one_process = (size_t)changes->sum.kept_count * 10 > smaller;
+    runs_sort(changes->rows.at, changes->rows.count, sizeof *changes->rows.at, fewer, NULL);
+    free(shared[0]);
+    free(shared[1]);
+    free(rows);
+    free(all);
+    names_free(texts);
+}
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    COLUMN(struct block_row, line, "line", "Line of code", TABLE_NAME, "the line that allocated"),
+    COLUMN(struct block_row, new_bytes, "new_bytes", "New", TABLE_BYTES, "in use in the second snapshot only"),
+    COLUMN(struct block_row, new_count, "new_count", "New blocks", TABLE_TALLY, "blocks of it"),
+    COLUMN(struct block_row, gone_bytes, "gone_bytes", "Gone", TABLE_BYTES, "in use in the first snapshot only"),
+    COLUMN(struct block_row, gone_count, "gone_count", "Gone blocks", TABLE_TALLY, "blocks of it"),
+    COLUMN(struct block_row, kept_bytes, "kept_bytes", "Kept", TABLE_BYTES, "in use in both, at the same address, by the same stack"),
+    COLUMN(struct block_row, kept_count, "kept_count", "Kept blocks", TABLE_TALLY, "blocks of it"),
+};
+/* clang-format on */
+
+void blocks_add_table(const struct measures *before, const struct measures *after, struct result *result)
+{
+    struct block_changes changes;
+    blocks_compare(before, after, &changes);
+    if (changes.one_process) {
+        const struct block_row *sum = &changes.sum;
+        result_add_table(result, TABLE_OF_ROWS("blocks", "Blocks in use when the snapshots were taken",
+                                               columns, changes.rows.at, changes.rows.count));
+        result_add_notice(result, "one_process", sum->kept_count, NULL, TPA_NOWHERE,
+                          "both snapshots are of one process: %" PRId64 " blocks (%" PRId64
+                          " bytes) are in use in both, %" PRId64 " (%" PRId64 " bytes) are new, %" PRId64
+                          " (%" PRId64 " bytes) are gone",
+                          sum->kept_count, sum->kept_bytes, sum->new_count, sum->new_bytes, sum->gone_count,
+                          sum->gone_bytes);
+    }
+    VEC_FREE(&changes.rows);
+}
+
+const struct table_shape blocks_tables[] = {
+    TABLE_SHAPE("blocks", columns, .of = "snapshots"),
+    { 0 },
+};

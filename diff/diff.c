@@ -1,0 +1,476 @@
+/*
+ * diff.c - see diff.h. A join of two sides by name: first equal names, then renamed ones.
+ */
+#include "diff/diff.h"
+
+#include <inttypes.h>
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool diff_is_exact(const struct diff *diff)
+{
+    return diff->sides[0]->source == MEASURE_SNAPSHOTS && diff->sides[1]->source == MEASURE_SNAPSHOTS;
+}
+
+static double min_change_of(const struct diff *diff, enum table_kind kind)
+{
+    return table_is_time(kind) ? diff->min_change : 0;
+}
+
+/* ---- metrics ---- */
+
+/* The values of METRIC (NULL: none), without missing ones; new, free with free(). */
+static double *known_values(const struct measure_metric *metric, size_t *count)
+{
+    size_t most = metric ? metric->values.count : 0;
+    double *values = mem_alloc(mem_times(most + 1, sizeof *values));
+    *count = 0;
+    for (size_t i = 0; i < most; i++)
+        if (isfinite(metric->values.at[i]))
+            values[(*count)++] = metric->values.at[i];
+    return values;
+}
+
+static void add_metric(struct diff *diff, const struct measure_metric *before,
+                       const struct measure_metric *after)
+{
+    const struct measure_metric *any = before ? before : after;
+    double *values[2];
+    struct sampled sampled = { .whole = { before ? before->whole : NAN, after ? after->whole : NAN } };
+    for (int i = 0; i < 2; i++) {
+        size_t count;
+        values[i] = known_values(i ? after : before, &count);
+        sampled.sides[i] = (struct shift_sample){ values[i], count, count };
+        sampled.present[i] = count > 0;
+    }
+    if (sampled.present[0] || sampled.present[1]) {
+        struct diff_metric *metric = VEC_PUSH(&diff->metrics);
+        *metric = (struct diff_metric){ any->key, any->title, any->kind, finding_of(&sampled) };
+        if (diff_is_exact(diff))
+            finding_judge_exact(&metric->finding);
+        else
+            finding_judge(&metric->finding, min_change_of(diff, any->kind));
+    }
+    free(values[0]);
+    free(values[1]);
+}
+
+/* Metrics in the order of the head, from either side: first the one that the rows add up to. */
+static size_t place_of(const struct diff_metric *metric)
+{
+    static const char *const keys[] = { "steps_time",
+                                        "step_time",
+                                        "window",
+                                        "functions_time",
+                                        "total_time",
+                                        "step_spread",
+                                        "waiting",
+                                        "gpu_busy",
+                                        "computation",
+                                        "exposed_communication",
+                                        "exposed_copies",
+                                        "gpu_idle",
+                                        "host_time",
+                                        "device_time",
+                                        "memory_peak",
+                                        "host_memory_peak",
+                                        "memory_reserved_peak",
+                                        "memory_end" };
+    size_t place = 0;
+    while (place < sizeof keys / sizeof *keys && strcmp(keys[place], metric->key) != 0)
+        place++;
+    return place;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct diff_metric *a = left, *b = right;
+    size_t x = place_of(a), y = place_of(b);
+    if (x != y)
+        return x < y ? -1 : 1;
+    return strcmp(a->key, b->key);
+}
+
+static void compare_metrics(struct diff *diff, const struct sampling *before, const struct sampling *after)
+{
+    for (size_t m = 0; m < before->metrics.count; m++)
+        add_metric(diff, &before->metrics.at[m], sampling_metric(after, before->metrics.at[m].key));
+    for (size_t m = 0; m < after->metrics.count; m++)
+        if (!sampling_metric(before, after->metrics.at[m].key))
+            add_metric(diff, NULL, &after->metrics.at[m]);
+}
+
+/* ---- rows ---- */
+
+/* The rows of one table while they are joined. */
+struct join {
+    const struct measure_rows *sides[2]; /* NULL: the side has no such table */
+    size_t samples[2];
+    size_t *first[2]; /* by name_id: index of its first value, SIZE_MAX when it has none */
+};
+
+static void index_rows(struct join *join, int side)
+{
+    const struct measure_rows *rows = join->sides[side];
+    size_t names = rows ? names_count(rows->names) : 0;
+    join->first[side] = mem_alloc(mem_times(names + 1, sizeof *join->first[side]));
+    for (size_t i = 0; i < names; i++)
+        join->first[side][i] = SIZE_MAX;
+    for (size_t i = rows ? rows->values.count : 0; i-- > 0;)
+        join->first[side][rows->values.at[i].row] = i;
+}
+
+/* Store the listed values of ROW on a side in VALUES, their number in *LISTED, and the calls per sample in *CALLS. */
+static bool fill_values(const struct join *join, int side, name_id row, double *values, size_t *listed,
+                        double *calls)
+{
+    *listed = 0;
+    *calls = 0;
+    if (row == NAME_NONE || join->first[side][row] == SIZE_MAX)
+        return false;
+    const struct measure_rows *rows = join->sides[side];
+    for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++) {
+        values[(*listed)++] = rows->values.at[i].value;
+        *calls += rows->values.at[i].calls;
+    }
+    *calls /= (double)join->samples[side];
+    return true;
+}
+
+static void add_row(const struct join *join, struct diff_rows *table, name_id before, name_id after,
+                    double *values[2])
+{
+    struct diff_row row = { 0 };
+    struct sampled sampled = { .whole = { NAN, NAN } };
+    const name_id ids[2] = { before, after };
+    for (int i = 0; i < 2; i++) {
+        struct shift_sample *sample = &sampled.sides[i];
+        *sample = (struct shift_sample){ values[i], 0, join->samples[i] };
+        sampled.present[i] = fill_values(join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
+        if (sampled.present[i] && join->sides[i] && join->sides[i]->only_listed)
+            sample->count = sample->listed;
+    }
+    if (!sampled.present[0] && !sampled.present[1])
+        return;
+    int named = after != NAME_NONE;
+    assert(join->sides[named]); /* the name occurs on this side */
+    row.name = names_text(join->sides[named]->names, ids[named]);
+    row.name_length = names_length(join->sides[named]->names, ids[named]);
+    row.finding = finding_of(&sampled);
+    *VEC_PUSH(&table->rows) = row;
+}
+
+/* Ids of the names of SIDE that the other side lacks; new, free with free(). */
+static name_id *lonely_names(const struct join *join, int side, size_t *count)
+{
+    const struct measure_rows *own = join->sides[side], *other = join->sides[1 - side];
+    size_t names = own ? names_count(own->names) : 0;
+    name_id *ids = mem_alloc(mem_times(names + 1, sizeof *ids));
+    *count = 0;
+    for (name_id id = 0; id < names; id++)
+        if (!other ||
+            names_find(other->names, names_text(own->names, id), names_length(own->names, id)) == NAME_NONE)
+            ids[(*count)++] = id;
+    return ids;
+}
+
+static struct rename_name *texts_of(const struct measure_rows *rows, const name_id *ids, size_t count)
+{
+    struct rename_name *texts = mem_alloc(mem_times(count + 1, sizeof *texts));
+    for (size_t i = 0; i < count; i++)
+        texts[i] = (struct rename_name){ names_text(rows->names, ids[i]), names_length(rows->names, ids[i]) };
+    return texts;
+}
+
+/* Rows of one side only: renamed ones are joined to one row, the others are new or gone. */
+static void add_lonely_rows(const struct join *join, struct diff_rows *table, double *values[2])
+{
+    size_t gone_count, come_count, pair_count = 0;
+    name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
+    struct rename *pairs = mem_alloc(mem_times(gone_count + 1, sizeof *pairs));
+    bool renames = join->sides[0] && join->sides[1] && join->sides[0]->may_be_renamed;
+    if (renames) {
+        struct rename_name *from = texts_of(join->sides[0], gone, gone_count),
+                           *to = texts_of(join->sides[1], come, come_count);
+        pair_count = renames_pair(from, gone_count, to, come_count, pairs);
+        free(from);
+        free(to);
+    }
+    for (size_t i = 0; i < pair_count; i++) {
+        name_id before = gone[pairs[i].gone], after = come[pairs[i].come];
+        size_t rows = table->rows.count;
+        add_row(join, table, before, after, values);
+        if (table->rows.count == rows)
+            continue;
+        struct diff_row *row = &table->rows.at[rows];
+        row->old_name = names_text(join->sides[0]->names, before);
+        row->old_name_length = names_length(join->sides[0]->names, before);
+        row->renamed = pairs[i].kind;
+        gone[pairs[i].gone] = come[pairs[i].come] = NAME_NONE;
+    }
+    for (size_t i = 0; i < gone_count; i++)
+        if (gone[i] != NAME_NONE)
+            add_row(join, table, gone[i], NAME_NONE, values);
+    for (size_t i = 0; i < come_count; i++)
+        if (come[i] != NAME_NONE)
+            add_row(join, table, NAME_NONE, come[i], values);
+    free(gone);
+    free(come);
+    free(pairs);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct diff_row *a = left, *b = right;
+    double x = fabs(a->finding.change), y = fabs(b->finding.change);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void judge_rows(const struct diff *diff, struct diff_rows *table)
+{
+    for (size_t i = 0; diff_is_exact(diff) && i < table->rows.count; i++)
+        finding_judge_exact(&table->rows.at[i].finding);
+    table->tested = table->rows.count;
+    if (diff_is_exact(diff))
+        return;
+    struct finding **findings = mem_alloc(mem_times(table->rows.count + 1, sizeof *findings));
+    for (size_t i = 0; i < table->rows.count; i++)
+        findings[i] = &table->rows.at[i].finding;
+    table->tested = findings_judge(findings, table->rows.count, min_change_of(diff, table->kind));
+    free(findings);
+}
+
+/*
+ * The metric that the rows of TABLE are parts of: the step time; for profiles and saved results, the time on the host
+ * or on devices. NULL: unknown.
+ */
+static const char *diff_whole_of(const struct diff *diff, const struct diff_rows *table)
+{
+    static const char *const wholes[] = { "steps_time", "step_time", "window", "functions_time",
+                                          "total_time" };
+    const struct diff_metric *first = diff->metrics.count ? &diff->metrics.at[0] : NULL;
+    if (!first || first->kind != table->kind)
+        return NULL;
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (strcmp(first->key, wholes[i]) == 0)
+            return first->key;
+    return strcmp(table->key, "operators") == 0 ? "host_time"
+           : strcmp(table->key, "kernels") == 0 ? "device_time"
+                                                : NULL;
+}
+
+static void compare_rows_of(struct diff *diff, const struct sampling *const samplings[2],
+                            const struct measure_rows *before, const struct measure_rows *after)
+{
+    const struct measure_rows *any = before ? before : after;
+    struct join join = { .sides = { before, after },
+                         .samples = { samplings[0]->samples.count, samplings[1]->samples.count } };
+    struct diff_rows table = { .key = any->key,
+                               .title = any->title,
+                               .kind = any->kind,
+                               .unit = samplings[0]->unit,
+                               .samples = { join.samples[0], join.samples[1] },
+                               .alone = any->alone };
+    table.whole = any->alone ? NULL : diff_whole_of(diff, &table);
+    double *values[2];
+    for (int i = 0; i < 2; i++) {
+        index_rows(&join, i);
+        values[i] = mem_alloc(mem_times(join.samples[i] + 1, sizeof *values[i]));
+    }
+    for (name_id id = 0; before && after && id < names_count(before->names); id++) {
+        name_id same =
+            names_find(after->names, names_text(before->names, id), names_length(before->names, id));
+        if (same != NAME_NONE)
+            add_row(&join, &table, id, same, values);
+    }
+    add_lonely_rows(&join, &table, values);
+    judge_rows(diff, &table);
+    if (table.rows.count)
+        qsort(table.rows.at, table.rows.count, sizeof *table.rows.at, compare_rows);
+    for (int i = 0; i < 2; i++) {
+        free(join.first[i]);
+        free(values[i]);
+    }
+    *VEC_PUSH(&diff->tables) = table;
+}
+
+static void compare_tables(struct diff *diff, const struct sampling *const samplings[2], const char *only)
+{
+    const struct sampling *before = samplings[0], *after = samplings[1];
+    for (size_t t = 0; t < before->tables.count; t++) {
+        const char *key = before->tables.at[t]->key;
+        if (!only || strcmp(only, key) == 0)
+            compare_rows_of(diff, samplings, before->tables.at[t], sampling_rows(after, key));
+    }
+    for (size_t t = 0; t < after->tables.count; t++) {
+        const char *key = after->tables.at[t]->key;
+        if (!sampling_rows(before, key) && (!only || strcmp(only, key) == 0))
+            compare_rows_of(diff, samplings, NULL, after->tables.at[t]);
+    }
+}
+
+/* ---- outliers ---- */
+
+/* With fewer values, no outliers are determined. */
+enum { FEWEST_FOR_OUTLIERS = 5 };
+
+/*
+ * Modified z-scores above 3.5 (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993): distance from the median
+ * in median absolute deviations, or in mean absolute deviations if those are 0. Values within 1 % of the median are
+ * never outliers.
+ */
+static void find_outliers(struct diff *diff, int side)
+{
+    if (diff->metrics.count == 0)
+        return;
+    const struct measure_metric *metric = sampling_metric(diff->samplings[side], diff->metrics.at[0].key);
+    size_t count;
+    double *values = known_values(metric, &count);
+    if (count >= FEWEST_FOR_OUTLIERS) {
+        shift_sort(values, count);
+        double median = shift_median(values, count), sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            values[i] = fabs(values[i] - median);
+            sum += values[i];
+        }
+        shift_sort(values, count);
+        double mad = shift_median(values, count);
+        double unit = mad > 0 ? mad * 1.482602 : sum / (double)count * 1.253314;
+        for (size_t i = 0; i < metric->values.count; i++) {
+            double distance = fabs(metric->values.at[i] - median);
+            if (distance > 3.5 * unit && distance > 0.01 * median)
+                *VEC_PUSH(&diff->outliers) =
+                    (struct diff_outlier){ side, &diff->samplings[side]->samples.at[i], metric->values.at[i],
+                                           median };
+        }
+    }
+    free(values);
+}
+
+/* ---- all ---- */
+
+static bool holds_rows(const struct sampling *sampling)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        if (sampling->tables.at[t]->values.count > 0)
+            return true;
+    return false;
+}
+
+static bool has_rows(const struct sampling *sampling, const char *key)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        if (strcmp(sampling->tables.at[t]->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Saved results of one command may still differ in kind: those of top hold operators of a trace or functions of
+ * Python. */
+static bool have_rows_in_common(const struct measures *before, const struct measures *after)
+{
+    const struct sampling *const pairs[][2] = { { &before->by_file, &after->by_file },
+                                                { &before->by_step, &after->by_step } };
+    bool any = false;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t t = 0; t < pairs[i][0]->tables.count; t++) {
+            any = true;
+            if (has_rows(pairs[i][1], pairs[i][0]->tables.at[t]->key))
+                return true;
+        }
+    return !any;
+}
+
+static bool check_sides(const struct measures *before, const struct measures *after, struct tpa_error *err)
+{
+    const struct measures *const sides[2] = { before, after };
+    if (before->source != after->source) {
+        tpa_fail(err, TPA_NOWHERE, "%s cannot be compared with %s", measure_source_name(before->source),
+                 measure_source_name(after->source));
+        return tpa_hint(err, "a trace can be compared with a trace, a Python profile with a Python profile");
+    }
+    if (before->schema && strcmp(before->schema, after->schema) != 0)
+        return tpa_fail(err, TPA_NOWHERE, "a saved result of %s cannot be compared with one of %s",
+                        before->schema, after->schema);
+    if (before->source == MEASURE_RESULTS && !have_rows_in_common(before, after))
+        return tpa_fail(err, TPA_NOWHERE, "the saved results have no table in common");
+    for (int i = 0; i < 2; i++) {
+        bool figures = before->source == MEASURE_RESULTS && sides[i]->by_file.metrics.count > 0;
+        if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step) &&
+            !holds_rows(&sides[i]->by_rank))
+            return tpa_fail(err, TPA_NOWHERE, "there is nothing to compare: the %s side holds no events%s",
+                            i ? "second" : "first",
+                            sides[i]->source == MEASURE_TRACES ? " of this sort" : "");
+    }
+    return true;
+}
+
+struct diff *diff_open(const struct measures *before, const struct measures *after,
+                       const struct diff_options *options, struct tpa_error *err)
+{
+    if (!check_sides(before, after, err))
+        return NULL;
+    struct diff *diff = mem_zalloc(1, sizeof *diff);
+    diff->sides[0] = before;
+    diff->sides[1] = after;
+    diff->min_change = (double)options->min_change_ns;
+    bool by_step = !options->by_file && measures_sampling(before) == &before->by_step &&
+                   measures_sampling(after) == &after->by_step;
+    for (int i = 0; i < 2; i++)
+        diff->samplings[i] = by_step ? &diff->sides[i]->by_step : &diff->sides[i]->by_file;
+    diff->unit = diff->samplings[0]->unit;
+    compare_metrics(diff, diff->samplings[0], diff->samplings[1]);
+    compare_metrics(diff, &before->by_rank, &after->by_rank);
+    if (diff->metrics.count)
+        qsort(diff->metrics.at, diff->metrics.count, sizeof *diff->metrics.at, compare_places);
+    compare_tables(diff, diff->samplings, options->only);
+    compare_tables(diff, (const struct sampling *const[]){ &before->by_rank, &after->by_rank },
+                   options->only);
+    find_outliers(diff, 0);
+    find_outliers(diff, 1);
+    return diff;
+}
+
+void diff_free(struct diff *diff)
+{
+    if (!diff)
+        return;
+    for (size_t t = 0; t < diff->tables.count; t++)
+        VEC_FREE(&diff->tables.at[t].rows);
+    VEC_FREE(&diff->tables);
+    VEC_FREE(&diff->metrics);
+    VEC_FREE(&diff->outliers);
+    free(diff);
+}
+
+const struct diff_metric *diff_metric(const struct diff *diff, const char *key)
+{
+    for (size_t m = 0; m < diff->metrics.count; m++)
+        if (strcmp(diff->metrics.at[m].key, key) == 0)
+            return &diff->metrics.at[m];
+    return NULL;
+}
+
+static bool diff_own_is_same(const struct finding *finding)
+{
+    return finding->change == 0 && finding->present[0] == finding->present[1] &&
+           finding->median[0] == finding->median[1];
+}
+
+bool diff_is_same(const struct diff *diff)
+{
+    for (size_t m = 0; m < diff->metrics.count; m++)
+        if (!diff_own_is_same(&diff->metrics.at[m].finding))
+            return false;
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
+            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+            if (!diff_own_is_same(&row->finding) || row->calls[0] != row->calls[1])
+                return false;
+        }
+    return true;
+}

@@ -1,0 +1,297 @@
+/* diff_answer.c - see diff_answer.h. */
+#include "diff/diff_answer.h"
+
+#include "base/demangle.h"
+#include "base/quantity.h"
+#include "trace/step_name.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "1.203ms" or "1203 bytes" as a figure of KIND; a time unless KIND is TABLE_BYTES. */
+static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    if (kind == TABLE_BYTES)
+        quantity_append_rounded_size(&text, llround(value));
+    else
+        quantity_append_rounded_time(&text, value);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* "slower", and its certainty. */
+static const char *judgement(const struct finding *finding, enum table_kind kind)
+{
+    switch (finding->verdict) {
+    case VERDICT_SAME: return "no significant change";
+    case VERDICT_UNSURE: return "unsure, as the samples are too few or spread too far";
+    default: return verdict_name(finding->verdict, kind);
+    }
+}
+
+/* ---- the bars of both sides ---- */
+
+static const struct {
+    const char *key, *title;
+    enum chart_color color;
+} parts[] = {
+    { "computation", "computing", CHART_COLOR_OF_COMPUTATION },
+    { "exposed_communication", "exposed communication", CHART_COLOR_OF_COMMUNICATION },
+    { "exposed_copies", "exposed copies", CHART_COLOR_OF_COPIES },
+    { "gpu_idle", "idle", CHART_COLOR_OF_IDLE },
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* Total of what devices did on SIDE, in ns; 0 if unknown. */
+static double diff_answer_whole_of(const struct diff *diff, int side)
+{
+    double whole = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+        double value = metric ? side ? metric->finding.after : metric->finding.before : 0;
+        whole += value > 0 ? value : 0;
+    }
+    return whole;
+}
+
+static void add_bars(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    double whole[2] = { diff_answer_whole_of(diff, 0), diff_answer_whole_of(diff, 1) },
+           longest = fmax(whole[0], whole[1]);
+    if (!(whole[0] > 0) || !(whole[1] > 0) || !isfinite(longest))
+        return;
+    for (int side = 0; side < 2; side++) {
+        struct answer_bar bar = { .title = side ? "after" : "before", .length = whole[side] / longest };
+        for (size_t i = 0; i < PARTS; i++) {
+            const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+            double value = metric ? side ? metric->finding.after : metric->finding.before : 0;
+            double other = metric ? side ? metric->finding.before : metric->finding.after : 0;
+            if (value > 0 || other > 0)
+                *VEC_PUSH(&bar.parts) = (struct answer_part){
+                    .title = parts[i].title,
+                    .figure = side ? arena_printf(texts, "%s, was %s", figure_text(TABLE_NS, value, texts),
+                                                  figure_text(TABLE_NS, other, texts))
+                                   : figure_text(TABLE_NS, value, texts),
+                    .share = value / whole[side],
+                    .color = parts[i].color,
+                    .section = "head",
+                };
+        }
+        *VEC_PUSH(&answer->bars) = bar;
+    }
+    answer->legend = 1;
+    answer->bars_title = arena_printf(texts, "What the GPU did in a %s", diff->unit);
+}
+
+/* ---- what changed most ---- */
+
+static bool is_real(const struct finding *finding)
+{
+    return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
+}
+
+/* Is ROW a step itself, which does not explain a longer step? */
+static bool is_step(const struct diff_row *row)
+{
+    return step_name_is_mark(row->name, row->name_length);
+}
+
+struct change {
+    const struct diff_rows *table;
+    const struct diff_row *row;
+    size_t place; /* of its table, from 1 */
+};
+
+/* The largest significant change that is not yet in CHANGES. */
+static bool find_next(const struct diff *diff, const struct change *changes, size_t count,
+                      struct change *next)
+{
+    *next = (struct change){ 0 };
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
+            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+            bool taken = !is_real(&row->finding) || is_step(row);
+            for (size_t c = 0; c < count && !taken; c++)
+                taken = changes[c].row == row;
+            if (!taken && (!next->row || fabs(row->finding.change) > fabs(next->row->finding.change)))
+                *next = (struct change){ &diff->tables.at[t], row, i + 1 };
+        }
+    return next->row != NULL;
+}
+
+static void add_changes(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    enum { MOST = 3 };
+    struct change changes[MOST] = { 0 };
+    size_t count = 0;
+    while (count < MOST && find_next(diff, changes, count, &changes[count])) {
+        assert(changes[count].row && changes[count].table); /* as find_next found one */
+        const struct diff_row *row = changes[count].row;
+        enum table_kind kind = changes[count].table->kind;
+        const struct finding *finding = &row->finding;
+        *VEC_PUSH(&answer->findings) = (struct answer_finding){
+            .title = arena_strndup(texts, row->name, row->name_length),
+            .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
+                                  figure_text(kind, finding->change, texts), diff->unit,
+                                  verdict_name(finding->verdict, kind)),
+            .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
+                                  figure_text(kind, finding->after, texts)),
+            .section = changes[count].table->key,
+            .command = arena_printf(texts, "tpa diff --table %s", changes[count].table->key),
+            .row = changes[count].place,
+            .named = true,
+            .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
+        };
+        count++;
+    }
+    answer->findings_title = "What changed most";
+    if (count == 0)
+        answer->nothing = "No row changed significantly.";
+}
+
+/* ---- the verdict ---- */
+
+/* "+44.588ms computing, +12.705ms exposed copies": changes of what devices did, largest first; those below a tenth of
+ * the total change are left out. */
+static void add_parts(const struct diff *diff, double whole, struct buffer *out, struct arena *texts)
+{
+    bool said[PARTS] = { false };
+    for (size_t n = 0; n < PARTS; n++) {
+        size_t most = PARTS;
+        double most_change = fabs(whole) / 10;
+        for (size_t i = 0; i < PARTS; i++) {
+            const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+            if (metric && !said[i] && is_real(&metric->finding) &&
+                fabs(metric->finding.change) > most_change) {
+                most_change = fabs(metric->finding.change);
+                most = i;
+            }
+        }
+        if (most == PARTS)
+            return;
+        said[most] = true;
+        double change = diff_metric(diff, parts[most].key)->finding.change;
+        buffer_printf(out, "%s%s%s %s", n ? ", " : "; of it ", change > 0 ? "+" : "",
+                      figure_text(TABLE_NS, change, texts), parts[most].title);
+    }
+}
+
+/* Shorten a name for a sentence: a long C++ name loses its brackets, then its end. */
+static const char *brief_name(const struct diff_row *row, struct arena *texts)
+{
+    enum { LONGEST = 60 };
+    const char *name = arena_strndup(texts, row->name, row->name_length);
+    struct buffer full = { 0 };
+    if (demangle_name(&full, name))
+        name = arena_strndup(texts, full.at, full.count);
+    buffer_release(&full);
+    if (strlen(name) <= LONGEST)
+        return name;
+    name += strncmp(name, "void ", 5) == 0 ? 5 : 0;
+    size_t len = strcspn(name, "<(");
+    if (len == 0)
+        len = strlen(name);
+    if (len <= LONGEST)
+        return arena_strndup(texts, name, len);
+    size_t kept = LONGEST - strlen("...");
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) /* within a character of UTF-8 */
+        kept--;
+    return arena_printf(texts, "%.*s...", (int)kept, name);
+}
+
+/* "; most by Memcpy DtoD (+14.982ms)": the row with the largest significant change in the direction of the total. */
+static void add_largest_row(const struct diff *diff, const struct finding *whole, struct buffer *out,
+                            struct arena *texts)
+{
+    const struct diff_row *most = NULL;
+    enum table_kind kind = TABLE_NS;
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
+            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+            if (is_real(&row->finding) && !is_step(row) && row->finding.change * whole->change > 0 &&
+                (!most || fabs(row->finding.change) > fabs(most->finding.change))) {
+                most = row;
+                kind = diff->tables.at[t].kind;
+            }
+        }
+    if (most)
+        buffer_printf(out, "; most by %s (%s%s)", brief_name(most, texts),
+                      most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
+}
+
+/* "+60.1 %", "x 34" from tenfold growth on. */
+static const char *growth_text(double share, struct arena *texts)
+{
+    return share >= 9 ? arena_printf(texts, "x %.0f", 1 + share)
+                      : arena_printf(texts, "%+.1f %%", quantity_percent(share));
+}
+
+/* "Step time went from 77.502ms to 124.086ms (+60.1 %): slower; of it +44.588ms computing; most by gemm
+ * (+30.112ms)." */
+static const char *diff_answer_verdict_of(const struct diff *diff, struct arena *texts)
+{
+    const struct diff_metric *metric = &diff->metrics.at[0];
+    const struct finding *finding = &metric->finding;
+    double share = finding->before > 0 ? finding->change / finding->before : NAN;
+    struct buffer out = { 0 };
+    if (!isfinite(share))
+        return NULL;
+    if (finding->change == 0) /* exactly equal */
+        buffer_printf(&out, "%s did not change: %s", metric->title,
+                      figure_text(metric->kind, finding->after, texts));
+    else
+        buffer_printf(&out, "%s went from %s to %s (%s): %s", metric->title,
+                      figure_text(metric->kind, finding->before, texts),
+                      figure_text(metric->kind, finding->after, texts), growth_text(share, texts),
+                      judgement(finding, metric->kind));
+    if (is_real(finding)) {
+        add_parts(diff, finding->change, &out, texts);
+        add_largest_row(diff, finding, &out, texts);
+    }
+    buffer_putc(&out, '.');
+    char *sentence = arena_strndup(texts, out.at, out.count);
+    buffer_release(&out);
+    if (*sentence >= 'a' && *sentence <= 'z')
+        *sentence = (char)(*sentence - 'a' + 'A');
+    return sentence;
+}
+
+void diff_add_verdict(const struct diff *diff, struct result *result)
+{
+    const char *verdict = diff->metrics.count ? diff_answer_verdict_of(diff, &result->arena) : NULL;
+    if (!verdict)
+        return;
+    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    const char *gpu[2] = { measures_fact(diff->sides[0], "gpu"), measures_fact(diff->sides[1], "gpu") };
+    bool known = gpu[0] && gpu[1] &&
+                 (strcmp(gpu[0], MEASURE_UNKNOWN_GPU) != 0 || strcmp(gpu[1], MEASURE_UNKNOWN_GPU) != 0);
+    if (known)
+        *VEC_PUSH(&answer->facts) =
+            (struct answer_fact){ "GPU", strcmp(gpu[0], gpu[1]) == 0
+                                             ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
+                                             : arena_printf(texts, "%s, was %s", gpu[1], gpu[0]) };
+    *VEC_PUSH(&answer->facts) =
+        (struct answer_fact){ "Compared",
+                              arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count,
+                                           diff->unit, diff->samplings[1]->samples.count == 1 ? "" : "s",
+                                           diff->samplings[0]->samples.count) };
+}
+
+void diff_add_answer(const struct diff *diff, struct result *result)
+{
+    struct answer *answer = result_answer(result);
+    add_facts(diff, answer, &result->arena);
+    if (diff->metrics.count == 0)
+        return;
+    answer->verdict = diff_answer_verdict_of(diff, &result->arena);
+    add_bars(diff, answer, &result->arena);
+    add_changes(diff, answer, &result->arena);
+}

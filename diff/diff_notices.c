@@ -1,0 +1,129 @@
+/* diff_notices.c - differences between the sides' recordings, which readers must know to interpret figures; see
+ * diff.h. */
+#include "diff/diff.h"
+
+#include "base/quantity.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Move the notice added last above the figures. */
+static void diff_notices_raise(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+static void notice_gpus(const struct diff *diff, struct result *result)
+{
+    const char *gpu[2];
+    for (int i = 0; i < 2; i++)
+        gpu[i] = measures_fact(diff->sides[i], "gpu");
+    if (!gpu[0] && !gpu[1])
+        return;
+    if (!gpu[0] || !gpu[1]) {
+        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE,
+                          "not the same GPU: %s against %s; only the %s side has work on a GPU",
+                          gpu[0] ? gpu[0] : "none", gpu[1] ? gpu[1] : "none", gpu[0] ? "first" : "second");
+        diff_notices_raise(result);
+    } else if (strcmp(gpu[0], gpu[1]) != 0) {
+        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE, "not the same GPU: %s against %s",
+                          gpu[0], gpu[1]);
+        diff_notices_raise(result);
+    }
+}
+
+/* Versions and recording settings: facts known of both sides that differ. */
+static void notice_facts(const struct diff *diff, struct result *result)
+{
+    const struct measures *before = diff->sides[0];
+    for (size_t i = 0; i < before->facts.count; i++) {
+        const struct measure_fact *fact = &before->facts.at[i];
+        const char *after = measures_fact(diff->sides[1], fact->key);
+        if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->key, "cut") == 0 ||
+            strcmp(fact->value, after) == 0)
+            continue;
+        result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
+                          fact->title, fact->value, after);
+        diff_notices_raise(result);
+    }
+}
+
+/* Results saved with --limit lack rows, which then appear to be new or gone. */
+static void notice_cuts(const struct diff *diff, struct result *result)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *cut = measures_fact(diff->sides[i], "cut");
+        if (!cut)
+            continue;
+        result_add_notice(result, "cut", 1, NULL, TPA_NOWHERE,
+                          "the %s side was saved with --limit and holds %s: the other rows are missing",
+                          i ? "second" : "first", cut);
+        diff_notices_raise(result);
+    }
+}
+
+/* Mean of a metric over all files. */
+static double mean_of(const struct measures *side, const char *key)
+{
+    const struct measure_metric *metric = sampling_metric(&side->by_file, key);
+    double sum = 0;
+    size_t count = metric ? metric->values.count : 0;
+    for (size_t i = 0; i < count; i++)
+        sum += metric->values.at[i];
+    return count ? sum / (double)count : 0;
+}
+
+/* Compare the lengths of the recordings, which matter more WITHOUT_STEPS. */
+static void notice_windows(const struct diff *diff, bool without_steps, struct result *result)
+{
+    double before = mean_of(diff->sides[0], "window"), after = mean_of(diff->sides[1], "window");
+    double shorter = fmin(before, after), longer = fmax(before, after);
+    if (!(longer > shorter * (without_steps ? 1.1 : 2)))
+        return;
+    struct buffer text = { 0 };
+    quantity_append_rounded_time(&text, before);
+    buffer_puts(&text, " against ");
+    quantity_append_rounded_time(&text, after);
+    result_add_notice(result, "other_window", 1, NULL, TPA_NOWHERE, "not the same window: %s recorded; %s",
+                      text.at,
+                      without_steps ? "without steps on both sides, windows are compared as they are"
+                                    : "figures are per step");
+    diff_notices_raise(result);
+    buffer_release(&text);
+}
+
+static void notice_sizes(const struct diff *diff, struct result *result)
+{
+    const struct measures *const *sides = diff->sides;
+    size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
+    bool by_step = diff->samplings[0] == &sides[0]->by_step;
+    if (sides[0]->files != sides[1]->files) {
+        result_add_notice(result, "other_files", 1, NULL, TPA_NOWHERE,
+                          "not the same number of files: %zu against %zu", sides[0]->files, sides[1]->files);
+        diff_notices_raise(result);
+    }
+    if (by_step && before != after) {
+        result_add_notice(result, "other_steps", 1, NULL, TPA_NOWHERE,
+                          "not the same number of steps: %zu against %zu; figures are per step", before,
+                          after);
+        diff_notices_raise(result);
+    }
+    size_t steps[2] = { sides[0]->by_step.samples.count, sides[1]->by_step.samples.count };
+    if (diff->sides[0]->source == MEASURE_TRACES && (steps[0] == 0) != (steps[1] == 0)) {
+        result_add_notice(result, "steps_on_one_side", 1, NULL, TPA_NOWHERE,
+                          "only the %s side marks steps: whole files are compared, not steps",
+                          steps[0] ? "first" : "second");
+        diff_notices_raise(result);
+    }
+    bool with_steps = steps[0] && steps[1];
+    if (diff->sides[0]->source == MEASURE_TRACES && (!with_steps || (by_step && before == after)))
+        notice_windows(diff, !with_steps, result);
+}
+
+void diff_notice_differences(const struct diff *diff, struct result *result)
+{
+    notice_gpus(diff, result);
+    notice_facts(diff, result);
+    notice_sizes(diff, result);
+    notice_cuts(diff, result);
+}

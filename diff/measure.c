@@ -1,0 +1,303 @@
+/* measure.c - see measure.h. Storage of samples, and code shared by several kinds of parts. */
+#include "diff/measure.h"
+
+#include "base/runs.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct measures *measures_open(void)
+{
+    struct measures *measures = mem_zalloc(1, sizeof *measures);
+    measures->by_step.unit = "step";
+    measures->by_file.unit = "file";
+    measures->by_rank.unit = "rank";
+    measures->facts_said = names_open();
+    return measures;
+}
+
+static void sampling_release(struct sampling *sampling)
+{
+    for (size_t m = 0; m < sampling->metrics.count; m++)
+        VEC_FREE(&sampling->metrics.at[m].values);
+    names_free(sampling->keys);
+    for (size_t t = 0; t < sampling->tables.count; t++) {
+        names_free(sampling->tables.at[t]->names);
+        VEC_FREE(&sampling->tables.at[t]->values);
+        free(sampling->tables.at[t]);
+    }
+    VEC_FREE(&sampling->samples);
+    VEC_FREE(&sampling->metrics);
+    VEC_FREE(&sampling->tables);
+}
+
+void measures_free(struct measures *measures)
+{
+    if (!measures)
+        return;
+    sampling_release(&measures->by_step);
+    sampling_release(&measures->by_file);
+    sampling_release(&measures->by_rank);
+    VEC_FREE(&measures->slow);
+    VEC_FREE(&measures->blocks);
+    names_free(measures->block_texts);
+    VEC_FREE(&measures->facts);
+    names_free(measures->facts_said);
+    VEC_FREE(&measures->ranks);
+    arena_release(&measures->arena);
+    free(measures);
+}
+
+/* ---- adding parts ---- */
+
+const char *measure_source_name(enum measure_source source)
+{
+    static const char *const names[] = {
+        [MEASURE_NOTHING] = "nothing",
+        [MEASURE_TRACES] = "a trace",
+        [MEASURE_PROFILES] = "a Python profile",
+        [MEASURE_ACTIONS] = "a report of actions",
+        [MEASURE_SNAPSHOTS] = "a memory snapshot",
+        [MEASURE_RESULTS] = "a saved result",
+        [MEASURE_FLEETS] = "a job of many ranks",
+    };
+    return names[source];
+}
+
+bool measures_part(struct measures *measures, enum measure_source source, struct tpa_error *err)
+{
+    if (measures->parts > 0 && measures->source != source)
+        return tpa_fail(err, TPA_NOWHERE, "this is %s, but the rest of its side is %s",
+                        measure_source_name(source), measure_source_name(measures->source));
+    measures->source = source;
+    measures->parts++;
+    if (source == MEASURE_PROFILES)
+        measures->by_file.unit = "profile";
+    else if (source == MEASURE_RESULTS)
+        measures->by_file.unit = "result";
+    return true;
+}
+
+uint32_t sampling_add(struct sampling *sampling, const struct measure_sample *sample)
+{
+    *VEC_PUSH(&sampling->samples) = *sample;
+    return (uint32_t)sampling->samples.count - 1;
+}
+
+void sampling_set(struct sampling *sampling, const char *key, const char *title, enum table_kind kind,
+                  uint32_t sample, double value)
+{
+    struct measure_metric *metric = sampling_metric(sampling, key);
+    if (!metric) {
+        if (!sampling->keys)
+            sampling->keys = names_open();
+        names_add(sampling->keys, key, strlen(key));
+        metric = VEC_PUSH(&sampling->metrics);
+        *metric = (struct measure_metric){ .key = key, .title = title, .kind = kind, .whole = NAN };
+    }
+    while (metric->values.count <= sample)
+        *VEC_PUSH(&metric->values) = NAN;
+    metric->values.at[sample] = value;
+}
+
+struct measure_rows *sampling_open_rows(struct sampling *sampling, const char *key, const char *title,
+                                        enum table_kind kind)
+{
+    struct measure_rows *rows = sampling_rows(sampling, key);
+    if (!rows) {
+        rows = mem_zalloc(1, sizeof *rows);
+        rows->key = key;
+        rows->title = title;
+        rows->kind = kind;
+        rows->names = names_open();
+        *VEC_PUSH(&sampling->tables) = rows;
+    }
+    return rows;
+}
+
+void measure_rows_add(struct measure_rows *rows, const char *name, size_t len, uint32_t sample, double value,
+                      double calls)
+{
+    *VEC_PUSH(&rows->values) =
+        (struct measure_value){ names_add(rows->names, name, len), sample, value, calls };
+}
+
+/* Repeated values count once. */
+void measures_add_fact(struct measures *measures, const char *key, const char *title, const char *value,
+                       size_t len)
+{
+    enum { LONGEST = 100 };
+    struct buffer said = { 0 };
+    const char *copy = arena_strndup(&measures->arena, value, len < LONGEST ? len : LONGEST);
+    buffer_add(&said, key, strlen(key) + 1);
+    buffer_puts(&said, copy);
+    if (names_add(measures->facts_said, said.at, said.count) == measures->facts.count)
+        *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
+    buffer_release(&said);
+}
+
+/* ---- finishing ---- */
+
+static bool value_belongs_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct measure_value *a = left, *b = right;
+    if (a->row != b->row)
+        return a->row > b->row;
+    if (a->sample != b->sample)
+        return a->sample > b->sample;
+    return a->value > b->value; /* so that sums of doubles are reproducible */
+}
+
+/* Sort, and add up values of the same row and sample. */
+static void finish_rows(struct measure_rows *rows)
+{
+    runs_sort(rows->values.at, rows->values.count, sizeof *rows->values.at, value_belongs_behind, NULL);
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->values.count; i++) {
+        const struct measure_value *value = &rows->values.at[i];
+        struct measure_value *last = kept ? &rows->values.at[kept - 1] : NULL;
+        if (last && last->row == value->row && last->sample == value->sample) {
+            last->value += value->value;
+            last->calls += value->calls;
+        } else {
+            rows->values.at[kept++] = *value;
+        }
+    }
+    rows->values.count = kept;
+}
+
+static void finish_sampling(struct sampling *sampling)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        finish_rows(sampling->tables.at[t]);
+    for (size_t m = 0; m < sampling->metrics.count; m++) {
+        struct measure_metric *metric = &sampling->metrics.at[m];
+        while (metric->values.count < sampling->samples.count)
+            *VEC_PUSH(&metric->values) = NAN;
+    }
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Make one fact per key with sorted values, independent of the order of files. */
+static void join_facts(struct measures *measures)
+{
+    size_t kept = 0, count = measures->facts.count;
+    const char **values = mem_alloc(mem_times(count + 1, sizeof *values));
+    for (size_t i = 0; i < count; i++) {
+        struct measure_fact fact = measures->facts.at[i];
+        bool known = false;
+        for (size_t k = 0; k < kept; k++)
+            known |= strcmp(measures->facts.at[k].key, fact.key) == 0;
+        if (known)
+            continue;
+        size_t several = 0;
+        for (size_t k = i; k < count; k++)
+            if (strcmp(measures->facts.at[k].key, fact.key) == 0)
+                values[several++] = measures->facts.at[k].value;
+        qsort(values, several, sizeof *values, compare_texts);
+        struct buffer text = { 0 };
+        for (size_t k = 0; k < several; k++) {
+            buffer_puts(&text, k ? ", " : "");
+            buffer_puts(&text, values[k]);
+        }
+        fact.value = arena_strndup(&measures->arena, text.at ? text.at : "", text.count);
+        buffer_release(&text);
+        measures->facts.at[kept++] = fact;
+    }
+    measures->facts.count = kept;
+    free(values);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sort the ranks, and format them: "0-3, 7". */
+static void finish_ranks(struct measures *measures)
+{
+    struct buffer text = { 0 };
+    int64_t *at = measures->ranks.at;
+    size_t count = measures->ranks.count, kept = 0;
+    if (count == 0)
+        return;
+    qsort(at, count, sizeof *at, compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || at[kept - 1] != at[i])
+            at[kept++] = at[i];
+    measures->ranks.count = kept;
+    for (size_t first = 0, end; first < kept; first = end) {
+        for (end = first + 1; end < kept && at[end] == at[end - 1] + 1; end++)
+            ;
+        buffer_printf(&text, "%s%" PRId64, first ? ", " : "", at[first]);
+        if (end - first > 1)
+            buffer_printf(&text, "-%" PRId64, at[end - 1]);
+    }
+    measures_add_fact(measures, "ranks", "ranks", text.at, text.count);
+    buffer_release(&text);
+}
+
+int64_t measures_missing_ranks(const struct measures *measures)
+{
+    int64_t there = (int64_t)measures->ranks.count;
+    return there > 0 && measures->world_size > there ? measures->world_size - there : 0;
+}
+
+void measures_finish(struct measures *measures)
+{
+    finish_ranks(measures);
+    finish_sampling(&measures->by_step);
+    finish_sampling(&measures->by_file);
+    finish_sampling(&measures->by_rank);
+    join_facts(measures);
+}
+
+/* ---- reading ---- */
+
+const struct sampling *measures_sampling(const struct measures *measures)
+{
+    bool steps = measures->by_step.samples.count > 0 && measures->files_without_steps == 0;
+    return steps ? &measures->by_step : &measures->by_file;
+}
+
+struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key)
+{
+    name_id metric = sampling->keys ? names_find(sampling->keys, key, strlen(key)) : NAME_NONE;
+    return metric == NAME_NONE ? NULL : &sampling->metrics.at[metric];
+}
+
+struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        if (strcmp(sampling->tables.at[t]->key, key) == 0)
+            return sampling->tables.at[t];
+    return NULL;
+}
+
+const char *measures_fact(const struct measures *measures, const char *key)
+{
+    for (size_t i = 0; i < measures->facts.count; i++)
+        if (strcmp(measures->facts.at[i].key, key) == 0)
+            return measures->facts.at[i].value;
+    return NULL;
+}
+
+void measure_sample_text(const struct measures *measures, const struct measure_sample *sample,
+                         struct buffer *out)
+{
+    if (measures->parts > 1)
+        buffer_printf(out, "file %" PRIu32 ", ", sample->part + 1);
+    if (measures->files > measures->parts && measures->source != MEASURE_FLEETS)
+        buffer_printf(out, "rank %" PRId64 ", ", sample->rank);
+    if (sample->step >= 0)
+        buffer_printf(out, "step %" PRId64, sample->step);
+    else if (out->count >= 2)
+        out->at[out->count -= 2] = '\0'; /* no comma at the end */
+}

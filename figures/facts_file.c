@@ -1,0 +1,302 @@
+/* facts_file.c - see facts_file.h. Tables and columns are those of facts_tables. */
+#include "figures/facts_file.h"
+
+#include "figures/arrow_read.h"
+#include "report/arrow_stream.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 64, BATCH_ROWS = 65536 };
+
+static const char version_key[] = "tpa.facts", table_key[] = "tpa.table";
+
+/* ---- writing ---- */
+
+static void add_value(struct arrow_column *out, const struct facts *facts, const struct facts_column *column,
+                      const char *row)
+{
+    int64_t number;
+    name_id id;
+    struct facts_bytes bytes;
+    switch (column->type) {
+    case FACTS_INT64:
+        memcpy(&number, row + column->offset, sizeof number);
+        if (number == FACTS_MISSING)
+            arrow_add_missing(out);
+        else
+            arrow_add_int(out, number);
+        return;
+    case FACTS_TEXT:
+        memcpy(&id, row + column->offset, sizeof id);
+        if (id == NAME_NONE)
+            arrow_add_missing(out);
+        else
+            arrow_add_text(out, names_text(facts->texts, id), names_length(facts->texts, id));
+        return;
+    case FACTS_BYTES:
+        memcpy(&bytes, row + column->offset, sizeof bytes);
+        if (bytes.at)
+            arrow_add_text(out, bytes.at, bytes.len);
+        else
+            arrow_add_missing(out);
+    }
+}
+
+static void write_schema(const struct facts_schema *schema, struct buffer *out)
+{
+    char version[16];
+    snprintf(version, sizeof version, "%d", FACTS_VERSION);
+    const struct arrow_fact facts[] = { { version_key, version }, { table_key, schema->key } };
+    struct arrow_fact help[MOST_COLUMNS];
+    struct arrow_field fields[MOST_COLUMNS];
+    for (size_t c = 0; c < schema->column_count; c++) {
+        help[c] = (struct arrow_fact){ "help", schema->columns[c].help };
+        fields[c] =
+            (struct arrow_field){ .name = schema->columns[c].key,
+                                  .type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT,
+                                  .facts = &help[c],
+                                  .fact_count = 1 };
+    }
+    arrow_append_schema(out, fields, schema->column_count, facts, 2);
+}
+
+/* If FILE is given, move the content of OUT to it. False if that fails. */
+static bool flush(struct buffer *out, FILE *file)
+{
+    bool good = !file || fwrite(out->at, 1, out->count, file) == out->count;
+    if (file)
+        buffer_clear(out);
+    return good;
+}
+
+/* ROWS by SCHEMA, with texts of FACTS. If FILE is not NULL, OUT is written to it after each batch. False if that
+ * fails. */
+static bool write_rows(const struct facts *facts, const struct facts_schema *schema,
+                       const struct facts_rows *rows, struct buffer *out, FILE *file)
+{
+    bool good = true;
+    struct arrow_column columns[MOST_COLUMNS] = { 0 };
+    write_schema(schema, out);
+    for (size_t c = 0; c < schema->column_count; c++)
+        columns[c].type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT;
+    for (size_t first = 0, end; good && first < rows->count; first = end) {
+        end = rows->count - first > BATCH_ROWS ? first + BATCH_ROWS : rows->count;
+        for (size_t c = 0; c < schema->column_count; c++) {
+            arrow_clear(&columns[c]);
+            for (size_t row = first; row < end; row++)
+                add_value(&columns[c], facts, &schema->columns[c],
+                          (const char *)rows->at + row * schema->row_size);
+        }
+        arrow_append_batch(out, columns, schema->column_count);
+        good = flush(out, file);
+    }
+    arrow_append_end(out);
+    for (size_t c = 0; c < schema->column_count; c++)
+        arrow_release(&columns[c]);
+    return good && flush(out, file);
+}
+
+void facts_write(const struct facts *facts, struct buffer *out)
+{
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        write_rows(facts, &facts_tables[t], &facts->tables[t], out, NULL);
+}
+
+bool facts_save(const struct facts *facts, FILE *file)
+{
+    struct buffer out = { 0 };
+    bool good = true;
+    for (size_t t = 0; t < FACTS_TABLES && good; t++)
+        good = write_rows(facts, &facts_tables[t], &facts->tables[t], &out, file);
+    buffer_release(&out);
+    return good && fflush(file) == 0;
+}
+
+bool facts_save_rows(const struct facts *facts, const struct facts_schema *schema,
+                     const struct facts_rows *rows, FILE *file)
+{
+    struct buffer out = { 0 };
+    bool good = write_rows(facts, schema, rows, &out, file);
+    buffer_release(&out);
+    return good && fflush(file) == 0;
+}
+
+/* ---- reading ---- */
+
+bool facts_look_like(const char *bytes, size_t len)
+{
+    return len >= 8 && memcmp(bytes, "\xff\xff\xff\xff", 4) == 0;
+}
+
+static bool check_version(const struct arrow_reader *reader, struct tpa_error *err)
+{
+    struct text version = arrow_fact(reader, version_key);
+    char digits[16];
+    if (!version.at || version.len == 0 || version.len >= sizeof digits) {
+        tpa_fail(err, 0, "this is an Arrow stream, but does not hold facts of tpa");
+        return tpa_hint(err, "tpa facts TRACE -o FILE makes some");
+    }
+    memcpy(digits, version.at, version.len);
+    digits[version.len] = '\0';
+    char *end;
+    long number = strtol(digits, &end, 10);
+    if (*end || number < 1)
+        return tpa_fail(err, 0, "the version of these facts, \"%s\", is not a number", digits);
+    if (number > FACTS_VERSION) {
+        tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
+                 FACTS_VERSION);
+        return tpa_hint(err, "use the tpa that made them, or a newer one");
+    }
+    return true;
+}
+
+/* Is the current stream a table of this name? */
+static bool is_table(const struct arrow_reader *reader, const char *key)
+{
+    struct text is = arrow_fact(reader, table_key);
+    return is.at && is.len == strlen(key) && memcmp(is.at, key, is.len) == 0;
+}
+
+/* The table of the current stream; FACTS_TABLES: unknown. */
+static enum facts_table table_of(const struct arrow_reader *reader)
+{
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        if (is_table(reader, facts_tables[t].key))
+            return (enum facts_table)t;
+    return FACTS_TABLES;
+}
+
+/* The field of the stream that holds COLUMN; SIZE_MAX: none. */
+static size_t facts_file_field_of(const struct arrow_reader *reader, const struct facts_column *column)
+{
+    enum arrow_read_type type = column->type == FACTS_INT64 ? ARROW_READ_INT64 : ARROW_READ_TEXT;
+    size_t len = strlen(column->key);
+    for (size_t f = 0; f < reader->fields.count; f++) {
+        const struct arrow_read_field *field = &reader->fields.at[f];
+        if (field->type == type && field->name.at && field->name.len == len &&
+            memcmp(field->name.at, column->key, len) == 0)
+            return f;
+    }
+    return SIZE_MAX;
+}
+
+static void set_value(struct facts *facts, const struct facts_column *column, char *row,
+                      const struct arrow_batch *batch, size_t field, size_t at)
+{
+    if (column->type == FACTS_INT64) {
+        int64_t number = field == SIZE_MAX ? FACTS_MISSING : arrow_int(batch, field, at);
+        memcpy(row + column->offset, &number, sizeof number);
+        return;
+    }
+    struct text text = field == SIZE_MAX ? (struct text){ 0 } : arrow_text(batch, field, at);
+    if (column->type == FACTS_TEXT) {
+        name_id id = text.at ? names_add(facts->texts, text.at, text.len) : NAME_NONE;
+        memcpy(row + column->offset, &id, sizeof id);
+    } else {
+        struct facts_bytes bytes = { text.at ? arena_strndup(&facts->arena, text.at, text.len) : NULL,
+                                     text.len };
+        memcpy(row + column->offset, &bytes, sizeof bytes);
+    }
+}
+
+/* Pass each row of the current stream, read by SCHEMA, to ADD, with texts and bytes of FACTS; if SCHEMA is NULL, skip
+ * it. */
+static bool read_table(struct facts *facts, struct arrow_reader *reader, const struct facts_schema *schema,
+                       void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
+{
+    size_t fields[MOST_COLUMNS] = { 0 };
+    for (size_t c = 0; schema && c < schema->column_count; c++)
+        fields[c] = facts_file_field_of(reader, &schema->columns[c]);
+    if (schema && fields[0] == SIZE_MAX)
+        return tpa_fail(err, reader->at, "table %s has no column \"recording\"", schema->key);
+    struct arrow_batch batch = { 0 };
+    char *row = mem_zalloc(1, schema ? schema->row_size : 1);
+    while (arrow_read_batch(reader, &batch, err))
+        for (size_t i = 0; schema && i < batch.rows; i++) {
+            for (size_t c = 0; c < schema->column_count; c++)
+                set_value(facts, &schema->columns[c], row, &batch, fields[c], i);
+            add(context, row);
+        }
+    free(row);
+    arrow_batch_release(&batch);
+    return !err->failed;
+}
+
+struct target {
+    struct facts *facts;
+    enum facts_table table;
+};
+
+static void add_to_table(void *context, const void *row)
+{
+    const struct target *target = context;
+    facts_add(target->facts, target->table, row);
+}
+
+bool facts_read_rows(struct facts *facts, const struct facts_schema *schema, struct source *source,
+                     void (*add)(void *context, const void *row), void *context, struct tpa_error *err)
+{
+    struct arrow_reader reader;
+    arrow_reader_init(&reader, source);
+    while (!err->failed && arrow_read_schema(&reader, err))
+        if (check_version(&reader, err))
+            read_table(facts, &reader, is_table(&reader, schema->key) ? schema : NULL, add, context, err);
+    arrow_reader_release(&reader);
+    return !err->failed;
+}
+
+size_t facts_begin_with(struct source *source, const char *const keys[], size_t count)
+{
+    struct arrow_reader reader;
+    struct tpa_error err = { 0 };
+    size_t k = 0;
+    arrow_reader_init(&reader, source);
+    bool good = arrow_read_schema(&reader, &err);
+    while (k < count && !(good && is_table(&reader, keys[k])))
+        k++;
+    arrow_reader_release(&reader);
+    return k;
+}
+
+/* Reject rows of a recording that is missing. */
+static bool check_recordings(const struct facts *facts, struct tpa_error *err)
+{
+    struct names *known = names_open();
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++)
+        names_add(known, (const char *)&recordings[i].recording, sizeof recordings[i].recording);
+    bool good = names_count(known) == facts->tables[FACTS_RECORDINGS].count;
+    for (size_t t = 0; t < FACTS_TABLES && good; t++)
+        for (size_t i = 0; i < facts->tables[t].count && good; i++)
+            good = names_find(known, (const char *)facts->tables[t].at + i * facts_tables[t].row_size,
+                              sizeof(int64_t)) != NAME_NONE;
+    names_free(known);
+    return good ||
+           tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
+}
+
+bool facts_read(struct facts *facts, struct source *source, struct tpa_error *err)
+{
+    struct arrow_reader reader;
+    struct facts *read = facts_open();
+    arrow_reader_init(&reader, source);
+    size_t seen = 0;
+    while (!err->failed && arrow_read_schema(&reader, err)) {
+        enum facts_table table = table_of(&reader);
+        const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
+        struct target target = { read, table };
+        if (check_version(&reader, err) && read_table(read, &reader, schema, add_to_table, &target, err))
+            seen |= schema ? (size_t)1 << table : 0;
+    }
+    if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
+        tpa_fail(err, reader.at, "the file ends before all tables were there");
+        tpa_hint(err, "it was cut short; make it again");
+    }
+    if (!err->failed && check_recordings(read, err)) {
+        facts_check(read);
+        facts_collect(facts, read);
+    }
+    arrow_reader_release(&reader);
+    facts_free(read);
+    return !err->failed;
+}

@@ -1,0 +1,361 @@
+/* night.c - see night.h. */
+#include "history/night.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- samples ---- */
+
+/* Samples of the measures that belong to one step: group[s] is the sample of the night that includes sample s. */
+struct groups {
+    uint32_t *group;
+    uint32_t *members; /* number of samples in each group */
+    size_t count;
+};
+
+struct keyed_sample {
+    const struct measure_sample *sample;
+    uint32_t index, repetition;
+};
+
+static int compare_integers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_by_rank(const void *left, const void *right)
+{
+    const struct keyed_sample *a = left, *b = right;
+    int order = compare_integers(a->sample->rank, b->sample->rank);
+    order = order ? order : compare_integers(a->sample->step, b->sample->step);
+    return order ? order : compare_integers(a->index, b->index);
+}
+
+static int compare_by_step(const void *left, const void *right)
+{
+    const struct keyed_sample *a = left, *b = right;
+    int order = compare_integers(a->repetition, b->repetition);
+    order = order ? order : compare_integers(a->sample->step, b->sample->step);
+    return order ? order : compare_integers(a->index, b->index);
+}
+
+/* One step of one repetition is one group. A second sample of a step from the same rank starts a new repetition. */
+static struct groups group_samples(const struct sampling *by)
+{
+    size_t count = by->samples.count;
+    struct groups groups = { mem_zalloc(count + 1, sizeof *groups.group),
+                             mem_zalloc(count + 1, sizeof *groups.members), 0 };
+    struct keyed_sample *keyed = mem_zalloc(count + 1, sizeof *keyed);
+    for (size_t i = 0; i < count; i++)
+        keyed[i] = (struct keyed_sample){ &by->samples.at[i], (uint32_t)i, 0 };
+    qsort(keyed, count, sizeof *keyed, compare_by_rank);
+    for (size_t i = 1; i < count; i++) {
+        const struct measure_sample *before = keyed[i - 1].sample, *here = keyed[i].sample;
+        if (before->rank == here->rank && before->step == here->step)
+            keyed[i].repetition = keyed[i - 1].repetition + 1;
+    }
+    qsort(keyed, count, sizeof *keyed, compare_by_step);
+    for (size_t i = 0; i < count; i++) {
+        bool same = i > 0 && keyed[i].repetition == keyed[i - 1].repetition &&
+                    keyed[i].sample->step == keyed[i - 1].sample->step;
+        groups.count += !same;
+        groups.group[keyed[i].index] = (uint32_t)groups.count - 1;
+        groups.members[groups.count - 1]++;
+    }
+    free(keyed);
+    return groups;
+}
+
+/* ---- figures ---- */
+
+/* Keep only the VALUES of FIGURE that are not 0. */
+static void keep_listed(struct night *night, struct night_figure *figure, const double *values)
+{
+    figure->values = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->values);
+    figure->places = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->places);
+    for (size_t i = 0, listed = 0; i < figure->count; i++)
+        if (values[i] != 0) {
+            figure->values[listed] = values[i];
+            figure->places[listed++] = (uint32_t)i;
+        }
+}
+
+/* Copy the COUNT values at SCRATCH to FIGURE, without missing ones. */
+static void collect_values(struct night *night, struct night_figure *figure, const double *scratch,
+                           size_t count)
+{
+    enum { MANY = 256 };
+    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(scratch[i])) {
+            figure->listed += scratch[i] != 0;
+            values[figure->count++] = scratch[i];
+        }
+    if (figure->count >= MANY && figure->listed < figure->count / 4) {
+        keep_listed(night, figure, values);
+    } else {
+        figure->listed = figure->count;
+        figure->values = arena_alloc(&night->arena, (figure->count + 1) * sizeof *figure->values);
+        memcpy(figure->values, values, figure->count * sizeof *values);
+    }
+    figure->level = level_of(values, figure->count);
+    free(values);
+}
+
+const double *night_values(const struct night_figure *figure, double *scratch)
+{
+    if (!figure->places)
+        return figure->values;
+    memset(scratch, 0, figure->count * sizeof *scratch);
+    for (size_t i = 0; i < figure->listed; i++)
+        scratch[figure->places[i]] = figure->values[i];
+    return scratch;
+}
+
+static struct night_figure figure_of(struct night *night, const struct measure_metric *metric)
+{
+    return (struct night_figure){
+        .table = NIGHT_HEAD,
+        .name = arena_strndup(&night->arena, metric->key, strlen(metric->key)),
+        .length = strlen(metric->key),
+        .title = arena_strndup(&night->arena, metric->title, strlen(metric->title)),
+        .kind = metric->kind,
+        .calls = NAN,
+    };
+}
+
+/* A figure with one value per rank; for the whole run if that is known. */
+static void add_rank_metric(struct night *night, const struct measure_metric *metric)
+{
+    struct night_figure figure = figure_of(night, metric);
+    if (isfinite(metric->whole))
+        collect_values(night, &figure, &metric->whole, 1);
+    else
+        collect_values(night, &figure, metric->values.at, metric->values.count);
+    *VEC_PUSH(&night->figures) = figure;
+}
+
+static void add_metric(struct night *night, const struct measure_metric *metric, const struct groups *groups)
+{
+    struct night_figure figure = figure_of(night, metric);
+    double *sums = mem_zalloc(groups->count + 1, sizeof *sums),
+           *tell = mem_zalloc(groups->count + 1, sizeof *tell);
+    for (size_t i = 0; i < metric->values.count; i++)
+        if (isfinite(metric->values.at[i])) {
+            sums[groups->group[i]] += metric->values.at[i];
+            tell[groups->group[i]]++;
+        }
+    for (size_t i = 0; i < groups->count; i++)
+        sums[i] = tell[i] > 0 ? sums[i] / tell[i] : NAN;
+    if (isfinite(metric->whole)) /* of the run as a whole */
+        collect_values(night, &figure, &metric->whole, 1);
+    else
+        collect_values(night, &figure, sums, groups->count);
+    if (figure.count > 0)
+        *VEC_PUSH(&night->figures) = figure;
+    free(sums);
+    free(tell);
+}
+
+/* The figure of ROW in TABLE, from the COUNT VALUES without missing ones. */
+static void night_add_row(struct night *night, const char *table, const struct measure_rows *rows,
+                          name_id row, double calls, const double *values, size_t count)
+{
+    size_t length = names_length(rows->names, row);
+    struct night_figure figure = {
+        .table = table,
+        .name = arena_strndup(&night->arena, names_text(rows->names, row), length),
+        .length = length,
+        .kind = rows->kind,
+        .calls = calls,
+    };
+    collect_values(night, &figure, values, count);
+    *VEC_PUSH(&night->figures) = figure;
+}
+
+/* Figures of rows whose values are listed by sample: each value is a sample. */
+static void add_listed_rows(struct night *night, const struct measure_rows *rows)
+{
+    const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
+    double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
+    for (size_t first = 0, end; first < rows->values.count; first = end) {
+        name_id row = rows->values.at[first].row;
+        for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++)
+            values[end - first] = rows->values.at[end].value;
+        night_add_row(night, table, rows, row, NAN, values, end - first);
+    }
+    free(values);
+}
+
+static void night_add_rows(struct night *night, const struct measure_rows *rows, const struct groups *groups)
+{
+    const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
+    double *sums = mem_alloc(mem_times(groups->count + 1, sizeof *sums));
+    for (size_t first = 0, end; first < rows->values.count; first = end) {
+        name_id row = rows->values.at[first].row;
+        double calls = 0, samples = 0;
+        for (size_t i = 0; i < groups->count; i++) {
+            sums[i] = 0;
+            samples += groups->members[i];
+        }
+        for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++) {
+            const struct measure_value *value = &rows->values.at[end];
+            uint32_t group = groups->group[value->sample];
+            sums[group] += value->value / groups->members[group];
+            calls += value->calls;
+        }
+        night_add_row(night, table, rows, row, samples > 0 ? calls / samples : NAN, sums, groups->count);
+    }
+    free(sums);
+}
+
+struct night *night_of(const struct measures *measures)
+{
+    struct night *night = mem_zalloc(1, sizeof *night);
+    const struct sampling *by = measures_sampling(measures);
+    struct groups groups = group_samples(by);
+    night->unit = arena_strndup(&night->arena, by->unit, strlen(by->unit));
+    night->sample_count = groups.count;
+    for (size_t i = 0; i < by->metrics.count; i++)
+        add_metric(night, &by->metrics.at[i], &groups);
+    for (size_t i = 0; i < by->tables.count; i++)
+        night_add_rows(night, by->tables.at[i], &groups);
+    for (size_t i = 0; i < measures->by_rank.metrics.count; i++)
+        add_rank_metric(night, &measures->by_rank.metrics.at[i]);
+    for (size_t i = 0; i < measures->by_rank.tables.count; i++)
+        add_listed_rows(night, measures->by_rank.tables.at[i]);
+    night->gpu = "no GPU";
+    for (size_t i = 0; i < measures->facts.count; i++) {
+        const struct measure_fact *fact = &measures->facts.at[i];
+        struct measure_fact copy = {
+            .key = arena_strndup(&night->arena, fact->key, strlen(fact->key)),
+            .title = arena_strndup(&night->arena, fact->title, strlen(fact->title)),
+            .value = arena_strndup(&night->arena, fact->value, strlen(fact->value)),
+        };
+        *VEC_PUSH(&night->facts) = copy;
+        if (strcmp(copy.key, "gpu") == 0)
+            night->gpu = copy.value;
+    }
+    free(groups.group);
+    free(groups.members);
+    return night;
+}
+
+void night_free(struct night *night)
+{
+    if (!night)
+        return;
+    VEC_FREE(&night->figures);
+    VEC_FREE(&night->facts);
+    arena_release(&night->arena);
+    free(night);
+}
+
+/* ---- fingerprint of recordings ---- */
+
+/* Parts are added up, so that their order does not matter. */
+static void fold(struct night_hash *hash, XXH3_state_t *state)
+{
+    XXH128_hash_t part = XXH3_128bits_digest(state);
+    hash->low += part.low64;
+    hash->high += part.high64;
+    XXH3_freeState(state);
+}
+
+static XXH3_state_t *open_state(void)
+{
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        mem_out_of_memory(sizeof(XXH128_hash_t));
+    XXH3_128bits_reset(state);
+    return state;
+}
+
+static void hash_text(XXH3_state_t *state, const char *text)
+{
+    XXH3_128bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+/* Hash TIMES, a column, for the events of FILE. */
+static void hash_times(XXH3_state_t *state, const struct packed *times, const struct trace_file *file)
+{
+    for (size_t done = 0; done < file->event_count;) {
+        int64_t some_ns[PACKED_VALUES];
+        size_t count = 0;
+        while (count < PACKED_VALUES && done < file->event_count)
+            some_ns[count++] = packed_value(times, file->first_event + done++);
+        XXH3_128bits_update(state, some_ns, count * sizeof *some_ns);
+    }
+}
+
+void night_hash_trace(struct night_hash *hash, const struct trace *trace)
+{
+    for (size_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        XXH3_state_t *state = open_state();
+        hash_times(state, &trace->start_ns, file);
+        hash_times(state, &trace->dur_ns, file);
+        for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
+            XXH3_128bits_update(state, trace_name(trace, e), names_length(trace->names, trace->name[e]));
+        fold(hash, state);
+    }
+}
+
+void night_hash_profile(struct night_hash *hash, const struct profile *profile)
+{
+    XXH3_state_t *state = open_state();
+    struct buffer name = { 0 };
+    for (size_t i = 0; i < profile->listed_count; i++) {
+        const struct profile_function *function = &profile->functions[profile->listed[i]];
+        double figures[3] = { (double)function->cost.calls, function->cost.total_s,
+                              function->cost.cumulative_s };
+        buffer_clear(&name);
+        profile_function_text(function, &name);
+        hash_text(state, name.at);
+        XXH3_128bits_update(state, figures, sizeof figures);
+    }
+    buffer_release(&name);
+    fold(hash, state);
+}
+
+void night_hash_actions(struct night_hash *hash, const struct action_report *report)
+{
+    XXH3_state_t *state = open_state();
+    for (size_t i = 0; i < report->actions.count; i++) {
+        const struct action *action = &report->actions.at[i];
+        hash_text(state, action->name);
+        XXH3_128bits_update(state, &action->total_ns, sizeof action->total_ns);
+        XXH3_128bits_update(state, &action->calls, sizeof action->calls);
+    }
+    fold(hash, state);
+}
+
+void night_hash_facts(struct night_hash *hash, const struct facts *facts)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        XXH3_state_t *state = open_state();
+        XXH3_128bits_update(state, &recordings[i].recording, sizeof recordings[i].recording);
+        fold(hash, state);
+    }
+}
+
+void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots)
+{
+    XXH3_state_t *state = open_state();
+    for (size_t i = 0; i < snapshots->of.count; i++) {
+        const struct snapshot *snapshot = snapshots->of.at[i];
+        const struct snapshot_entries *entries = &snapshot->entries;
+        XXH3_128bits_update(state, entries->action, entries->count * sizeof *entries->action);
+        XXH3_128bits_update(state, entries->addr, entries->count * sizeof *entries->addr);
+        XXH3_128bits_update(state, entries->size, entries->count * sizeof *entries->size);
+        XXH3_128bits_update(state, entries->time_us, entries->count * sizeof *entries->time_us);
+        for (size_t s = 0; s < snapshot->segments.count; s++) {
+            XXH3_128bits_update(state, &snapshot->segments.at[s].addr, sizeof(uint64_t));
+            XXH3_128bits_update(state, &snapshot->segments.at[s].total, sizeof(int64_t));
+        }
+    }
+    fold(hash, state);
+}

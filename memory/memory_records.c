@@ -1,0 +1,377 @@
+/*
+ * memory_records.c - see memory_records.h.
+ *
+ * Records are collected in one pass and sorted by device and time, as most files have them already. The record that
+ * ends a block is the next of the same address: a table by address remembers the last.
+ */
+#include "memory/memory_records.h"
+
+#include "base/memory.h"
+#include "base/order.h"
+#include "base/sum.h"
+#include "base/runs.h"
+#include "trace/arg_scan.h"
+#include "trace/derived.h"
+#include "derive/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A record as recorded. */
+struct raw_record {
+    uint32_t file;
+    event_id event;
+    int64_t type, id, at_ns;
+    int64_t bytes, address, total, reserved;
+    name_id category;
+    uint8_t change;
+    bool has_address, has_total, has_call;
+};
+
+const char *memory_device_type_name(int64_t type)
+{
+    static const char *const names[] = { "cpu", "cuda", "mkldnn",       "opengl", "opencl", "ideep",
+                                         "hip", "fpga", "maia",         "xla",    "vulkan", "metal",
+                                         "xpu", "mps",  "meta",         "hpu",    "ve",     "lazy",
+                                         "ipu", "mtia", "privateuseone" };
+    return type >= 0 && type < (int64_t)(sizeof names / sizeof *names) ? names[type] : NULL;
+}
+
+bool memory_is_host(const struct memory_device *device)
+{
+    return device->type == 0 || device->type == 2 || device->type == 5;
+}
+
+/* ---- collecting records ---- */
+
+struct taking {
+    const struct trace *trace;
+    struct memory_change_ids names;
+};
+
+static bool takes_part(const void *context, event_id e)
+{
+    const struct taking *taking = context;
+    const struct trace *trace = taking->trace;
+    if (trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION)
+        return !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+    return memory_change_of(&taking->names, trace, e) != MEMORY_CHANGES;
+}
+
+/* A size, which is never INT64_MIN. */
+static int64_t size_of(int64_t bytes)
+{
+    return sum_plus(bytes, 0);
+}
+
+struct raw_records {
+    VEC_OF(struct raw_record);
+};
+
+static void collect_records(const struct taking *taking, struct raw_records *raw)
+{
+    const struct trace *trace = taking->trace;
+    struct arg_scan bytes = arg_scan_of(trace, ARG_BYTES), types = arg_scan_of(trace, ARG_DEVICE_TYPE),
+                    ids = arg_scan_of(trace, ARG_DEVICE_ID), addresses = arg_scan_of(trace, ARG_ADDRESS),
+                    totals = arg_scan_of(trace, ARG_TOTAL_ALLOCATED),
+                    reserved = arg_scan_of(trace, ARG_TOTAL_RESERVED),
+                    categories = arg_scan_of(trace, ARG_MEMORY_CATEGORY),
+                    calls = arg_scan_of(trace, ARG_CORRELATION);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum memory_change change = memory_change_of(&taking->names, trace, e);
+        if (change == MEMORY_CHANGES)
+            continue;
+        struct raw_record *record = VEC_PUSH(raw);
+        int64_t category = NAME_NONE, unused;
+        bool recorded = arg_scan_get(&categories, e, &category);
+        *record = (struct raw_record){
+            .file = trace->tracks[trace->track[e]].file,
+            .event = e,
+            .type = recorded ? MEMORY_TYPE_UNKNOWN : 0,
+            .id = -1,
+            .at_ns = trace_start_ns(trace, e),
+            .reserved = -1,
+            .category = (name_id)category,
+            .change = (uint8_t)change,
+        };
+        arg_scan_get(&types, e, &record->type);
+        arg_scan_get(&ids, e, &record->id);
+        arg_scan_get(&bytes, e, &record->bytes);
+        arg_scan_get(&reserved, e, &record->reserved);
+        record->has_address = arg_scan_get(&addresses, e, &record->address);
+        record->has_total = arg_scan_get(&totals, e, &record->total);
+        record->has_call = arg_scan_get(&calls, e, &unused);
+    }
+}
+
+static int compare_devices(const struct raw_record *a, const struct raw_record *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Does record LEFT of RAW come after RIGHT? Those of a thread are in order already. */
+static bool comes_after(const void *raw, const void *left, const void *right)
+{
+    const struct raw_record *a = (const struct raw_record *)raw + *(const uint32_t *)left,
+                            *b = (const struct raw_record *)raw + *(const uint32_t *)right;
+    int order = compare_devices(a, b);
+    if (order)
+        return order > 0;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns > b->at_ns;
+    return a->event > b->event;
+}
+
+/* By device and time. Host and devices take turns in a file, so there are many runs: their places are merged, then each record is
+ * moved once. */
+static void sort_records(struct raw_records *raw)
+{
+    uint32_t *order = order_open(raw->count);
+    runs_sort(order, raw->count, sizeof *order, comes_after, raw->at);
+    struct raw_record *sorted = mem_alloc(mem_times(raw->count + 1, sizeof *sorted));
+    for (size_t i = 0; i < raw->count; i++)
+        sorted[i] = raw->at[order[i]];
+    free(order);
+    free(raw->at);
+    raw->at = sorted;
+    raw->capacity = raw->count + 1;
+}
+
+/* ---- owners ---- */
+
+/*
+ * New, free with free(): by node, the owner of the records directly in it: the innermost operator's, else the innermost
+ * annotation's that is not a step.
+ */
+static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
+{
+    const struct trace *trace = records->trace;
+    const struct calltree *tree = records->tree;
+    event_id *owners = mem_alloc(mem_times(tree->count + 1, sizeof *owners));
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        event_id above = tree->parent[n] == NODE_NONE ? EVENT_NONE : owners[tree->parent[n]];
+        bool is_operator = trace->kind[e] == EVENT_OP;
+        bool in_operator = above != EVENT_NONE && trace->kind[above] == EVENT_OP;
+        owners[n] = is_operator || (!in_operator && !is_step[trace->name[e]]) ? e : above;
+    }
+    return owners;
+}
+
+/* The operator of the call that the record is linked to, else the call itself. */
+static event_id owner_by_call(const struct attribution *launches, event_id record)
+{
+    event_id op = attribution_operator(launches, record);
+    return op != EVENT_NONE ? op : attribution_call(launches, record);
+}
+
+static void find_owners(struct memory_records *records, const struct raw_record *raw)
+{
+    const struct trace *trace = records->trace;
+    bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
+    int64_t number;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        is_step[id] = step_number(names_text(trace->names, id), &number);
+    event_id *owners = owners_by_nesting(records, is_step);
+    const struct attribution *launches = NULL;
+    for (uint32_t i = 0; i < records->count; i++) {
+        struct memory_record *record = &records->at[i];
+        node_id parent = records->tree->parent[record->node];
+        record->owner = parent == NODE_NONE ? EVENT_NONE : owners[parent];
+        if (record->owner != EVENT_NONE || !raw[i].has_call)
+            continue;
+        launches = launches ? launches : attribution_of(trace);
+        record->owner = owner_by_call(launches, record->event);
+        record->owner_by_call = record->owner != EVENT_NONE;
+    }
+    free(owners);
+    free(is_step);
+}
+
+/* ---- the two ends of a block ---- */
+
+/* The last record of each address: a hash table, in which a slot holds the record's place in the device, plus one. */
+struct address_table {
+    uint32_t *slots;
+    size_t mask; /* the number of slots minus one: a power of two, and at least twice the records */
+};
+
+static void open_table(struct address_table *table, size_t records)
+{
+    size_t size = 16;
+    while (size < 2 * records)
+        size *= 2;
+    table->slots = mem_zalloc(size, sizeof *table->slots);
+    table->mask = size - 1;
+}
+
+/* Blocks are aligned to 64 bytes or more, so the low bits of an address hold little information. */
+static uint32_t *memory_records_slot_of(const struct address_table *table, const struct raw_record *raw,
+                                        int64_t address)
+{
+    size_t at = (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 20) & table->mask;
+    while (table->slots[at] && raw[table->slots[at] - 1].address != address)
+        at = (at + 1) & table->mask;
+    return &table->slots[at];
+}
+
+/* Find the record that ends each block of DEVICE, whose records are RAW. Returns the bytes that were freed but never
+ * allocated. */
+static int64_t match_blocks(struct memory_records *records, struct memory_device *device,
+                            const struct raw_record *raw)
+{
+    int64_t freed = 0;
+    struct address_table table;
+    open_table(&table, device->count);
+    for (uint32_t i = 0; i < device->count; i++) {
+        uint32_t *slot = memory_records_slot_of(&table, raw, raw[i].address);
+        struct memory_record *record = &records->at[device->first + i];
+        struct memory_record *begin = *slot ? &records->at[device->first + *slot - 1] : NULL;
+        if (begin && begin->bytes > 0) {
+            begin->ended_by = device->first + i;
+            device->lost_frees += record->bytes > 0;
+            record->displaced = record->bytes > 0 ? begin->bytes : 0;
+        } else if (record->bytes < 0) {
+            sum_add(&freed, -record->bytes);
+        }
+        *slot = i + 1;
+    }
+    free(table.slots);
+    return freed;
+}
+
+/* ---- memory in use ---- */
+
+/* For records without totals and addresses: what must have been in use, so that the sum is never negative. */
+static int64_t least_before(const struct raw_record *raw, uint32_t count)
+{
+    int64_t level = 0, least = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum_add(&level, size_of(raw[i].bytes));
+        least = level < least ? level : least;
+    }
+    return -least;
+}
+
+/* Count the bytes in use, starting with BEFORE; blocks recorded as existing are included in BEFORE. */
+static void count_levels(struct memory_records *records, struct memory_device *device, int64_t before)
+{
+    int64_t level = before, existing = 0;
+    for (uint32_t i = device->first; i < device->first + device->count; i++) {
+        struct memory_record *record = &records->at[i];
+        level = sum_plus(sum_plus(level, -record->displaced), record->bytes);
+        record->allocated = level;
+        if (record->change == MEMORY_EXISTING)
+            sum_add(&existing, record->bytes);
+    }
+    device->before = sum_plus(before, existing);
+}
+
+/* Fill DEVICE's records from RAW ones, as many as it has. */
+static void fill_device(struct memory_records *records, struct memory_device *device,
+                        const struct raw_record *raw, const node_id *nodes)
+{
+    device->has_totals = device->has_addresses = true;
+    for (uint32_t i = 0; i < device->count; i++) {
+        device->has_totals &= raw[i].has_total;
+        device->has_addresses &= raw[i].has_address;
+        device->has_categories |= raw[i].category != NAME_NONE;
+        records->at[device->first + i] = (struct memory_record){
+            .event = raw[i].event,
+            .owner = EVENT_NONE,
+            .node = nodes ? nodes[raw[i].event] : NODE_NONE,
+            .ended_by = RECORD_NONE,
+            .category = raw[i].category,
+            .change = raw[i].change,
+            .bytes = size_of(raw[i].bytes),
+            .allocated = size_of(raw[i].total),
+            .reserved = size_of(raw[i].reserved),
+        };
+    }
+    int64_t before = device->has_addresses ? match_blocks(records, device, raw) : 0;
+    const struct memory_record *first = &records->at[device->first];
+    if (device->has_totals)
+        device->before = sum_plus(first->allocated, -first->bytes);
+    else
+        count_levels(records, device, device->has_addresses ? before : least_before(raw, device->count));
+}
+
+/* ---- all ---- */
+
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
+{
+    struct memory_records *records = mem_zalloc(1, sizeof *records);
+    records->trace = trace;
+    struct taking taking = { trace, memory_change_ids(trace) };
+    struct raw_records raw = { 0 };
+    collect_records(&taking, &raw);
+    sort_records(&raw);
+    node_id *nodes = NULL;
+    if (detail == MEMORY_OWNERS) {
+        records->tree = calltree_open(trace, takes_part, &taking);
+        calltree_nest(records->tree);
+        nodes = calltree_nodes(records->tree);
+    }
+
+    records->count = (uint32_t)raw.count;
+    records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
+    VEC_OF(struct memory_device) devices = { 0 };
+    for (size_t first = 0, end; first < raw.count; first = end) {
+        for (end = first + 1; end < raw.count && compare_devices(&raw.at[first], &raw.at[end]) == 0;)
+            end++;
+        struct memory_device *device = VEC_PUSH(&devices);
+        *device = (struct memory_device){ .file = raw.at[first].file,
+                                          .type = raw.at[first].type,
+                                          .id = raw.at[first].id,
+                                          .first = (uint32_t)first,
+                                          .count = (uint32_t)(end - first) };
+        fill_device(records, device, &raw.at[first], nodes);
+    }
+    if (detail == MEMORY_OWNERS)
+        find_owners(records, raw.at);
+    for (size_t d = 0; d < devices.count; d++)
+        for (uint32_t i = devices.at[d].first; i < devices.at[d].first + devices.at[d].count; i++)
+            devices.at[d].has_owners |= records->at[i].owner != EVENT_NONE;
+    records->devices = devices.at;
+    records->device_count = devices.count;
+    VEC_FREE(&raw);
+    free(nodes);
+    return records;
+}
+
+void memory_records_free(struct memory_records *records)
+{
+    if (!records)
+        return;
+    calltree_free(records->tree);
+    free(records->at);
+    free(records->devices);
+    free(records);
+}
+
+static void release(void *records)
+{
+    memory_records_free(records);
+}
+
+static void *derive_levels(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_LEVELS);
+}
+
+static void *derive_owners(const struct trace *trace)
+{
+    return memory_records_open(trace, MEMORY_OWNERS);
+}
+
+const struct memory_records *memory_records_of(const struct trace *trace, enum memory_detail detail)
+{
+    static const struct derivation derivations[] = {
+        [MEMORY_LEVELS] = { derive_levels, release },
+        [MEMORY_OWNERS] = { derive_owners, release },
+    };
+    return trace_derive(trace, &derivations[detail]);
+}

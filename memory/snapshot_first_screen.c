@@ -1,0 +1,301 @@
+/* snapshot_first_screen.c - see first_screen.h. */
+#include "memory/snapshot_first_screen.h"
+
+#include "base/answer.h"
+#include "base/buffer.h"
+#include "base/quantity.h"
+#include "memory/snapshot_sentences.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* The state of filling the answer. */
+struct screen {
+    const struct snapshot_answers *answers;
+    const struct device_row *device;
+    const struct oom_row *oom; /* the first on the device; NULL: none */
+    struct answer *answer;
+    struct arena *arena;
+};
+
+static const char *bytes_text(const struct screen *screen, int64_t bytes)
+{
+    struct buffer text = { 0 };
+    append_bytes_text(&text, bytes);
+    const char *kept = arena_strndup(screen->arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+static const char *tally_text(const struct screen *screen, int64_t count)
+{
+    struct buffer text = { 0 };
+    quantity_append_tally(&text, count);
+    const char *kept = arena_strndup(screen->arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+static const char *device_text(const struct screen *screen)
+{
+    return screen->device->device == TABLE_INT_MISSING
+               ? "pinned host memory"
+               : arena_printf(screen->arena, "device %s", screen->device->name.at);
+}
+
+static bool is_of_device(const struct screen *screen, const char *file, int64_t device)
+{
+    return file == screen->device->file.at && device == screen->device->device;
+}
+
+static bool has_peak(const struct device_row *row)
+{
+    return row->allocated_peak != TABLE_INT_MISSING;
+}
+
+static int64_t most_of(const struct device_row *row)
+{
+    return has_peak(row) ? row->allocated_peak : row->sums.allocated;
+}
+
+/* The device of the first OOM, else the one with the highest peak; NULL if there is none. */
+static void choose_device(struct screen *screen)
+{
+    const struct snapshot_answers *answers = screen->answers;
+    screen->oom = answers->ooms.rows.count ? &answers->ooms.rows.at[0] : NULL;
+    for (size_t i = 0; i < answers->devices.rows.count; i++) {
+        const struct device_row *row = &answers->devices.rows.at[i];
+        if (screen->oom && (row->device != screen->oom->device || row->file.at != screen->oom->file.at))
+            continue;
+        if (!screen->device || most_of(row) > most_of(screen->device))
+            screen->device = row;
+    }
+}
+
+/* ---- verdict and facts ---- */
+
+static const char *oom_sentence(const struct screen *screen)
+{
+    const struct oom_row *oom = screen->oom;
+    const char *in_use = arena_printf(
+        screen->arena, "Out of memory on %s: %s were requested when %s were in use", device_text(screen),
+        bytes_text(screen, oom->request), bytes_text(screen, oom->allocated));
+    return oom->missing > 0
+               ? arena_printf(screen->arena, "%s; %s are missing.", in_use, bytes_text(screen, oom->missing))
+               : arena_printf(screen->arena, "%s: %s.", in_use, oom->verdict.at);
+}
+
+static const char *verdict_of(const struct screen *screen)
+{
+    const struct device_row *row = screen->device;
+    if (screen->oom)
+        return oom_sentence(screen);
+    if (!has_peak(row) && row->sums.reserved == 0)
+        return arena_printf(
+            screen->arena,
+            "Nothing was allocated on %s when the snapshot was taken; no history was recorded.",
+            device_text(screen));
+    if (!has_peak(row))
+        return arena_printf(
+            screen->arena,
+            "%s of %s were allocated on %s when the snapshot was taken; no history was recorded.",
+            bytes_text(screen, row->sums.allocated), bytes_text(screen, row->sums.reserved),
+            device_text(screen));
+    return arena_printf(screen->arena, "The peak of %s is %s, %s%s.", device_text(screen),
+                        bytes_text(screen, row->allocated_peak), row->peak_scope.len ? "in " : "",
+                        row->peak_scope.len ? row->peak_scope.at
+                        : row->peak_entry < 0
+                            ? "before the first entry"
+                            : arena_printf(screen->arena, "after entry %" PRId64, row->peak_entry));
+}
+
+static void add_fact(const struct screen *screen, const char *label, const char *text)
+{
+    *VEC_PUSH(&screen->answer->facts) = (struct answer_fact){ label, text };
+}
+
+static void add_facts(const struct screen *screen)
+{
+    const struct device_row *row = screen->device;
+    if (screen->answers->devices.rows.count > 1) /* the figures are for this one */
+        add_fact(screen, "Device", row->device == TABLE_INT_MISSING ? "host" : row->name.at);
+    if (has_peak(row)) {
+        add_fact(screen, "Allocated peak", bytes_text(screen, row->allocated_peak));
+        add_fact(screen, "Reserved peak", bytes_text(screen, row->reserved_peak));
+        add_fact(screen, "Entries", tally_text(screen, row->entries));
+    }
+    add_fact(screen, "Allocated at the end", bytes_text(screen, row->sums.allocated));
+    add_fact(screen, "Reserved at the end", bytes_text(screen, row->sums.reserved));
+}
+
+/* ---- memory at the peak ---- */
+
+/* "optimizer.py:78:step" of "/home/u/job/optimizer.py:78:step". */
+static const char *without_folders(const char *line)
+{
+    const char *name = line;
+    for (const char *at = line; *at && *line != '['; at++)
+        name = *at == '/' || *at == '\\' ? at + 1 : name;
+    return name;
+}
+
+static void add_bar(const struct screen *screen)
+{
+    enum { LINES = 5 };
+    static const enum chart_color colors[LINES] = { CHART_BLUE, CHART_ORANGE, CHART_GREEN, CHART_PURPLE,
+                                                    CHART_SKY };
+    struct answer_bar bar = { .length = 1 };
+    int64_t all = 0, rest = 0;
+    for (size_t i = 0; i < screen->answers->in_use.count; i++)
+        if (is_of_device(screen, screen->answers->in_use.at[i].file.at, screen->answers->in_use.at[i].device))
+            all += screen->answers->in_use.at[i].bytes;
+    for (size_t i = 0; i < screen->answers->in_use.count && all > 0; i++) {
+        const struct in_use_row *row = &screen->answers->in_use.at[i];
+        if (!is_of_device(screen, row->file.at, row->device))
+            continue;
+        if (bar.parts.count == LINES || row->share < 0.005) {
+            rest += row->bytes;
+            continue;
+        }
+        enum chart_color color = colors[bar.parts.count];
+        *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = without_folders(row->name.at),
+                                                      .figure = bytes_text(screen, row->bytes),
+                                                      .share = (double)row->bytes / (double)all,
+                                                      .color = color,
+                                                      .section = "alive_at_peak" };
+    }
+    if (rest > 0)
+        *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "other lines",
+                                                      .figure = bytes_text(screen, rest),
+                                                      .share = (double)rest / (double)all,
+                                                      .color = CHART_COLOR_OF_OTHER,
+                                                      .section = "alive_at_peak" };
+    screen->answer->bars_title = arena_printf(screen->arena, "What held %s at the peak of %s",
+                                              bytes_text(screen, all), device_text(screen));
+    if (bar.parts.count)
+        *VEC_PUSH(&screen->answer->bars) = bar;
+}
+
+/* ---- findings ---- */
+
+static const char *oom_advice(const struct oom_row *oom)
+{
+    switch (oom->kind) {
+    case OOM_FRAGMENTATION:
+    case OOM_SPREAD:
+        return "There is room, but not in one piece: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.";
+    case OOM_OTHER_POOL:
+        return "The free block is of another pool or stream, and cannot be used for this one.";
+    case OOM_OUT_OF_MEMORY: return "Less must be in use at that moment: the table of lines shows what is.";
+    case OOM_UNKNOWN: break;
+    }
+    return NULL;
+}
+
+static void add_oom(const struct screen *screen)
+{
+    const struct oom_row *oom = screen->oom;
+    size_t count = screen->answers->ooms.rows.count;
+    *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
+        .title = arena_printf(screen->arena, "out of memory: %s", oom->verdict.at),
+        .saves = oom->missing > 0
+                     ? arena_printf(screen->arena, "%s are missing%s", bytes_text(screen, oom->missing),
+                                    count > 1 ? " at the first time" : "")
+                     : arena_printf(screen->arena, "%s free in segments, the largest piece %s",
+                                    bytes_text(screen, oom->inactive), bytes_text(screen, oom->largest_free)),
+        .where = oom->line.at,
+        .advice = oom_advice(oom),
+        .section = "ooms",
+        .command = "tpa memory --at oom",
+    };
+}
+
+static void add_leak(const struct screen *screen)
+{
+    for (size_t i = 0; i < screen->answers->leaks.rows.count; i++) {
+        const struct leak_row *leak = &screen->answers->leaks.rows.at[i];
+        if (!is_of_device(screen, leak->file.at, leak->device))
+            continue;
+        *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
+            .title = "memory in use grows with every step",
+            .saves = arena_printf(screen->arena, "%s a step, on average of %" PRId64,
+                                  bytes_text(screen, leak->slope), leak->steps),
+            .where = leak->line.at,
+            .advice =
+                "Something keeps what each step makes: a list of losses with their graphs is the usual one.",
+            .section = "leaks",
+            .command = "tpa memory --table leaks",
+        };
+        return;
+    }
+}
+
+/* The line with the most memory at the peak; memory from before recording has no line, and is mentioned as well. */
+static void add_holders(const struct screen *screen)
+{
+    const double worth_it = 0.2;
+    bool line = false, before = false;
+    for (size_t i = 0; i < screen->answers->in_use.count; i++) {
+        const struct in_use_row *row = &screen->answers->in_use.at[i];
+        bool old = strcmp(row->name.at, alive_before_recording) == 0;
+        if (!is_of_device(screen, row->file.at, row->device) || row->share < worth_it ||
+            (old ? before : line))
+            continue;
+        bool named = *row->name.at != '[';
+        *(old ? &before : &line) = true;
+        *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
+            .title = old     ? "much of the peak was there before recording began"
+                     : named ? "one line of code holds much of the peak"
+                             : "much of the peak was recorded without a stack",
+            .saves = arena_printf(screen->arena, "%s in %" PRId64 " block%s, %.1f %% of the peak",
+                                  bytes_text(screen, row->bytes), row->count, row->count == 1 ? "" : "s",
+                                  quantity_percent(row->share)),
+            .where = named ? row->name.at : NULL,
+            .advice =
+                old ? "Call torch.cuda.memory._record_memory_history() before the model is made to see by what."
+                    : NULL,
+            .section = "alive_at_peak",
+            .command = "tpa memory --table alive_at_peak",
+        };
+    }
+}
+
+static void add_idle(const struct screen *screen)
+{
+    const struct segment_sums *sums = &screen->device->sums;
+    const int64_t least = INT64_C(64) << 20;
+    int64_t returned = sums->inactive_whole + sums->free_pages;
+    if (sums->inactive < least || sums->inactive < sums->reserved / 5)
+        return;
+    *VEC_PUSH(&screen->answer->findings) = (struct answer_finding){
+        .title = "the allocator keeps memory that nothing uses when the snapshot is taken",
+        .saves = arena_printf(screen->arena, "%s of %s reserved", bytes_text(screen, sums->inactive),
+                              bytes_text(screen, sums->reserved)),
+        .where = arena_printf(screen->arena, "the largest free block has %s",
+                              bytes_text(screen, sums->largest_free)),
+        .advice = arena_printf(screen->arena, "torch.cuda.empty_cache() would return %s of it to the device.",
+                               bytes_text(screen, returned)),
+        .section = "fragmentation",
+        .command = "tpa memory --table fragmentation",
+    };
+}
+
+void snapshot_fill_first_screen(const struct snapshot_answers *answers, struct result *result)
+{
+    struct screen screen = { .answers = answers, .arena = &result->arena };
+    choose_device(&screen);
+    if (!screen.device)
+        return;
+    screen.answer = result_answer(result);
+    screen.answer->verdict = verdict_of(&screen);
+    screen.answer->findings_title = "What stands out";
+    screen.answer->nothing = "Nothing stands out: no line holds much of the peak, and no memory lies idle.";
+    add_facts(&screen);
+    if (has_peak(screen.device))
+        add_bar(&screen);
+    if (screen.oom)
+        add_oom(&screen);
+    add_leak(&screen);
+    if (has_peak(screen.device))
+        add_holders(&screen);
+    add_idle(&screen);
+}

@@ -1,0 +1,149 @@
+/* snapshot_sentences.c - see sentences.h. */
+#include "memory/snapshot_sentences.h"
+
+#include "base/buffer.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { OOMS_SAID = 3, DEVICES_SAID = 8, LINES_SAID = 3 };
+
+void append_bytes_text(struct buffer *out, int64_t bytes)
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
+    double value = (double)bytes;
+    size_t unit = 0;
+    while ((value >= 1024 || value <= -1024) && unit < 4) {
+        value /= 1024;
+        unit++;
+    }
+    if (unit == 0)
+        buffer_printf(out, "%" PRId64 " B", bytes);
+    else
+        buffer_printf(out, "%.2f %s", value, units[unit]);
+}
+
+/* The lines with the most memory on the device, by FILE (as in answers); nothing if no row of IN_USE belongs to it. */
+static void append_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
+                         struct buffer *out)
+{
+    int said = 0;
+    for (size_t i = 0; i < answers->in_use.count && said < LINES_SAID; i++) {
+        const struct in_use_row *row = &answers->in_use.at[i];
+        if (row->device != device || row->file.at != file)
+            continue;
+        buffer_printf(out, "%s %s (", said++ == 0 ? "; most is held by" : ",", row->name.at);
+        append_bytes_text(out, row->bytes);
+        buffer_puts(out, ")");
+    }
+}
+
+static void append_oom(const struct oom_row *row, struct buffer *out)
+{
+    buffer_puts(out, "out of memory");
+    if (row->device != TABLE_INT_MISSING)
+        buffer_printf(out, " on device %" PRId64, row->device);
+    buffer_printf(out, " at entry %" PRId64 ": ", row->entry);
+    append_bytes_text(out, row->request);
+    buffer_printf(out, " requested by %s; %s: ", row->line.at, row->verdict.at);
+    append_bytes_text(out, row->allocated);
+    buffer_puts(out, " in use, ");
+    append_bytes_text(out, row->inactive);
+    buffer_puts(out, " free in segments (largest piece ");
+    append_bytes_text(out, row->largest_free);
+    buffer_puts(out, "), ");
+    append_bytes_text(out, row->device_free);
+    buffer_puts(out, " free on the device");
+    if (row->missing > 0) {
+        buffer_puts(out, "; ");
+        append_bytes_text(out, row->missing);
+        buffer_puts(out, " are missing");
+    }
+}
+
+static void append_device(const struct device_row *row, struct buffer *out)
+{
+    buffer_printf(out, row->device == TABLE_INT_MISSING ? "host memory: " : "device %s: ", row->name.at);
+    if (row->allocated_peak == TABLE_INT_MISSING) {
+        append_bytes_text(out, row->sums.allocated);
+        buffer_puts(out, " allocated of ");
+        append_bytes_text(out, row->sums.reserved);
+        buffer_puts(out, " reserved when the snapshot was taken; no history");
+        return;
+    }
+    append_bytes_text(out, row->allocated_peak);
+    buffer_puts(out, " allocated at the peak (requested bytes), ");
+    if (row->peak_entry < 0)
+        buffer_puts(out, "before the first entry");
+    else
+        buffer_printf(out, "after entry %" PRId64, row->peak_entry);
+    if (row->peak_scope.len)
+        buffer_printf(out, " in %s", row->peak_scope.at);
+    if (row->before_at_peak > 0) {
+        buffer_puts(out, "; ");
+        append_bytes_text(out, row->before_at_peak);
+        buffer_puts(out, " of it from before recording");
+    }
+}
+
+static bool is_empty(const struct device_row *row)
+{
+    return row->entries == 0 && row->sums.segments == 0;
+}
+
+/* --at oom selects the first one of a device. */
+static bool is_first_of_device(const struct ooms *ooms, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (ooms->rows.at[k].device == ooms->rows.at[i].device &&
+            ooms->rows.at[k].file.at == ooms->rows.at[i].file.at)
+            return false;
+    return true;
+}
+
+static bool has_several_files(const struct snapshot_answers *answers)
+{
+    for (size_t i = 1; i < answers->devices.rows.count; i++)
+        if (answers->devices.rows.at[i].file.at != answers->devices.rows.at[0].file.at)
+            return true;
+    return false;
+}
+
+void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
+                  struct result *result)
+{
+    struct buffer text = { 0 };
+    bool several = has_several_files(answers);
+    for (size_t i = 0; i < answers->ooms.rows.count && i < OOMS_SAID; i++) {
+        const char *file = several ? answers->ooms.rows.at[i].file.at : NULL;
+        buffer_clear(&text);
+        append_oom(&answers->ooms.rows.at[i], &text);
+        if (lines && lines->kind == MOMENT_OOM && is_first_of_device(&answers->ooms, i))
+            append_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, &text);
+        result_add_notice(result, "out_of_memory", 1, file, TPA_NOWHERE, "%s", text.at);
+        result->notices.at[result->notices.count - 1].on_top = true;
+    }
+    size_t said = 0;
+    for (size_t i = 0; i < answers->devices.rows.count && said < DEVICES_SAID; i++) {
+        if (is_empty(&answers->devices.rows.at[i]))
+            continue;
+        buffer_clear(&text);
+        const struct device_row *device = &answers->devices.rows.at[i];
+        append_device(device, &text);
+        if (lines && lines->kind == MOMENT_PEAK)
+            append_lines(answers, device->file.at, device->device, &text);
+        result_add_notice(result, "peak", 1, several ? device->file.at : NULL, TPA_NOWHERE, "%s", text.at);
+        result->notices.at[result->notices.count - 1].on_top = true;
+        said++;
+    }
+    if (lines && answers->leaks.rows.count) {
+        const struct leak_row *leak = &answers->leaks.rows.at[0];
+        buffer_clear(&text);
+        append_bytes_text(&text, leak->slope);
+        result_add_notice(result, "leak", answers->leaks.rows.count, several ? leak->file.at : NULL,
+                          TPA_NOWHERE,
+                          "memory grows by %s in every step at %s, on average of %" PRId64 " steps", text.at,
+                          leak->line.at, leak->steps);
+        result->notices.at[result->notices.count - 1].on_top = true;
+    }
+    buffer_release(&text);
+}

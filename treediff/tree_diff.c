@@ -1,0 +1,506 @@
+/* tree_diff.c - see tree_diff.h. */
+#include "treediff/tree_diff.h"
+
+#include "base/buffer.h"
+#include "treediff/work_numbers.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Limits for short texts: names reported of each end of a deep path, and bytes of a long name. */
+enum { PATH_END = 12, NAME_BYTES = 1000 };
+
+/* A path: a name below another path. */
+struct path {
+    uint32_t parent; /* WORK_NONE: none */
+    uint32_t head;   /* itself, or its ancestor at the depth PATH_END - 1 */
+    name_id name;
+    uint32_t depth;
+};
+
+/* Device time of a path in a step. */
+struct path_sample {
+    uint32_t path, step;
+    int side;
+    int64_t ns;
+};
+
+/* A diff while it is made. */
+struct making {
+    struct tree_diff *diff;
+    const struct names *names;
+    VEC_OF(struct path) paths;
+    struct names *path_keys; /* parent and name of each path */
+    uint32_t *path_of; /* by node of the first side: its path, for operators that were aligned exactly */
+    /* by node of the first side: path of the innermost such operator, itself included */
+    uint32_t *path_around;
+    VEC_OF(struct path_sample) samples;
+};
+
+static const struct work_node *tree_diff_node_at(const struct tree_diff *diff, int side, uint32_t node)
+{
+    return &diff->aligner->trees[side]->nodes.at[node];
+}
+
+/* ---- totals ---- */
+
+static void add_sums(struct tree_diff *diff)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct work_tree *tree = diff->aligner->trees[side];
+        diff->outside[side] = (int64_t)tree->outside;
+        diff->outside_ns[side] = tree->outside_ns;
+        diff->steps[side] = tree->steps.count;
+        for (size_t n = 0; n < tree->nodes.count; n++) {
+            const struct work_node *node = &tree->nodes.at[n];
+            struct tree_sum *sum = &diff->sums[diff->labels->of[side][n]];
+            if (node->kind == WORK_OPERATOR)
+                sum->operators[side]++;
+            if (node->kind != WORK_LAUNCHED)
+                continue;
+            sum->operations[side]++;
+            sum->device_ns[side] += node->device_ns;
+            diff->device_ns[side] += node->device_ns;
+        }
+    }
+    diff->by_device = diff->aligner->trees[0]->operations || diff->aligner->trees[1]->operations;
+}
+
+/* ---- paths ---- */
+
+static uint32_t path_below(struct making *making, uint32_t parent, name_id name)
+{
+    const uint32_t key[] = { parent, name };
+    uint32_t id = names_add(making->path_keys, (const char *)key, sizeof key);
+    if (id < making->paths.count)
+        return id;
+    assert(parent == WORK_NONE || making->paths.at);
+    const struct path *above = parent == WORK_NONE ? NULL : &making->paths.at[parent];
+    uint32_t depth = above ? above->depth + 1 : 0, head = depth < PATH_END ? id : above->head;
+    *VEC_PUSH(&making->paths) = (struct path){ parent, head, name, depth };
+    return id;
+}
+
+static void add_name(const struct making *making, struct buffer *text, name_id name)
+{
+    size_t length = names_length(making->names, name);
+    buffer_add(text, names_text(making->names, name), length < NAME_BYTES ? length : NAME_BYTES);
+    buffer_puts(text, length > NAME_BYTES ? "..." : "");
+}
+
+/* Add the names from PATH, the innermost, out to the one that begins at DEPTH. */
+static void add_names(const struct making *making, struct buffer *text, uint32_t path, uint32_t depth)
+{
+    uint32_t ids[2 * PATH_END];
+    size_t count = 0;
+    for (uint32_t at = path;
+         at != WORK_NONE && making->paths.at[at].depth >= depth && count < sizeof ids / sizeof *ids;
+         at = making->paths.at[at].parent)
+        ids[count++] = at;
+    while (count-- > 0) {
+        buffer_puts(text, text->count ? " > " : "");
+        add_name(making, text, making->paths.at[ids[count]].name);
+    }
+}
+
+/* "aten::linear > aten::addmm"; "(thread)" for work without a caller. */
+static struct text path_text(struct making *making, uint32_t path)
+{
+    if (path == WORK_NONE)
+        return (struct text){ "(thread)", strlen("(thread)") };
+    assert(making->paths.at);
+    uint32_t levels = making->paths.at[path].depth + 1;
+    struct buffer text = { 0 };
+    if (levels > 2 * PATH_END) {
+        add_names(making, &text, making->paths.at[path].head, 0);
+        buffer_printf(&text, " > (%u more)", levels - 2 * PATH_END);
+        add_names(making, &text, path, levels - PATH_END);
+    } else {
+        add_names(making, &text, path, 0);
+    }
+    struct text kept = { arena_strndup(&making->diff->arena, text.at, text.count), text.count };
+    buffer_release(&text);
+    return kept;
+}
+
+static struct text name_text(const struct making *making, name_id name)
+{
+    return (struct text){ names_text(making->names, name), names_length(making->names, name) };
+}
+
+static void add_sample(struct making *making, uint32_t path, int side, uint32_t node)
+{
+    const struct work_node *at = tree_diff_node_at(making->diff, side, node);
+    if (at->step == WORK_NONE)
+        return;
+    int64_t ns = making->diff->by_device ? at->device_ns : at->host_ns;
+    *VEC_PUSH(&making->samples) = (struct path_sample){ path, at->step, side, ns };
+}
+
+/* Every operator that was aligned exactly, at its path. */
+static void add_paths(struct making *making)
+{
+    struct tree_diff *diff = making->diff;
+    const struct work_tree *before = diff->aligner->trees[0];
+    making->path_of = mem_alloc(mem_times(before->nodes.count + 1, sizeof *making->path_of));
+    making->path_around = mem_alloc(mem_times(before->nodes.count + 1, sizeof *making->path_around));
+    for (uint32_t n = 0; n < before->nodes.count; n++) { /* parents come first */
+        const struct work_node *a = &before->nodes.at[n];
+        making->path_of[n] = WORK_NONE;
+        making->path_around[n] = a->parent == WORK_NONE ? WORK_NONE : making->path_around[a->parent];
+        if (a->kind != WORK_OPERATOR || diff->labels->of[0][n] != TREE_ALIGNED)
+            continue;
+        uint32_t mate = tree_mate(diff->aligner, 0, n),
+                 path = path_below(making, making->path_of[a->parent], a->name);
+        const struct work_node *b = tree_diff_node_at(diff, 1, mate);
+        making->path_of[n] = making->path_around[n] = path;
+        if (path == diff->paths.count)
+            *VEC_PUSH(&diff->paths) =
+                (struct tree_path_row){ .id = path, .parent = making->path_of[a->parent] };
+        struct tree_path_row *row = &diff->paths.at[path];
+        row->aligned++;
+        row->host_before_ns += a->host_ns;
+        row->host_after_ns += b->host_ns;
+        row->device_before_ns += a->device_ns;
+        row->device_after_ns += b->device_ns;
+        add_sample(making, path, 0, n);
+        add_sample(making, path, 1, mate);
+    }
+    for (uint32_t i = 0; i < diff->paths.count; i++) {
+        struct tree_path_row *row = &diff->paths.at[i];
+        row->path = path_text(making, i);
+        row->name = name_text(making, making->paths.at[i].name);
+        row->depth = making->paths.at[i].depth;
+        row->host_change_ns = row->host_after_ns - row->host_before_ns;
+        row->device_change_ns = row->device_after_ns - row->device_before_ns;
+    }
+}
+
+static int64_t change_of(const struct tree_diff *diff, const struct tree_path_row *row)
+{
+    return diff->by_device ? row->device_change_ns : row->host_change_ns;
+}
+
+/*
+ * A row whose change equals that of one row below it is redundant. The host time of an operator includes its own time,
+ * so such rows are rare without devices.
+ */
+static void fold_paths(struct tree_diff *diff)
+{
+    for (size_t i = 0; i < diff->paths.count; i++) { /* still sorted by path: parents come first */
+        const struct tree_path_row *row = &diff->paths.at[i];
+        if (row->parent == WORK_NONE)
+            continue;
+        struct tree_path_row *parent = &diff->paths.at[row->parent];
+        if (change_of(diff, row) && change_of(diff, row) == change_of(diff, parent))
+            parent->folded = true;
+    }
+}
+
+/* ---- verdicts ---- */
+
+static int compare_samples(const void *left, const void *right)
+{
+    const struct path_sample *a = left, *b = right;
+    if (a->path != b->path)
+        return a->path < b->path ? -1 : 1;
+    if (a->side != b->side)
+        return a->side - b->side;
+    return a->step < b->step ? -1 : a->step > b->step;
+}
+
+/* The samples of PATH on SIDE from *AT on, step by step, into VALUES; returns how many. */
+static size_t collect_samples(const struct making *making, size_t *at, uint32_t path, int side,
+                              double *values)
+{
+    size_t listed = 0;
+    for (; *at < making->samples.count; (*at)++) {
+        const struct path_sample *sample = &making->samples.at[*at];
+        if (sample->path != path || sample->side != side)
+            break;
+        bool is_same = listed && sample[-1].step == sample->step;
+        if (is_same)
+            values[listed - 1] += (double)sample->ns;
+        else
+            values[listed++] = (double)sample->ns;
+    }
+    return listed;
+}
+
+/* One step gives no spread. */
+enum { FEWEST_STEPS = 2 };
+
+/* Judge all paths together, by the steps of both sides. */
+static void judge_paths(struct making *making, int64_t min_change_ns)
+{
+    struct tree_diff *diff = making->diff;
+    size_t count = diff->paths.count, at = 0;
+    if (diff->steps[0] < FEWEST_STEPS || diff->steps[1] < FEWEST_STEPS || !count)
+        return;
+    if (making->samples.count)
+        qsort(making->samples.at, making->samples.count, sizeof *making->samples.at, compare_samples);
+    struct finding *findings = mem_alloc(mem_times(count, sizeof *findings));
+    struct finding **all = mem_alloc(mem_times(count, sizeof *all));
+    double *values[2];
+    for (int side = 0; side < 2; side++)
+        values[side] = mem_alloc(mem_times(diff->steps[side] + 1, sizeof *values[side]));
+    for (uint32_t path = 0; path < count; path++) {
+        struct sampled sampled = { .present = { true, true }, .whole = { NAN, NAN } };
+        for (int side = 0; side < 2; side++) {
+            size_t listed = collect_samples(making, &at, path, side, values[side]);
+            sampled.sides[side] = (struct shift_sample){ values[side], listed, diff->steps[side] };
+        }
+        findings[path] = finding_of(&sampled);
+        all[path] = &findings[path];
+    }
+    findings_judge(all, count, (double)min_change_ns);
+    for (size_t path = 0; path < count; path++) {
+        const char *name = verdict_name(findings[path].verdict, TABLE_NS);
+        diff->paths.at[path].verdict = (struct text){ name, strlen(name) };
+    }
+    free(values[0]);
+    free(values[1]);
+    free(findings);
+    free(all);
+}
+
+/* ---- unaligned nodes ---- */
+
+/* One subtree or one match, with the keys of its row. */
+struct piece {
+    uint32_t below; /* path */
+    int side;       /* TREE_LABELS of matches: none */
+    enum tree_label label;
+    enum work_kind kind;
+    name_id name, other; /* of a match: its names before and after, in `lists` */
+    int64_t nodes, device_ns[2];
+};
+
+typedef VEC_OF(struct piece) pieces;
+
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct piece *a = left, *b = right;
+    if (a->side != b->side)
+        return a->side - b->side;
+    if (a->below != b->below)
+        return a->below < b->below ? -1 : 1;
+    if (a->kind != b->kind)
+        return (int)a->kind - (int)b->kind;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    if (a->other != b->other)
+        return a->other < b->other ? -1 : 1;
+    return (int)a->label - (int)b->label;
+}
+
+static void add_rest(struct making *making)
+{
+    struct tree_diff *diff = making->diff;
+    pieces found = { 0 };
+    for (int side = 0; side < 2; side++) {
+        const struct work_tree *tree = diff->aligner->trees[side];
+        const uint8_t *labels = diff->labels->of[side];
+        for (uint32_t n = 0; n < tree->nodes.count; n++) {
+            const struct work_node *node = &tree->nodes.at[n];
+            if (labels[n] == TREE_ALIGNED || node->kind == WORK_THREAD)
+                continue;
+            bool is_root =
+                labels[node->parent] == TREE_ALIGNED || tree->nodes.at[node->parent].kind == WORK_THREAD;
+            if (!is_root)
+                continue;
+            uint32_t parent = side ? tree_mate(diff->aligner, 1, node->parent) : node->parent;
+            uint32_t below = parent == WORK_NONE ? WORK_NONE : making->path_of[parent];
+            *VEC_PUSH(&found) =
+                (struct piece){ below, side,       (enum tree_label)labels[n], node->kind, node->name,
+                                0,     node->size, { node->device_ns, 0 } };
+        }
+    }
+    if (found.count)
+        qsort(found.at, found.count, sizeof *found.at, compare_pieces);
+    for (size_t i = 0, end; i < found.count; i = end) {
+        const struct piece *piece = &found.at[i];
+        const char *side = piece->side ? "after" : "before", *label = tree_label_name(piece->label);
+        const char *kind = piece->kind == WORK_LAUNCHED ? "work" : "operator";
+        struct tree_rest_row row = { .side = { side, strlen(side) },
+                                     .below = path_text(making, piece->below),
+                                     .kind = { kind, strlen(kind) },
+                                     .name = name_text(making, piece->name),
+                                     .label = { label, strlen(label) } };
+        for (end = i; end < found.count && compare_pieces(piece, &found.at[end]) == 0; end++) {
+            row.count++;
+            row.nodes += found.at[end].nodes;
+            row.device_ns += found.at[end].device_ns[0];
+        }
+        *VEC_PUSH(&diff->rest) = row;
+    }
+    VEC_FREE(&found);
+}
+
+/* Longer lists are shortened to this many names and the number of the rest. */
+enum { MOST_NAMES = 8 };
+
+/* The names of one side of MATCH, as an id of LISTS; adds its device time to *NS. */
+static name_id tree_diff_match_names(const struct making *making, const struct tree_match *match, int side,
+                                     struct names *lists, int64_t *ns)
+{
+    struct buffer text = { 0 };
+    for (size_t i = 0; i < match->count[side]; i++) {
+        uint32_t id = making->diff->labels->matched[side].at[match->first[side] + i];
+        const struct work_node *node = tree_diff_node_at(making->diff, side, id);
+        *ns += node->device_ns;
+        if (i < MOST_NAMES) {
+            buffer_puts(&text, i ? ", " : "");
+            add_name(making, &text, node->name);
+        }
+    }
+    if (match->count[side] > MOST_NAMES)
+        buffer_printf(&text, " and %zu more", match->count[side] - MOST_NAMES);
+    name_id id = names_add(lists, text.at ? text.at : "", text.count);
+    buffer_release(&text);
+    return id;
+}
+
+static int64_t *matches_of(struct tree_diff *diff, enum tree_label label)
+{
+    return label == TREE_WRAPPED   ? &diff->wrapped
+           : label == TREE_RENAMED ? &diff->renamed
+           : label == TREE_FUSED   ? &diff->fused
+                                   : &diff->split;
+}
+
+static void add_matches(struct making *making)
+{
+    struct tree_diff *diff = making->diff;
+    const struct tree_labels *labels = diff->labels;
+    struct names *lists = names_open();
+    pieces found = { 0 };
+    for (size_t i = 0; i < labels->matches.count; i++) {
+        const struct tree_match *match = &labels->matches.at[i];
+        struct piece piece = { .below = making->path_around[match->below.before], .label = match->label };
+        piece.name = tree_diff_match_names(making, match, 0, lists, &piece.device_ns[0]);
+        piece.other = tree_diff_match_names(making, match, 1, lists, &piece.device_ns[1]);
+        *VEC_PUSH(&found) = piece;
+        ++*matches_of(diff, match->label);
+    }
+    if (found.count)
+        qsort(found.at, found.count, sizeof *found.at, compare_pieces);
+    for (size_t i = 0, end; i < found.count; i = end) {
+        const struct piece *piece = &found.at[i];
+        const char *label = tree_label_name(piece->label);
+        struct tree_match_row row = { .label = { label, strlen(label) },
+                                      .below = path_text(making, piece->below) };
+        struct text *texts[2] = { &row.before, &row.after };
+        const name_id ids[2] = { piece->name, piece->other };
+        for (int side = 0; side < 2; side++) {
+            size_t length = names_length(lists, ids[side]);
+            *texts[side] =
+                (struct text){ arena_strndup(&diff->arena, names_text(lists, ids[side]), length), length };
+        }
+        for (end = i; end < found.count && compare_pieces(piece, &found.at[end]) == 0; end++) {
+            row.count++;
+            row.device_before_ns += found.at[end].device_ns[0];
+            row.device_after_ns += found.at[end].device_ns[1];
+        }
+        row.device_change_ns = row.device_after_ns - row.device_before_ns;
+        *VEC_PUSH(&diff->matches) = row;
+    }
+    VEC_FREE(&found);
+    names_free(lists);
+}
+
+/* ---- order ---- */
+
+static int compare_texts(struct text a, struct text b)
+{
+    int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
+    return order ? order : a.len < b.len ? -1 : a.len > b.len;
+}
+
+static int64_t tree_diff_magnitude(int64_t ns)
+{
+    return ns < 0 ? -ns : ns;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    const struct tree_path_row *a = left, *b = right;
+    int64_t x = tree_diff_magnitude(a->device_change_ns), y = tree_diff_magnitude(b->device_change_ns);
+    if (x == y) { /* always so without devices */
+        x = tree_diff_magnitude(a->host_change_ns);
+        y = tree_diff_magnitude(b->host_change_ns);
+    }
+    if (x != y)
+        return x > y ? -1 : 1;
+    return compare_texts(a->path, b->path);
+}
+
+static int compare_rest(const void *left, const void *right)
+{
+    const struct tree_rest_row *a = left, *b = right;
+    if (a->device_ns != b->device_ns)
+        return a->device_ns > b->device_ns ? -1 : 1;
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    int order = compare_texts(a->name, b->name);
+    return order ? order : compare_texts(a->below, b->below);
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+    const struct tree_match_row *a = left, *b = right;
+    int64_t x = tree_diff_magnitude(a->device_change_ns), y = tree_diff_magnitude(b->device_change_ns);
+    if (x != y)
+        return x > y ? -1 : 1;
+    int order = compare_texts(a->before, b->before);
+    order = order ? order : compare_texts(a->after, b->after);
+    return order ? order : compare_texts(a->below, b->below);
+}
+
+static void sort_rows(struct tree_diff *diff)
+{
+    if (diff->paths.count)
+        qsort(diff->paths.at, diff->paths.count, sizeof *diff->paths.at, compare_paths);
+    if (diff->rest.count)
+        qsort(diff->rest.at, diff->rest.count, sizeof *diff->rest.at, compare_rest);
+    if (diff->matches.count)
+        qsort(diff->matches.at, diff->matches.count, sizeof *diff->matches.at, compare_matches);
+}
+
+struct tree_diff *tree_diff_open(struct work_tree *before, struct work_tree *after, int64_t min_change_ns)
+{
+    struct tree_diff *diff = mem_zalloc(1, sizeof *diff);
+    work_numbers_set(before, after);
+    diff->aligner = tree_aligner_open(before, after);
+    tree_align_all(diff->aligner);
+    diff->labels = tree_labels_open(diff->aligner);
+    diff->cut_lists = diff->aligner->cut_lists;
+    struct making making = { .diff = diff, .names = before->names, .path_keys = names_open() };
+    add_sums(diff);
+    add_paths(&making);
+    fold_paths(diff);
+    judge_paths(&making, min_change_ns);
+    add_rest(&making);
+    add_matches(&making);
+    sort_rows(diff);
+    VEC_FREE(&making.paths);
+    VEC_FREE(&making.samples);
+    free(making.path_of);
+    free(making.path_around);
+    names_free(making.path_keys);
+    return diff;
+}
+
+void tree_diff_free(struct tree_diff *diff)
+{
+    if (!diff)
+        return;
+    tree_aligner_free(diff->aligner);
+    tree_labels_free(diff->labels);
+    VEC_FREE(&diff->paths);
+    VEC_FREE(&diff->rest);
+    VEC_FREE(&diff->matches);
+    arena_release(&diff->arena);
+    free(diff);
+}

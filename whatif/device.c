@@ -1,0 +1,591 @@
+/*
+ * device.c - what device work waited for, and what calls waited for.
+ *
+ * Work waits for the begin of the call that launched it, for the work before it on its stream, and for the work of other
+ * streams that its stream had to wait for. Of these the one that was ready last binds; of those ready together a wait for
+ * an event before the stream before the launch.
+ */
+#include "whatif/graph_maker.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "derive/call_names.h"
+#include "whatif/latest.h"
+#include "whatif/stream_work.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A wait of a stream for work of another. */
+struct stream_wait {
+    uint32_t work, source;
+};
+
+struct graph_device {
+    struct graph_maker *maker;
+    struct replay_graph *graph;
+    const struct trace *trace;
+    const struct gpu_events *gpu;
+    struct stream_work *streams;
+    bool *has_records;                /* by file: it has events of cuda_sync */
+    bool *has_waits;                  /* by file: it has these, or calls that let a stream wait */
+    VEC_OF(struct stream_wait) waits; /* sorted by work */
+    VEC_OF(struct awaited) awaited;   /* by call */
+    uint32_t *before;                 /* by work: the one before it on its stream; UINT32_MAX: none */
+    size_t place;                     /* of gpu->devices: that of the work looked at */
+    uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
+    size_t wait;     /* of waits: the first that is not of work looked at so far */
+    size_t *near;    /* by thread: where the last launch was found */
+};
+
+/* What a call waited for. */
+struct awaited {
+    event_id call;
+    uint32_t work;
+};
+
+static int64_t call_start(const struct graph_device *device, event_id call)
+{
+    return replay_event_start(device->graph, call);
+}
+
+static int64_t call_end(const struct graph_device *device, event_id call)
+{
+    return replay_event_end(device->graph, call);
+}
+
+static uint32_t device_file_of(const struct graph_device *device, event_id e)
+{
+    return device->trace->tracks[device->trace->track[e]].file;
+}
+
+static int64_t work_end(const struct graph_device *device, size_t i)
+{
+    return replay_moment_ns(device->graph, replay_work_end(device->graph, i));
+}
+
+/* ---- stream waits ---- */
+
+static void add_wait(struct graph_device *device, size_t work, size_t source)
+{
+    if (work != LATEST_NONE && source != LATEST_NONE && work != source &&
+        work_end(device, source) <= replay_moment_ns(device->graph, replay_work_start(device->graph, work)))
+        *VEC_PUSH(&device->waits) = (struct stream_wait){ (uint32_t)work, (uint32_t)source };
+}
+
+/* The call that RECORD says recorded the event it is about; EVENT_NONE: does not say. */
+static event_id recording_call(const struct graph_device *device, event_id record)
+{
+    int64_t correlation;
+    if (!trace_arg(device->trace, ARG_WAIT_ON_CORRELATION, record, &correlation) || correlation <= 0)
+        return EVENT_NONE;
+    return attribution_call_by(device->maker->launches, record, NULL, &correlation);
+}
+
+/* The last work launched before the event was recorded that RECORD is about, on the stream it names. */
+static size_t recorded_work(const struct graph_device *device, event_id record)
+{
+    event_id recorded = recording_call(device, record);
+    int64_t stream;
+    if (recorded == EVENT_NONE || !trace_arg(device->trace, ARG_WAIT_ON_STREAM, record, &stream))
+        return LATEST_NONE;
+    const struct track *track = &device->trace->tracks[device->trace->track[record]];
+    size_t on = stream_work_find(device->streams, track->file, track->device, stream);
+    return stream_work_launched_before(device->streams, on, call_start(device, recorded));
+}
+
+static int64_t stream_of(const struct graph_device *device, event_id record)
+{
+    int64_t stream = device->trace->tracks[device->trace->track[record]].stream;
+    return trace_arg_or(device->trace, ARG_STREAM, record, stream);
+}
+
+static void add_recorded_wait(struct graph_device *device, event_id record, event_id call)
+{
+    const struct track *track = &device->trace->tracks[device->trace->track[record]];
+    size_t on = stream_work_find(device->streams, track->file, track->device, stream_of(device, record));
+    size_t work = stream_work_launched_after(device->streams, on, call_start(device, call));
+    add_wait(device, work, recorded_work(device, record));
+}
+
+/* The waits of streams that the file tells. */
+static void add_recorded_waits(struct graph_device *device)
+{
+    const struct trace *trace = device->trace;
+    device->has_records = mem_zalloc(trace->file_count + 1, sizeof *device->has_records);
+    device->has_waits = mem_zalloc(trace->file_count + 1, sizeof *device->has_waits);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_SYNC)
+            continue;
+        device->has_records[device_file_of(device, e)] = device->has_waits[device_file_of(device, e)] = true;
+        event_id call = attribution_call(device->maker->launches, e);
+        if (call != EVENT_NONE && strstr(trace_name(trace, call), "StreamWaitEvent"))
+            add_recorded_wait(device, e, call);
+    }
+}
+
+/* A call that makes a stream wait, in a file that does not tell which. */
+struct wait_call {
+    uint32_t track;
+    int64_t start_ns;
+};
+
+static bool wait_call_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct wait_call *a = left, *b = right;
+    return a->track != b->track ? a->track > b->track : a->start_ns > b->start_ns;
+}
+
+struct wait_calls {
+    VEC_OF(struct wait_call);
+};
+
+static void collect_wait_calls(const struct graph_device *device, struct wait_calls *calls)
+{
+    const struct trace *trace = device->trace;
+    size_t name_count = names_count(trace->names);
+    bool *waits = mem_zalloc(name_count + 1, sizeof *waits);
+    for (name_id id = 0; id < name_count; id++)
+        waits[id] = strstr(names_text(trace->names, id), "StreamWaitEvent") != NULL;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (waits[trace->name[e]] && event_is_call(trace->kind[e]) &&
+            !device->has_records[device_file_of(device, e)])
+            *VEC_PUSH(calls) = (struct wait_call){ trace->track[e], call_start(device, e) };
+    for (size_t i = 0; i < calls->count; i++)
+        device->has_waits[trace->tracks[calls->at[i].track].file] = true;
+    runs_sort(calls->at, calls->count, sizeof *calls->at, wait_call_is_after, NULL);
+    free(waits);
+}
+
+/* The last call of TRACK before NS, when it came after AFTER_NS; INT64_MIN: none. */
+static int64_t last_wait_call(const struct wait_calls *calls, track_id track, int64_t after_ns, int64_t ns)
+{
+    size_t i;
+    SEARCH(i, calls->count,
+           calls->at[i].track < track || (calls->at[i].track == track && calls->at[i].start_ns < ns));
+    if (i == 0 || calls->at[i - 1].track != track || calls->at[i - 1].start_ns <= after_ns)
+        return INT64_MIN;
+    return calls->at[i - 1].start_ns;
+}
+
+typedef uint32_t group_of_work(const struct graph_device *device, size_t work);
+
+struct latest_order {
+    const struct graph_device *device;
+    group_of_work *group_of;
+};
+
+static bool is_later(const void *context, const void *left, const void *right)
+{
+    const struct latest_order *order = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t a_group = order->group_of(order->device, a), b_group = order->group_of(order->device, b);
+    if (a_group != b_group)
+        return a_group > b_group;
+    int64_t a_ns = work_end(order->device, a), b_ns = work_end(order->device, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+static struct latest_item device_describe(const struct graph_device *device, uint32_t work, uint32_t group)
+{
+    return (struct latest_item){ .end_ns = work_end(device, work),
+                                 .launched_ns = call_start(device, device->gpu->call[work]),
+                                 .group = group,
+                                 .stream = device->trace->track[device->gpu->event[work]] };
+}
+
+/* New: all launched work, by the group that GROUP_OF says, and TELL_OF with it. */
+static struct latest *open_latest(const struct graph_device *device, group_of_work *group_of,
+                                  latest_tell *tell_of)
+{
+    uint32_t *operations = mem_alloc(mem_times(device->gpu->count + 1, sizeof *operations));
+    size_t count = 0;
+    for (size_t i = 0; i < device->gpu->count; i++)
+        if (device->gpu->call[i] != EVENT_NONE)
+            operations[count++] = (uint32_t)i;
+    runs_sort(operations, count, sizeof *operations, is_later, &(struct latest_order){ device, group_of });
+    return latest_open(operations, count, tell_of, device);
+}
+
+static uint32_t device_of(const struct graph_device *device, size_t work)
+{
+    return device->gpu->device_of_track[device->trace->track[device->gpu->event[work]]];
+}
+
+static uint32_t process_of(const struct graph_device *device, size_t work)
+{
+    return (uint32_t)attribution_process(device->maker->launches, device->gpu->event[work]);
+}
+
+static struct latest_item describe_of_device(const void *context, uint32_t work)
+{
+    const struct graph_device *device = context;
+    return device_describe(device, work, device_of(device, work));
+}
+
+static struct latest_item describe_of_process(const void *context, uint32_t work)
+{
+    const struct graph_device *device = context;
+    return device_describe(device, work, process_of(device, work));
+}
+
+/*
+ * In a file that does not record what streams wait for: work that was launched after a wait call of its thread waited for the
+ * work of the other streams, launched before that call, that ended last before it began.
+ */
+static void add_guessed_waits(struct graph_device *device)
+{
+    struct wait_calls calls = { 0 };
+    collect_wait_calls(device, &calls);
+    struct latest *latest = calls.count ? open_latest(device, device_of, describe_of_device) : NULL;
+    for (size_t s = 0; calls.count && s < device->streams->count; s++) {
+        const uint32_t *at = device->streams->launched + device->streams->at[s].first;
+        int64_t before_ns = INT64_MIN, launched_ns;
+        for (size_t k = 0; k < device->streams->at[s].count; k++, before_ns = launched_ns) {
+            uint32_t work = at[k];
+            event_id call = device->gpu->call[work];
+            launched_ns = stream_work_launched_ns(device->streams, work);
+            int64_t waited_ns = last_wait_call(&calls, device->trace->track[call], before_ns, launched_ns);
+            if (waited_ns == INT64_MIN)
+                continue;
+            int64_t start_ns = replay_moment_ns(device->graph, replay_work_start(device->graph, work));
+            track_id track = device->trace->track[device->gpu->event[work]];
+            add_wait(device, work, latest_find(latest, device_of(device, work), waited_ns, start_ns, track));
+        }
+    }
+    latest_free(latest);
+    VEC_FREE(&calls);
+}
+
+static bool wait_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct stream_wait *)left)->work > ((const struct stream_wait *)right)->work;
+}
+
+/* ---- what work waited for ---- */
+
+/* What was ready last, of what a piece of work waited for. */
+struct readiness {
+    moment_id from;
+    enum relation relation;
+    int64_t ready_ns;
+    bool any;
+};
+
+/* Of equals the first offered binds. */
+static void offer(struct readiness *best, moment_id from, enum relation relation, int64_t ready_ns)
+{
+    if (!best->any || ready_ns > best->ready_ns)
+        *best = (struct readiness){ from, relation, ready_ns, true };
+}
+
+/* Where the launch of work I is: the moment at which its call began; when the work began before it, the one before that. */
+static moment_id launch_moment(struct graph_device *device, size_t i, int64_t start_ns)
+{
+    struct replay_graph *graph = device->graph;
+    event_id call = device->gpu->call[i];
+    if (call == EVENT_NONE) {
+        graph->unlinked_work++;
+        return MOMENT_NONE;
+    }
+    uint32_t thread = graph->thread_of_track[device->trace->track[call]];
+    if (thread == UINT32_MAX)
+        return MOMENT_NONE;
+    int64_t call_ns = call_start(device, call);
+    bool early = call_ns > start_ns;
+    graph->early_work += early;
+    moment_id m = replay_moment_near(graph, thread, early ? start_ns : call_ns, &device->near[thread]);
+    if (m == MOMENT_NONE || replay_moment_ns(graph, m) > start_ns)
+        return m == MOMENT_NONE || m == graph->threads[thread].first ? MOMENT_NONE : m - 1;
+    return m;
+}
+
+static void add_start(struct graph_device *device, moment_id from, enum relation relation)
+{
+    *VEC_PUSH(&device->maker->starts) = (struct replay_edge){ from, (uint8_t)relation, false, false };
+}
+
+/*
+ * Work I was queued while its device idled, for no reason that is recorded; or, where waits of streams are not recorded at all, it
+ * began as soon as work of another stream had ended, so that it may have waited for that. BOUND: by what it is bound.
+ */
+static void add_queued_edge(struct graph_device *device, size_t i, const struct readiness *bound)
+{
+    enum { LATENCY_NS = 30000, AT_ONCE_NS = 10000 }; /* the first as of tpa gaps */
+    const struct gpu_events *gpu = device->gpu;
+    struct replay_graph *graph = device->graph;
+    moment_id start = replay_work_start(graph, i);
+    if (device->latest == UINT32_MAX || gpu->call[i] == EVENT_NONE ||
+        gpu->call[i] == gpu->call[device->latest] || (bound->any && bound->relation == RELATION_EVENT))
+        return;
+    moment_id from = replay_work_end(graph, device->latest);
+    if (replay_moment_ns(graph, from) >= replay_moment_ns(graph, start))
+        return;
+    bool waited = !device->has_waits[device_file_of(device, gpu->event[i])] &&
+                  replay_moment_ns(graph, start) - replay_moment_ns(graph, from) < AT_ONCE_NS &&
+                  call_end(device, gpu->call[i]) < replay_moment_ns(graph, from);
+    if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
+        add_start(device, from, RELATION_QUEUED);
+}
+
+/*
+ * Was the call that launched kernel I still at it when the work before on its stream ended? Then the stream, which was ready after the
+ * call had begun, binds, but had nothing to do: had the call taken less, the kernel had begun sooner.
+ */
+static bool is_late_launch(const struct graph_device *device, size_t i)
+{
+    event_id call = device->gpu->call[i];
+    return device->maker->call_sorts[device->trace->name[call]] == CALL_LAUNCH &&
+           call != device->gpu->call[device->before[i]] &&
+           work_end(device, device->before[i]) < call_end(device, call);
+}
+
+static void find_starts(struct graph_device *device, size_t i)
+{
+    struct replay_graph *graph = device->graph;
+    int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));
+    struct readiness best = { .any = false };
+    for (; device->wait < device->waits.count && device->waits.at[device->wait].work == i; device->wait++) {
+        moment_id from = replay_work_end(graph, device->waits.at[device->wait].source);
+        add_start(device, from, RELATION_EVENT);
+        offer(&best, from, RELATION_EVENT, replay_moment_ns(graph, from));
+    }
+    if (device->before[i] != UINT32_MAX) {
+        moment_id from = replay_work_end(graph, device->before[i]);
+        add_start(device, from, RELATION_STREAM);
+        offer(&best, from, RELATION_STREAM, replay_moment_ns(graph, from));
+    }
+    moment_id from = launch_moment(device, i, start_ns);
+    if (from != MOMENT_NONE) {
+        int64_t call_ns = call_start(device, device->gpu->call[i]);
+        add_start(device, from, RELATION_LAUNCH);
+        offer(&best, from, RELATION_LAUNCH, call_ns < start_ns ? call_ns : start_ns);
+    }
+    graph->unknown_starts += !best.any;
+    add_queued_edge(device, i, &best);
+    for (size_t k = 0; k < device->maker->starts.count; k++) {
+        struct replay_edge *edge = &device->maker->starts.at[k];
+        if (best.any && edge->from == best.from && edge->relation == best.relation) {
+            edge->binds = edge->keeps = true;
+            break;
+        }
+    }
+    if (from != MOMENT_NONE && best.relation == RELATION_STREAM && is_late_launch(device, i))
+        for (size_t k = 0; k < device->maker->starts.count; k++) {
+            struct replay_edge *edge = &device->maker->starts.at[k];
+            edge->keeps = edge->relation == RELATION_LAUNCH;
+        }
+}
+
+void graph_find_starts(struct graph_maker *maker, size_t i)
+{
+    struct graph_device *device = maker->device;
+    const struct gpu_device *devices = device->gpu->devices;
+    for (; i >= devices[device->place].first + devices[device->place].count; device->place++)
+        device->latest = UINT32_MAX;
+    maker->starts.count = 0;
+    find_starts(device, i);
+    if (device->latest == UINT32_MAX || work_end(device, i) >= work_end(device, device->latest))
+        device->latest = (uint32_t)i;
+}
+
+/* ---- what calls waited for ---- */
+
+static void add_awaited(struct graph_device *device, event_id call, size_t work)
+{
+    if (work != LATEST_NONE)
+        *VEC_PUSH(&device->awaited) = (struct awaited){ call, (uint32_t)work };
+}
+
+/* The stream of the last work that the thread of CALL launched before it; SIZE_MAX: none. */
+static size_t last_stream(struct graph_device *device, event_id call)
+{
+    size_t work =
+        stream_work_launched_by(device->streams, device->trace->track[call], call_start(device, call));
+    return work == LATEST_NONE ? SIZE_MAX : stream_work_of(device->streams, (uint32_t)work);
+}
+
+/* The record that the profiler kept of each synchronising call. */
+struct sync_record {
+    event_id call, record;
+};
+
+static bool record_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct sync_record *a = left, *b = right;
+    return a->call != b->call ? a->call > b->call : a->record > b->record;
+}
+
+struct sync_records {
+    VEC_OF(struct sync_record);
+};
+
+static void collect_records(const struct graph_device *device, struct sync_records *records)
+{
+    const struct trace *trace = device->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        event_id call =
+            trace->kind[e] == EVENT_SYNC ? attribution_call(device->maker->launches, e) : EVENT_NONE;
+        if (call != EVENT_NONE)
+            *VEC_PUSH(records) = (struct sync_record){ call, e };
+    }
+    runs_sort(records->at, records->count, sizeof *records->at, record_is_after, NULL);
+}
+
+/* The first record of CALL; EVENT_NONE: there is none. */
+static event_id record_of(const struct sync_records *records, event_id call)
+{
+    size_t i;
+    SEARCH(i, records->count, records->at[i].call < call);
+    return i < records->count && records->at[i].call == call ? records->at[i].record : EVENT_NONE;
+}
+
+static size_t awaited_of_stream(struct graph_device *device, event_id call, event_id record)
+{
+    size_t on = SIZE_MAX;
+    if (record != EVENT_NONE) {
+        const struct track *track = &device->trace->tracks[device->trace->track[record]];
+        on = stream_work_find(device->streams, track->file, track->device, stream_of(device, record));
+    } else {
+        on = last_stream(device, call);
+    }
+    return stream_work_launched_before(device->streams, on, call_start(device, call));
+}
+
+static void add_synchronisations(struct graph_device *device)
+{
+    const struct trace *trace = device->trace;
+    struct sync_records records = { 0 };
+    struct latest *latest = NULL;
+    collect_records(device, &records);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!event_is_call(trace->kind[e]) || device->maker->call_sorts[trace->name[e]] != CALL_SYNC)
+            continue;
+        const char *name = trace_name(trace, e);
+        event_id record = record_of(&records, e);
+        if (strstr(name, "StreamSynchronize")) {
+            add_awaited(device, e, awaited_of_stream(device, e, record));
+        } else if (strstr(name, "EventSynchronize")) {
+            add_awaited(device, e, record == EVENT_NONE ? LATEST_NONE : recorded_work(device, record));
+        } else {
+            if (!latest)
+                latest = open_latest(device, process_of, describe_of_process);
+            add_awaited(device, e,
+                        latest_find(latest, (uint32_t)attribution_process(device->maker->launches, e),
+                                    call_start(device, e), call_end(device, e), LATEST_ANY_STREAM));
+        }
+    }
+    latest_free(latest);
+    VEC_FREE(&records);
+}
+
+/* A call that copies may wait for its copy. */
+static void add_copies(struct graph_device *device)
+{
+    for (size_t i = 0; i < device->gpu->count; i++) {
+        event_id call = device->gpu->call[i];
+        if (device->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE)
+            continue;
+        unsigned char sort = device->maker->call_sorts[device->trace->name[call]];
+        if (sort == CALL_COPY || sort == CALL_COPY_SYNC)
+            add_awaited(device, call, i);
+    }
+}
+
+/* By call; of a call that made several copies the last to end comes first, and the others go. */
+static bool awaited_is_after(const void *context, const void *left, const void *right)
+{
+    const struct replay_graph *graph = context;
+    const struct awaited *a = left, *b = right;
+    if (a->call != b->call)
+        return a->call > b->call;
+    return replay_moment_ns(graph, replay_work_end(graph, a->work)) <
+           replay_moment_ns(graph, replay_work_end(graph, b->work));
+}
+
+static void sort_awaited(struct graph_device *device)
+{
+    runs_sort(device->awaited.at, device->awaited.count, sizeof *device->awaited.at, awaited_is_after,
+              device->graph);
+    size_t kept = 0;
+    for (size_t i = 0; i < device->awaited.count; i++)
+        if (kept == 0 || device->awaited.at[kept - 1].call != device->awaited.at[i].call)
+            device->awaited.at[kept++] = device->awaited.at[i];
+    device->awaited.count = kept;
+}
+
+static uint32_t awaited_by(const struct graph_device *device, event_id call)
+{
+    size_t i;
+    SEARCH(i, device->awaited.count, device->awaited.at[i].call < call);
+    return i < device->awaited.count && device->awaited.at[i].call == call ? device->awaited.at[i].work
+                                                                           : UINT32_MAX;
+}
+
+/*
+ * The pieces of calls that waited: they ended because the work had. So did those of calls that these make, which wait for them:
+ * hsa_signal_wait_scacquire in hipStreamSynchronize.
+ */
+static void add_sync_edges(struct graph_device *device)
+{
+    struct replay_graph *graph = device->graph;
+    const struct trace *trace = device->trace;
+    bool *may_wait = mem_zalloc(names_count(trace->names) + 1, sizeof *may_wait);
+    for (size_t i = 0; i < device->awaited.count; i++)
+        may_wait[trace->name[device->awaited.at[i].call]] = true;
+    struct awaited waiting = { EVENT_NONE, UINT32_MAX };
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        event_id call = graph->inner[m];
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]))
+            continue;
+        uint32_t work = may_wait[trace->name[call]] ? awaited_by(device, call) : UINT32_MAX;
+        if (work != UINT32_MAX)
+            waiting = (struct awaited){ call, work };
+        else if (!replay_lies_in(graph, call, waiting.call))
+            continue;
+        int64_t end_ns = work_end(device, waiting.work);
+        if (end_ns <= replay_moment_ns(graph, m))
+            graph_add_edge(device->maker, replay_work_end(graph, waiting.work), m, RELATION_SYNC,
+                           end_ns > call_start(device, waiting.call));
+    }
+    free(may_wait);
+}
+
+void graph_add_device(struct graph_maker *maker)
+{
+    struct graph_device *device = mem_zalloc(1, sizeof *device);
+    *device = (struct graph_device){ .maker = maker,
+                                     .graph = maker->graph,
+                                     .trace = maker->graph->trace,
+                                     .gpu = maker->graph->gpu,
+                                     .latest = UINT32_MAX,
+                                     .near = mem_zalloc(maker->graph->thread_count + 1, sizeof(size_t)) };
+    maker->device = device;
+    device->graph->moment_count = device->graph->host_count + 2 * device->gpu->count;
+    device->streams = stream_work_open(device->graph);
+    add_recorded_waits(device);
+    add_guessed_waits(device);
+    runs_sort(device->waits.at, device->waits.count, sizeof *device->waits.at, wait_is_after, NULL);
+    add_synchronisations(device);
+    add_copies(device);
+    sort_awaited(device);
+    add_sync_edges(device);
+    VEC_FREE(&device->awaited);
+    device->before = stream_work_before(device->streams);
+    device->streams = NULL;
+}
+
+void graph_forget_device(struct graph_maker *maker)
+{
+    struct graph_device *device = maker->device;
+    VEC_FREE(&device->waits);
+    VEC_FREE(&maker->starts);
+    free(device->has_records);
+    free(device->has_waits);
+    free(device->before);
+    free(device->near);
+    free(device);
+    maker->device = NULL;
+}

@@ -1,0 +1,131 @@
+/* edit.c - see edit.h. */
+#include "whatif/edit.h"
+
+#include "base/buffer.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const target_words[TARGETS] = {
+    [TARGET_NAME] = "name",
+    [TARGET_OP] = "op",
+    [TARGET_CALL] = "call",
+    [TARGET_KERNEL] = "kernel",
+    [TARGET_COPY] = "copy",
+    [TARGET_MODULE] = "module",
+    [TARGET_ANNOTATION] = "annotation",
+    [TARGET_CATEGORY] = "category",
+};
+
+/* clang-format off */
+static const struct {
+    const char *option, *assumption;
+} kinds[EDIT_KINDS] = {
+    [EDIT_SCALE] = { "--scale", NULL },
+    [EDIT_NO_DATA_WAIT] = { "--no-data-wait", "the next batch is always ready: enough workers, and a host with the cores for them" },
+    [EDIT_PINNED_COPIES] = { "--pinned-copies", "copies of pageable memory to a device come from pinned memory and do not block: their calls take what other asynchronous copies' calls do, at most 10 us, their operators do not wait for them, and they run as fast as large pinned copies of the recording, or else as is usual for the device's link (12, 25, 40 GB/s for PCIe 3, 4, 5); the host does not write to their memory before they are done" },
+    [EDIT_NO_SYNC] = { "--no-sync", "nothing on the host needs the result that these calls waited for" },
+    [EDIT_CUDA_GRAPH] = { "--cuda-graph", "each step's launches are one launch of a graph: from the first launch of a step to the last the host takes no time except for waits, data loading, operators that communicate and pauses of a millisecond and more; work keeps its pauses where a stream was the reason for them, or where it was queued and its device idle for a reason that is not recorded" },
+    [EDIT_NO_ALLOC] = { "--no-alloc", "memory of device and host comes from a pool: calls that allocate, free or pin it take no time" },
+    [EDIT_NO_FIRST_USE] = { "--no-first-use", "what took more than ten times the usual on first use takes the usual: contexts, modules, lazily loaded kernels, tuning" },
+    [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },
+    [EDIT_FUSE] = { "--fuse", "neighbours on a stream that tpa sequences lists as fusable are one: what the first wrote for the next is not written and read, and only the first is launched" },
+    [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, costs it nothing, and nobody waits for it: the most that overlap can give" },
+    [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
+    [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },
+    [EDIT_GPUS_LIKE_MEDIAN] = { "--ranks gpu-like-median", "the device work of slower ranks takes as long in all as the median rank's" },
+};
+/* clang-format on */
+
+/* What is scaled is each call. That a change makes fewer of them, or more, is another change. */
+static const char *const scale_assumptions[TARGETS] = {
+    [TARGET_NAME] =
+        "as many calls as recorded, and each takes this share of its own time; what is between them, and "
+        "what they call or launch by another name, stays",
+    [TARGET_OP] =
+        "as many calls as recorded, and each takes this share of its own time on the host; what is between "
+        "them, and what they call or launch, stays",
+    [TARGET_CALL] = "as many calls as recorded, and each takes this share of its time",
+    [TARGET_KERNEL] =
+        "as many kernels as recorded, and each takes this share of its time; their launches stay",
+    [TARGET_COPY] = "as many copies as recorded, and each takes this share of its time; their calls stay",
+    [TARGET_MODULE] = "all that goes on within takes this share, also what a change may leave as it is",
+    [TARGET_ANNOTATION] = "all that goes on within takes this share, also what a change may leave as it is",
+    [TARGET_CATEGORY] = "as much of it as recorded, and each piece takes this share of its time",
+};
+
+bool edit_parse_factor(const char *text, size_t len, double *factor)
+{
+    char copy[32];
+    if (len == 0 || len >= sizeof copy || strspn(text, "0123456789.") == 0)
+        return false;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    char *end;
+    double value = strtod(copy, &end);
+    if (!isfinite(value) || value < 0 || value > 1e6 || strspn(copy, "0123456789.") != (size_t)(end - copy))
+        return false;
+    if (strcmp(end, "x") == 0 && value > 0)
+        *factor = 1 / value;
+    else if (strcmp(end, "%") == 0)
+        *factor = value / 100;
+    else if (*end == '\0')
+        *factor = value;
+    else
+        return false;
+    return true;
+}
+
+bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err)
+{
+    const char *equals = strrchr(text, '=');
+    *edit = (struct edit){ .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = text };
+    if (!equals || equals == text || !edit_parse_factor(equals + 1, strlen(equals + 1), &edit->factor)) {
+        tpa_fail(err, TPA_NOWHERE, "'%s' does not say what takes how much of its time", text);
+        return tpa_hint(
+            err,
+            "write kernel:REGEX=0.5, op:REGEX=2x (twice as fast), module:REGEX=0 (gone) or category:copy=50%%");
+    }
+    const char *colon = memchr(text, ':', (size_t)(equals - text));
+    for (int t = 0; colon && t < TARGETS; t++) {
+        size_t len = strlen(target_words[t]);
+        if ((size_t)(colon - text) != len || strncmp(text, target_words[t], len) != 0)
+            continue;
+        edit->target = (enum edit_target)t;
+        edit->pattern = colon + 1;
+    }
+    edit->pattern_len = (size_t)(equals - edit->pattern);
+    if (edit->pattern_len == 0) {
+        tpa_fail(err, TPA_NOWHERE, "'%s' names nothing", text);
+        return tpa_hint(err, "write a regular expression between ':' and '='; .* is everything");
+    }
+    return true;
+}
+
+static void describe_factor(const struct edit *edit, struct buffer *text)
+{
+    if (edit->kind == EDIT_COMM_BANDWIDTH)
+        buffer_printf(text, " %.6gGB", edit->factor / 1e9);
+    else if (edit->kind == EDIT_AT_PEAK)
+        buffer_printf(text, " %.6g%%", 100 * edit->factor);
+    else if (edit->kind == EDIT_SCALE)
+        buffer_printf(text, "=%.6g", edit->factor);
+}
+
+void edit_describe(const struct edit *edit, struct buffer *text)
+{
+    buffer_puts(text, kinds[edit->kind].option);
+    if (edit->kind == EDIT_SCALE)
+        buffer_printf(text, " %s:", target_words[edit->target]);
+    else if (edit->pattern)
+        buffer_putc(text, ' ');
+    if (edit->pattern)
+        buffer_add(text, edit->pattern, edit->pattern_len);
+    describe_factor(edit, text);
+}
+
+const char *edit_assumption(const struct edit *edit)
+{
+    return edit->kind == EDIT_SCALE ? scale_assumptions[edit->target] : kinds[edit->kind].assumption;
+}

@@ -1,0 +1,120 @@
+/* edits_comm.c - edits of communication. */
+#include "whatif/editing.h"
+
+#include "derive/collective_names.h"
+#include <stdlib.h>
+
+/* The host's regions of a library that communicates there, such as gloo's. */
+static bool is_host_communication(const void *context, event_id e)
+{
+    const bool *names = context;
+    return names[e];
+}
+
+static void hide_host_communication(const struct editing *editing)
+{
+    const struct trace *trace = editing->trace;
+    bool *by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *by_name);
+    bool *by_event = mem_zalloc(trace->event_count + 1, sizeof *by_event);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        by_name[id] = collective_runs_on_host(names_text(trace->names, id));
+    for (event_id e = 0; e < trace->event_count; e++)
+        by_event[e] = by_name[trace->name[e]];
+    struct intervals *ranges = editing_ranges(editing, is_host_communication, by_event);
+    editing_scale_ranges(editing, ranges, 0);
+    editing_free_ranges(editing, ranges);
+    free(by_name);
+    free(by_event);
+}
+
+/* The gaps in which threads waited for a collective on the host. */
+static void hide_waits_of_threads(const struct editing *editing)
+{
+    const struct replay_graph *graph = editing->graph;
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        bool waits = false;
+        struct edge_range range = replay_edges_of(graph, m);
+        for (uint32_t k = range.first; k < range.end; k++) {
+            if (replay_edge_at(graph, k).relation != RELATION_COLLECTIVE)
+                continue;
+            changes_drop_edge(editing->changes, k);
+            waits = true;
+        }
+        if (!waits)
+            continue;
+        editing_scale_piece(editing, m, 0);
+        editing->effect->time_ns += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+        editing->effect->count++;
+    }
+}
+
+static void drop_waits_for_ranks(const struct editing *editing, size_t work)
+{
+    const struct replay_graph *graph = editing->graph;
+    moment_id end = replay_work_end(graph, work);
+    struct edge_range range = replay_edges_of(graph, end);
+    for (uint32_t k = range.first; k < range.end; k++)
+        if (replay_edge_at(graph, k).relation == RELATION_COLLECTIVE)
+            changes_drop_edge(editing->changes, k);
+}
+
+void edit_overlap_comm(const struct editing *editing)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    hide_host_communication(editing);
+    hide_waits_of_threads(editing);
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (!gpu_work_communicates(gpu->work[i]))
+            continue;
+        editing_scale_work(editing, i, 0);
+        drop_waits_for_ranks(editing, i);
+    }
+}
+
+/* From when the last rank is there: what of WORK is transfer. */
+static int64_t transfer_of(const struct replay_graph *graph, size_t work)
+{
+    moment_id end = replay_work_end(graph, work);
+    struct edge_range range = replay_edges_of(graph, end);
+    for (uint32_t k = range.first; k < range.end; k++)
+        if (replay_edge_at(graph, k).relation == RELATION_COLLECTIVE)
+            return replay_moment_ns(graph, end) - replay_moment_ns(graph, replay_edge_at(graph, k).from);
+    return replay_moment_ns(graph, end) - replay_moment_ns(graph, end - 1);
+}
+
+struct sized {
+    event_id event;
+    double bus_bytes;
+};
+
+static int compare_sized(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+void edit_comm_bandwidth(const struct editing *editing)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    struct collectives *all = collectives_open(editing->trace);
+    struct sized *sized = mem_alloc(mem_times(all->count + 1, sizeof *sized));
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct collective *one = &all->at[i];
+        double bytes = (double)one->size_bytes * collective_bus_factor(one->kind, one->group_size);
+        if (one->timed && one->size_bytes >= 0 && bytes >= 0)
+            sized[count++] = (struct sized){ one->event, bytes };
+    }
+    if (count)
+        qsort(sized, count, sizeof *sized, compare_sized);
+    for (size_t i = 0; i < gpu->count && count; i++) {
+        struct sized key = { .event = gpu->event[i] };
+        const struct sized *found = bsearch(&key, sized, count, sizeof key, compare_sized);
+        int64_t transfer_ns = transfer_of(editing->graph, i);
+        if (found && transfer_ns > 0)
+            editing_scale_work(editing, i,
+                               found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
+    }
+    free(sized);
+    collectives_free(all);
+}

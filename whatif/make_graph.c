@@ -1,0 +1,70 @@
+/* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, full_queues.c, ranks.c and order.c. */
+#include "whatif/make_graph.h"
+
+#include "derive/call_names.h"
+#include "whatif/graph_maker.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than operations. */
+static bool is_too_large(const struct trace *trace)
+{
+    return trace->event_count > UINT32_MAX / 5;
+}
+
+static void *make_graph_derive(const struct trace *trace)
+{
+    static const struct gpu_events no_work;
+    struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
+    graph->trace = trace;
+    graph->too_large = is_too_large(trace);
+    if (graph->too_large) {
+        graph->gpu = &no_work;
+        graph->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *graph->shift_ns);
+        graph->group = mem_zalloc(trace->file_count + 1, sizeof *graph->group);
+        graph->has_edges = mem_zalloc(1, sizeof *graph->has_edges);
+        graph->thread_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *graph->thread_of_track));
+        memset(graph->thread_of_track, 0xff, (trace->track_count + 1) * sizeof *graph->thread_of_track);
+        return graph;
+    }
+    graph->gpu = gpu_events_of(trace);
+    struct graph_maker maker = { .graph = graph, .launches = attribution_of(trace) };
+    maker.call_sorts = call_sorts_open(trace->names);
+    graph_match_ranks(&maker);
+    graph_add_threads(&maker);
+    graph_add_device(&maker);
+    graph_add_full_queues(&maker);
+    graph_add_joins(&maker);
+    graph_order(&maker);
+    free(maker.call_sorts);
+    return graph;
+}
+
+static void make_graph_release(void *value)
+{
+    struct replay_graph *graph = value;
+    free(graph->threads);
+    free(graph->thread_of_track);
+    moment_times_release(&graph->times);
+    free(graph->inner);
+    free(graph->has_edges);
+    free(graph->first_edge);
+    column_free(graph->edges.from, mem_times(graph->edges.room, sizeof *graph->edges.from));
+    column_free(graph->edges.kind, graph->edges.room);
+    column_free(graph->order.first, mem_times(graph->order.room, sizeof *graph->order.first));
+    column_free(graph->order.length, graph->order.room);
+    collective_matches_free(graph->matches);
+    collectives_free(graph->collectives);
+    free(graph->join_last);
+    free(graph->join_event);
+    free(graph->shift_ns);
+    free(graph->group);
+    free(graph);
+}
+
+const struct replay_graph *replay_graph_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { make_graph_derive, make_graph_release };
+    return trace_derive(trace, &derivation);
+}

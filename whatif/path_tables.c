@@ -1,0 +1,486 @@
+/* path_tables.c - see path_tables.h. */
+#include "whatif/path_tables.h"
+
+#include "analyze/selection.h"
+#include "base/buffer.h"
+#include "base/demangle.h"
+#include "base/runs.h"
+#include "derive/features.h"
+#include "whatif/path_places.h"
+#include "base/quantity.h"
+#include "whatif/sensitivity.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the rows of all tables begin with: which window they are of. */
+struct window_key {
+    struct text window; /* "step 3" */
+    int64_t step;       /* its number; missing when it is not a step */
+    int64_t rank;       /* of the file; missing when there is one file */
+};
+
+struct part_row {
+    struct window_key key;
+    struct text part, help;
+    enum path_part which;
+    int64_t time_ns, segments;
+    double share;
+};
+
+struct item_row {
+    struct window_key key;
+    struct text part, name;
+    int64_t time_ns, count;
+    double share;
+    int64_t gone_saves_ns; /* missing where it was not requested */
+    double leaves_share;
+};
+
+struct place_row {
+    struct window_key key;
+    struct text name;
+    int64_t time_ns, self_ns, count;
+    double share;
+};
+
+struct segment_row {
+    struct window_key key;
+    struct text part, name, place;
+    int64_t start_ns, time_ns, rank;
+};
+
+/* clang-format off */
+#define KEY_COLUMNS(row) \
+    COLUMN(row, key.window, "window", "Of", TABLE_TEXT, "the step or range whose critical path it is", .flags = TABLE_IF_ANY), \
+    COLUMN(row, key.step, "step", "Step", TABLE_COUNT, "number of the step (ProfilerStep#N)", .flags = TABLE_IF_ANY | TABLE_OPTIONAL), \
+    COLUMN(row, key.rank, "rank", "Rank", TABLE_COUNT, "rank of the file that the path begins in", .flags = TABLE_IF_ANY)
+
+static const struct table_column part_columns[] = {
+    KEY_COLUMNS(struct part_row),
+    COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "what the path spent time on"),
+    COLUMN(struct part_row, time_ns, "time", "Time", TABLE_NS, "on the path; the parts add up to its length exactly"),
+    COLUMN(struct part_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct part_row, segments, "segments", "Pieces", TABLE_TALLY, "pieces of the path"),
+    COLUMN(struct part_row, help, "meaning", "Which is", TABLE_TEXT, "what the part is"),
+};
+
+static const struct table_column item_columns[] = {
+    KEY_COLUMNS(struct item_row),
+    COLUMN(struct item_row, name, "name", "Name", TABLE_NAME, "operator, call, work or collective; of gaps the line of source or the annotation that the host was in"),
+    COLUMN(struct item_row, part, "part", "Part", TABLE_TEXT, "what of it: its run, or a wait before it or behind it"),
+    COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
+    COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct item_row, count, "count", "Count", TABLE_TALLY, "how many of them are on the path; of gaps, how many parts of gaps"),
+    COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
+    COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
+};
+
+static const struct table_column place_columns[] = {
+    KEY_COLUMNS(struct place_row),
+    COLUMN(struct place_row, name, "name", "Name", TABLE_NAME, "the module, the function in a file that is not PyTorch's own, or the annotation"),
+    COLUMN(struct place_row, self_ns, "self", "Self", TABLE_NS, "on the path, in it but in none of those that it called; device work is where it was launched"),
+    COLUMN(struct place_row, time_ns, "time", "Time", TABLE_NS, "on the path, in it and all that it called"),
+    COLUMN(struct place_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct place_row, count, "pieces", "Pieces", TABLE_TALLY, "pieces of the path"),
+};
+
+static const struct table_column segment_columns[] = {
+    KEY_COLUMNS(struct segment_row),
+    COLUMN(struct segment_row, start_ns, "start", "Start", TABLE_MOMENT, "from the begin of the window"),
+    COLUMN(struct segment_row, time_ns, "time", "Time", TABLE_NS, "to the begin of the next piece"),
+    COLUMN(struct segment_row, part, "part", "Part", TABLE_TEXT, "what the path spent it on"),
+    COLUMN(struct segment_row, name, "name", "Name", TABLE_NAME, "operator, call, work or collective; of a gap where most of it was"),
+    COLUMN(struct segment_row, rank, "on_rank", "On rank", TABLE_COUNT, "rank of the file that the piece is in", .flags = TABLE_IF_ANY),
+};
+/* clang-format on */
+
+/* "step 12", "forward, the 3rd" or "the recording" into TEXT. */
+static void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
+                                 struct buffer *text)
+{
+    if (window->event == EVENT_NONE)
+        buffer_puts(text, "the recording");
+    else if (window->is_step)
+        buffer_printf(text, "step %" PRId64, window->number);
+    else
+        buffer_printf(text, "%s #%" PRId64, trace_name(graph->trace, window->event), window->number);
+}
+
+static struct text path_tables_keep(struct result *result, struct buffer *text)
+{
+    struct text kept = { arena_strndup(&result->arena, text->at ? text->at : "", text->count), text->count };
+    buffer_release(text);
+    return kept;
+}
+
+/* If there are several windows, the key names the one of the row. */
+static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
+                                size_t w, struct result *result)
+{
+    const struct path_window *window = &windows->at[w];
+    struct window_key key = { .step = TABLE_INT_MISSING, .rank = TABLE_INT_MISSING };
+    if (windows->count > 1) {
+        struct buffer text = { 0 };
+        path_window_describe(graph, window, &text);
+        key.window = path_tables_keep(result, &text);
+    }
+    if (window->is_step)
+        key.step = window->number;
+    if (graph->trace->file_count > 1)
+        key.rank = selection_rank(graph->trace, window->file);
+    return key;
+}
+
+static struct text name_of(const struct replay_graph *graph, name_id name, struct result *result)
+{
+    if (name == NAME_NONE)
+        return (struct text){ NULL, 0 };
+    struct buffer text = { 0 };
+    if (!demangle_name(&text, names_text(graph->trace->names, name)))
+        buffer_add(&text, names_text(graph->trace->names, name), names_length(graph->trace->names, name));
+    return path_tables_keep(result, &text);
+}
+
+static double path_tables_share_of(int64_t time_ns, int64_t length_ns)
+{
+    return length_ns > 0 ? (double)time_ns / (double)length_ns : 0;
+}
+
+/* Rows of the modules, or of the lines. */
+struct places {
+    const struct code_paths *code;
+    VEC_OF(struct place_row) rows;
+};
+
+struct tables {
+    const struct replay_graph *graph;
+    struct result *result;
+    VEC_OF(struct part_row) parts;
+    VEC_OF(struct item_row) items;
+    struct places places[CODE_FRAMES];
+    VEC_OF(struct segment_row) segments;
+};
+
+static void add_parts(struct tables *tables, struct window_key key, const struct path *path,
+                      int64_t length_ns)
+{
+    int64_t sums[PATH_PARTS] = { 0 }, counts[PATH_PARTS] = { 0 };
+    for (size_t i = 0; i < path->count; i++) {
+        sums[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;
+        counts[path->at[i].part]++;
+    }
+    for (int part = 0; part < PATH_PARTS; part++)
+        if (counts[part])
+            *VEC_PUSH(&tables->parts) = (struct part_row){
+                .key = key,
+                .part = as_text(path_part_name((enum path_part)part)),
+                .which = (enum path_part)part,
+                .help = as_text(path_part_help((enum path_part)part)),
+                .time_ns = sums[part],
+                .segments = counts[part],
+                .share = path_tables_share_of(sums[part], length_ns),
+            };
+}
+
+/* ---- gaps by what the host was in ---- */
+
+/* Of a gap, or a part of it. */
+struct gap_place {
+    struct text name;
+    int64_t time_ns;
+};
+
+struct gap_places {
+    VEC_OF(struct gap_place);
+};
+
+/* The innermost line of source, else the annotation, that the thread of TRACK was in at NS, on the clock of its file. */
+static struct text place_at(const struct tables *tables, track_id track, int64_t ns)
+{
+    static const enum code_frames frames[] = { CODE_LINES, CODE_ANNOTATIONS };
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        const struct code_paths *code = tables->places[frames[i]].code;
+        uint32_t path = code ? code_place_at(code, track, ns).path : CODE_OUTSIDE;
+        if (path != CODE_OUTSIDE)
+            return as_text(code_path_name(code, path));
+    }
+    return as_text("(nothing recorded)");
+}
+
+/* Until when it is there, or END_NS. */
+static int64_t place_until(const struct tables *tables, track_id track, int64_t ns, int64_t end_ns)
+{
+    for (int frames = CODE_LINES; frames <= CODE_ANNOTATIONS; frames++) {
+        int64_t until_ns = tables->places[frames].code
+                               ? code_place_until(tables->places[frames].code, track, ns)
+                               : INT64_MAX;
+        end_ns = until_ns < end_ns ? until_ns : end_ns;
+    }
+    return end_ns;
+}
+
+/* The parts of GAP by place, in order. A thread that goes on because another handed over to it was nowhere of its own. */
+static void split_gap(const struct tables *tables, const struct path_segment *gap, struct gap_places *places)
+{
+    const struct replay_graph *graph = tables->graph;
+    size_t first = places->count;
+    bool of_host = gap->until != MOMENT_NONE && replay_moment_kind(graph, gap->until) == MOMENT_HOST;
+    track_id track = of_host ? graph->threads[replay_thread_of(graph, gap->until)].track : 0;
+    int64_t shift_ns = of_host ? graph->shift_ns[graph->trace->tracks[track].file] : 0;
+    for (int64_t at_ns = gap->start_ns - shift_ns, end_ns = gap->end_ns - shift_ns; at_ns < end_ns;) {
+        int64_t until_ns = of_host ? place_until(tables, track, at_ns, end_ns) : end_ns;
+        struct text name = of_host ? place_at(tables, track, at_ns) : as_text("(nothing recorded)");
+        struct gap_place *last = places->count > first ? &places->at[places->count - 1] : NULL;
+        if (!last || strcmp(last->name.at, name.at) != 0)
+            *(last = VEC_PUSH(places)) = (struct gap_place){ .name = name };
+        last->time_ns += until_ns - at_ns;
+        at_ns = until_ns;
+    }
+}
+
+/* Where most of GAP was. */
+static struct text gap_name(struct tables *tables, const struct path_segment *gap)
+{
+    struct gap_places places = { 0 };
+    split_gap(tables, gap, &places);
+    size_t largest = 0;
+    for (size_t i = 1; i < places.count; i++)
+        largest = places.at[i].time_ns > places.at[largest].time_ns ? i : largest;
+    struct text name = { NULL, 0 };
+    if (places.count)
+        name = (struct text){ arena_strndup(&tables->result->arena, places.at[largest].name.at,
+                                            places.at[largest].name.len),
+                              places.at[largest].name.len };
+    VEC_FREE(&places);
+    return name;
+}
+
+static bool name_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return strcmp(((const struct gap_place *)left)->name.at, ((const struct gap_place *)right)->name.at) > 0;
+}
+
+/* A row for each place of the gaps. */
+static void add_gaps(struct tables *tables, struct window_key key, const struct path *path, int64_t length_ns)
+{
+    struct gap_places places = { 0 };
+    for (size_t i = 0; i < path->count; i++)
+        if (path->at[i].part == PART_GAP)
+            split_gap(tables, &path->at[i], &places);
+    runs_sort(places.at, places.count, sizeof *places.at, name_is_after, NULL);
+    for (size_t first = 0, end; first < places.count; first = end) {
+        const char *name = places.at[first].name.at;
+        struct item_row row = { .key = key,
+                                .part = as_text(path_part_name(PART_GAP)),
+                                .name = { arena_strndup(&tables->result->arena, name, strlen(name)),
+                                          strlen(name) },
+                                .gone_saves_ns = TABLE_INT_MISSING,
+                                .leaves_share = NAN };
+        for (end = first; end < places.count && strcmp(places.at[end].name.at, name) == 0; end++) {
+            row.time_ns += places.at[end].time_ns;
+        }
+        row.count = (int64_t)(end - first);
+        row.share = path_tables_share_of(row.time_ns, length_ns);
+        *VEC_PUSH(&tables->items) = row;
+    }
+    VEC_FREE(&places);
+}
+
+static bool takes_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct item_row *)left)->time_ns < ((const struct item_row *)right)->time_ns;
+}
+
+static void add_items(struct tables *tables, struct window_key key, const struct path *path,
+                      const struct path_window *window, size_t probed)
+{
+    struct path_items *items = path_items_open(tables->graph, path);
+    size_t first = tables->items.count;
+    for (size_t i = 0; i < items->count; i++) {
+        if (items->at[i].part == PART_GAP)
+            continue;
+        struct sensitivity sensitivity = { .known = false };
+        if (i < probed)
+            sensitivity = sensitivity_of(tables->graph, window, &items->at[i]);
+        *VEC_PUSH(&tables->items) = (struct item_row){
+            .key = key,
+            .part = as_text(path_part_name(items->at[i].part)),
+            .name = name_of(tables->graph, items->at[i].name, tables->result),
+            .time_ns = items->at[i].time_ns,
+            .count = (int64_t)items->at[i].count,
+            .share = path_tables_share_of(items->at[i].time_ns, window->end_ns - window->start_ns),
+            .gone_saves_ns = sensitivity.known ? sensitivity.gone_saves_ns : TABLE_INT_MISSING,
+            .leaves_share = sensitivity.known ? sensitivity.leaves_share : NAN,
+        };
+    }
+    path_items_free(items);
+    add_gaps(tables, key, path, window->end_ns - window->start_ns);
+    runs_sort(tables->items.at + first, tables->items.count - first, sizeof *tables->items.at, takes_less,
+              NULL);
+}
+
+static void add_places(struct tables *tables, struct places *to, struct window_key key,
+                       const struct path *path, int64_t length_ns)
+{
+    struct path_places places = path_places_of(tables->graph, path, to->code);
+    for (size_t i = 0; i < places.count; i++) {
+        const char *name = code_path_name(to->code, places.at[i].path);
+        *VEC_PUSH(&to->rows) = (struct place_row){
+            .key = key,
+            .name = { arena_strndup(&tables->result->arena, name, strlen(name)), strlen(name) },
+            .time_ns = places.at[i].time_ns,
+            .self_ns = places.at[i].self_ns,
+            .count = (int64_t)places.at[i].count,
+            .share = path_tables_share_of(places.at[i].time_ns, length_ns),
+        };
+    }
+    VEC_FREE(&places);
+}
+
+/* Where stacks were recorded. */
+static void show_places(struct tables *tables, struct places *places, const char *key, const char *title)
+{
+    if (places->rows.count)
+        result_add_table(tables->result,
+                         TABLE_OF_ROWS(key, title, place_columns, places->rows.at, places->rows.count));
+    VEC_FREE(&places->rows);
+}
+
+static void add_segments(struct tables *tables, struct window_key key, const struct path *path,
+                         int64_t start_ns)
+{
+    const struct trace *trace = tables->graph->trace;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_segment *one = &path->at[i];
+        *VEC_PUSH(&tables->segments) = (struct segment_row){
+            .key = key,
+            .part = as_text(path_part_name(one->part)),
+            .name =
+                one->part == PART_GAP
+                    ? gap_name(tables, one)
+                    : name_of(tables->graph, one->named == EVENT_NONE ? NAME_NONE : trace->name[one->named],
+                              tables->result),
+            .start_ns = one->start_ns - start_ns,
+            .time_ns = one->end_ns - one->start_ns,
+            .rank = trace->file_count > 1 ? selection_rank(trace, one->file) : TABLE_INT_MISSING,
+        };
+    }
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part_row *const *a = left, *const *b = right;
+    if ((*a)->time_ns != (*b)->time_ns)
+        return (*a)->time_ns > (*b)->time_ns ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* "Step 3 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
+static void path_tables_describe(struct tables *tables, const struct path_window *window,
+                                 const struct part_row *rows, size_t count)
+{
+    enum { MOST_SHOWN = 5 };
+    const struct part_row *sorted[PATH_PARTS];
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &rows[i];
+    qsort(sorted, count, sizeof *sorted, compare_parts);
+    struct buffer text = { 0 };
+    path_window_describe(tables->graph, window, &text);
+    if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))
+        text.at[0] = (char)(text.at[0] - 'a' + 'A');
+    buffer_printf(&text,
+                  " took %.3f ms. Its critical path: ", quantity_ms(window->end_ns - window->start_ns));
+    for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
+        buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
+                      quantity_percent(sorted[i]->share));
+    result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);
+    tables->result->notices.at[tables->result->notices.count - 1].on_top = true;
+    buffer_release(&text);
+}
+
+static bool has_frames(const struct trace *trace, enum code_frames frames)
+{
+    if (frames != CODE_ANNOTATIONS)
+        return trace_features(trace) & FEATURE_STACKS;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_ANNOTATION)
+            return true;
+    return false;
+}
+
+void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
+                     size_t probed, struct result *result)
+{
+    enum { MOST_SENTENCES = 3 };
+    struct tables tables = { .graph = graph, .result = result };
+    for (int frames = 0; frames < CODE_FRAMES; frames++)
+        if (has_frames(graph->trace, (enum code_frames)frames))
+            tables.places[frames].code = code_paths_of(graph->trace, (enum code_frames)frames);
+    for (size_t w = 0; w < windows->count; w++) {
+        const struct path_window *window = &windows->at[w];
+        struct window_key key = key_of(graph, windows, w, result);
+        struct path *path = path_open(graph, window);
+        int64_t length_ns = window->end_ns - window->start_ns;
+        size_t first = tables.parts.count;
+        add_parts(&tables, key, path, length_ns);
+        add_items(&tables, key, path, window, probed);
+        for (int frames = 0; frames < CODE_FRAMES; frames++)
+            if (tables.places[frames].code)
+                add_places(&tables, &tables.places[frames], key, path, length_ns);
+        if (segments)
+            add_segments(&tables, key, path, window->start_ns);
+        if (w < MOST_SENTENCES && tables.parts.count > first)
+            path_tables_describe(&tables, window, tables.parts.at + first, tables.parts.count - first);
+        path_free(path);
+    }
+    result_add_table(result, TABLE_OF_ROWS("parts", "Parts of the critical path", part_columns,
+                                           tables.parts.at, tables.parts.count));
+    result_add_table(result, TABLE_OF_ROWS("path", "On the critical path", item_columns, tables.items.at,
+                                           tables.items.count));
+    show_places(&tables, &tables.places[CODE_MODULES], "modules", "Modules on the critical path");
+    show_places(&tables, &tables.places[CODE_LINES], "lines", "Lines of source on the critical path");
+    show_places(&tables, &tables.places[CODE_ANNOTATIONS], "annotations", "Annotations on the critical path");
+    if (segments)
+        result_add_table(result, TABLE_OF_ROWS("segments", "Pieces in order", segment_columns,
+                                               tables.segments.at, tables.segments.count));
+    VEC_FREE(&tables.parts);
+    VEC_FREE(&tables.items);
+    VEC_FREE(&tables.segments);
+}
+
+void path_add_notices(const struct replay_graph *graph, struct result *result)
+{
+    if (graph->early_work)
+        result_add_notice(
+            result, "early_work", (int64_t)graph->early_work, NULL, TPA_NOWHERE,
+            "%zu pieces of device work began, by their clock, before the call that launched them; they are "
+            "taken to have been launched as they began",
+            graph->early_work);
+    if (graph->dropped_edges)
+        result_add_notice(result, "contradictions", (int64_t)graph->dropped_edges, NULL, TPA_NOWHERE,
+                          "%zu dependencies contradict the times recorded and were left out",
+                          graph->dropped_edges);
+    if (graph->unknown_starts)
+        result_add_notice(
+            result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
+            graph->unknown_starts == 1
+                ? "%zu piece of device work has neither its launch nor work before it in the file: what it waited for "
+                  "is unknown"
+                : "%zu pieces of device work have neither their launches nor work before them in the file: what "
+                  "they waited for is unknown",
+            graph->unknown_starts);
+}
+
+const struct table_shape path_tables[] = {
+    TABLE_SHAPE("parts", part_columns),
+    TABLE_SHAPE("path", item_columns),
+    TABLE_SHAPE("modules", place_columns),
+    TABLE_SHAPE("lines", place_columns),
+    TABLE_SHAPE("annotations", place_columns),
+    TABLE_SHAPE("segments", segment_columns),
+    { 0 },
+};

@@ -1,0 +1,236 @@
+/* stream_work.c - see stream_work.h. */
+#include "whatif/stream_work.h"
+
+#include "base/memory.h"
+#include "base/search.h"
+#include "base/runs.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool stream_is_after(const struct work_stream *a, const struct work_stream *b)
+{
+    if (a->file != b->file)
+        return a->file > b->file;
+    return a->device != b->device ? a->device > b->device : a->stream > b->stream;
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    return stream_is_after(left, right) ? 1 : stream_is_after(right, left) ? -1 : 0;
+}
+
+/* The streams, each once: of tracks that a file spells in two ways, too. */
+static void find_streams(struct stream_work *streams, const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    streams->at = mem_alloc(mem_times(trace->track_count + 1, sizeof *streams->at));
+    size_t count = 0;
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (gpu->device_of_track[t] != UINT32_MAX)
+            streams->at[count++] = (struct work_stream){ .file = trace->tracks[t].file,
+                                                         .device = trace->tracks[t].device,
+                                                         .stream = trace->tracks[t].stream };
+    if (count)
+        qsort(streams->at, count, sizeof *streams->at, compare_streams);
+    for (size_t i = 0; i < count; i++)
+        if (streams->count == 0 || stream_is_after(&streams->at[i], &streams->at[streams->count - 1]))
+            streams->at[streams->count++] = streams->at[i];
+}
+
+size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream)
+{
+    struct work_stream key = { .file = file, .device = device, .stream = stream };
+    const struct work_stream *found =
+        streams->count ? bsearch(&key, streams->at, streams->count, sizeof key, compare_streams) : NULL;
+    return found ? (size_t)(found - streams->at) : SIZE_MAX;
+}
+
+uint32_t stream_work_of(const struct stream_work *streams, uint32_t work)
+{
+    const struct replay_graph *graph = streams->graph;
+    return streams->stream_of_track[graph->trace->track[graph->gpu->event[work]]];
+}
+
+int64_t stream_work_launched_ns(const struct stream_work *streams, uint32_t work)
+{
+    return replay_event_start(streams->graph, streams->graph->gpu->call[work]);
+}
+
+static bool launched_is_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
+    if (a_stream != b_stream)
+        return a_stream > b_stream;
+    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+static track_id launching_track(const struct replay_graph *graph, uint32_t work)
+{
+    return graph->trace->track[graph->gpu->call[work]];
+}
+
+static bool thread_is_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    track_id a_track = launching_track(streams->graph, a), b_track = launching_track(streams->graph, b);
+    if (a_track != b_track)
+        return a_track > b_track;
+    int64_t a_ns = stream_work_launched_ns(streams, a), b_ns = stream_work_launched_ns(streams, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+struct stream_work *stream_work_open(const struct replay_graph *graph)
+{
+    const struct gpu_events *gpu = graph->gpu;
+    const struct trace *trace = graph->trace;
+    struct stream_work *streams = mem_zalloc(1, sizeof *streams);
+    streams->graph = graph;
+    find_streams(streams, gpu);
+    streams->stream_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *streams->stream_of_track));
+    for (track_id t = 0; t < trace->track_count; t++)
+        streams->stream_of_track[t] = (uint32_t)stream_work_find(
+            streams, trace->tracks[t].file, trace->tracks[t].device, trace->tracks[t].stream);
+    streams->launched = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->launched));
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            streams->at[stream_work_of(streams, (uint32_t)i)].count++;
+    for (size_t s = 0; s < streams->count; s++) {
+        streams->at[s].first = streams->launched_count;
+        streams->launched_count += streams->at[s].count;
+        streams->at[s].count = 0;
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct work_stream *stream = &streams->at[stream_work_of(streams, (uint32_t)i)];
+        if (gpu->call[i] != EVENT_NONE)
+            streams->launched[stream->first + stream->count++] = (uint32_t)i;
+    }
+    runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
+              streams);
+    return streams;
+}
+
+/* How many of COUNT operations were launched before NS, or, with INCLUDED, by then. */
+static size_t count_launched(const struct stream_work *streams, const uint32_t *at, size_t count, int64_t ns,
+                             bool included)
+{
+    size_t i;
+    SEARCH(i, count,
+           stream_work_launched_ns(streams, at[i]) < ns ||
+               (included && stream_work_launched_ns(streams, at[i]) == ns));
+    return i;
+}
+
+size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns)
+{
+    if (index == SIZE_MAX)
+        return SIZE_MAX;
+    const uint32_t *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(streams, at, streams->at[index].count, ns, false);
+    return before ? at[before - 1] : SIZE_MAX;
+}
+
+size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns)
+{
+    if (index == SIZE_MAX)
+        return SIZE_MAX;
+    const uint32_t *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(streams, at, streams->at[index].count, ns, true);
+    return before < streams->at[index].count ? at[before] : SIZE_MAX;
+}
+
+static void sort_by_thread(struct stream_work *streams)
+{
+    streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
+    memcpy(streams->by_thread, streams->launched, streams->launched_count * sizeof *streams->by_thread);
+    runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
+              streams);
+}
+
+size_t stream_work_launched_by(struct stream_work *streams, track_id track, int64_t ns)
+{
+    if (!streams->by_thread)
+        sort_by_thread(streams);
+    size_t low = 0, high = streams->launched_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint32_t work = streams->by_thread[middle];
+        track_id of = launching_track(streams->graph, work);
+        if (of < track || (of == track && stream_work_launched_ns(streams, work) < ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || launching_track(streams->graph, streams->by_thread[low - 1]) != track)
+        return SIZE_MAX;
+    return streams->by_thread[low - 1];
+}
+
+/* ---- what ran before ---- */
+
+static bool stream_work_ends_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    const struct replay_graph *graph = streams->graph;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t a_stream = stream_work_of(streams, a), b_stream = stream_work_of(streams, b);
+    if (a_stream != b_stream)
+        return a_stream > b_stream;
+    int64_t a_ns = replay_moment_ns(graph, replay_work_end(graph, a)),
+            b_ns = replay_moment_ns(graph, replay_work_end(graph, b));
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+/* The place in BY_END of WORK, of the stream whose work lies from FIRST to END there. */
+static size_t stream_work_place_of(const struct stream_work *streams, const uint32_t *by_end, size_t first,
+                                   size_t end, uint32_t work)
+{
+    size_t place;
+    SEARCH_BETWEEN(place, first, end, stream_work_ends_after(streams, &work, &by_end[place]));
+    return place;
+}
+
+uint32_t *stream_work_before(struct stream_work *streams)
+{
+    const struct replay_graph *graph = streams->graph;
+    size_t count = graph->gpu->count;
+    free(streams->launched);
+    free(streams->by_thread);
+    uint32_t *before = mem_alloc(mem_times(count + 1, sizeof *before));
+    uint32_t *by_end = mem_alloc(mem_times(count + 1, sizeof *by_end));
+    size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
+           *end = mem_zalloc(streams->count + 1, sizeof *end);
+    for (size_t i = 0; i < count; i++)
+        end[stream_work_of(streams, (uint32_t)i)]++;
+    for (size_t s = 1; s < streams->count; s++)
+        end[s] += end[s - 1];
+    for (size_t s = 0; s < streams->count; s++)
+        next[s] = s ? end[s - 1] : 0;
+    for (size_t i = 0; i < count; i++)
+        by_end[next[stream_work_of(streams, (uint32_t)i)]++] = (uint32_t)i;
+    runs_sort(by_end, count, sizeof *by_end, stream_work_ends_after, streams);
+    for (size_t s = 0; s < streams->count; s++)
+        next[s] = s ? end[s - 1] : 0;
+    /* Operations come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t s = stream_work_of(streams, (uint32_t)i);
+        int64_t start_ns = replay_moment_ns(graph, replay_work_start(graph, i));
+        bool instant = replay_moment_ns(graph, replay_work_end(graph, i)) == start_ns;
+        while (next[s] < end[s] &&
+               replay_moment_ns(graph, replay_work_end(graph, by_end[next[s]])) <= start_ns)
+            next[s]++;
+        size_t first = s ? end[s - 1] : 0,
+               behind = instant ? stream_work_place_of(streams, by_end, first, end[s], (uint32_t)i) : next[s];
+        before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;
+    }
+    free(by_end);
+    free(next);
+    free(end);
+    free(streams->at);
+    free(streams->stream_of_track);
+    free(streams);
+    return before;
+}

@@ -1,0 +1,541 @@
+/*
+ * threads.c - the moments of host threads, and where one thread goes on because another was done.
+ *
+ * Spans of a thread come ordered by start, the longer first. So a stack, from which a span that has ended is taken when it is
+ * on top, always shows the span that began last; this needs no nesting, and one pass. Ends are sorted only where spans
+ * overlap without nesting, which shows when the stack hands them out in disorder.
+ */
+#include "whatif/graph_maker.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "whatif/links.h"
+#include "trace/calltree.h"
+#include "trace/intervals.h"
+#include <stdlib.h>
+
+struct cut {
+    uint32_t thread;
+    int64_t time_ns;
+};
+
+struct threads {
+    struct graph_maker *maker;
+    const struct trace *trace;
+    bool *program;   /* by track */
+    bool *any_event; /* by file: it has no operators and no launches, so that all host events are spans */
+    struct calltree *spans;
+    VEC_OF(struct cut) cuts;
+    struct moment_times *times; /* of the graph */
+    size_t moment_count;
+    VEC_OF(int64_t) ends;
+    VEC_OF(event_id) open;
+    struct intervals *bursts; /* by thread: when it is busy; of linked threads */
+};
+
+/* ---- spans ---- */
+
+static bool is_host_event(enum event_kind kind)
+{
+    return kind <= EVENT_DRIVER;
+}
+
+static bool is_span(const void *context, event_id e)
+{
+    const struct threads *threads = context;
+    const struct trace *trace = threads->trace;
+    enum event_kind kind = trace->kind[e];
+    if (!is_host_event(kind) || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT | EVENT_NO_DURATION))
+        return false;
+    track_id track = trace->track[e];
+    if (threads->any_event[trace->tracks[track].file])
+        return true;
+    return threads->program[track] && (kind == EVENT_OP || event_is_call(kind));
+}
+
+static void find_programs(struct threads *threads)
+{
+    const struct trace *trace = threads->trace;
+    const struct gpu_events *gpu = threads->maker->graph->gpu;
+    threads->program = mem_zalloc(trace->track_count + 1, sizeof *threads->program);
+    threads->any_event = mem_zalloc(trace->file_count + 1, sizeof *threads->any_event);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && !(trace->flags[e] & EVENT_ASYNC))
+            threads->program[trace->track[e]] = true;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            threads->program[trace->track[gpu->call[i]]] = true;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        threads->any_event[f] = true;
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (threads->program[t])
+            threads->any_event[trace->tracks[t].file] = false;
+}
+
+static void add_threads(struct threads *threads)
+{
+    struct replay_graph *graph = threads->maker->graph;
+    const struct calltree *spans = threads->spans;
+    graph->threads = mem_alloc(mem_times(spans->thread_count + 1, sizeof *graph->threads));
+    graph->thread_count = spans->thread_count;
+    graph->thread_of_track =
+        mem_alloc(mem_times(threads->trace->track_count + 1, sizeof *graph->thread_of_track));
+    for (track_id t = 0; t < threads->trace->track_count; t++)
+        graph->thread_of_track[t] = UINT32_MAX;
+    for (size_t i = 0; i < spans->thread_count; i++) {
+        track_id track = spans->threads[i].track;
+        graph->thread_of_track[track] = (uint32_t)i;
+        graph->threads[i] = (struct replay_thread){
+            .track = track,
+            .process = (uint32_t)attribution_process_of_track(threads->maker->launches, track),
+        };
+    }
+}
+
+static int64_t threads_start_of(const struct threads *threads, event_id e)
+{
+    return replay_event_start(threads->maker->graph, e);
+}
+
+static int64_t threads_end_of(const struct threads *threads, event_id e)
+{
+    return replay_event_end(threads->maker->graph, e);
+}
+
+/* ---- cuts: moments within the spans of a thread ---- */
+
+static void add_cut(struct threads *threads, uint32_t thread, int64_t time_ns)
+{
+    *VEC_PUSH(&threads->cuts) = (struct cut){ thread, time_ns };
+}
+
+/* Steps and other annotations begin and end at moments, so that they can be followed. */
+static void cut_at_annotations(struct threads *threads)
+{
+    const struct trace *trace = threads->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t thread = threads->maker->graph->thread_of_track[trace->track[e]];
+        if (trace->kind[e] != EVENT_ANNOTATION || thread == UINT32_MAX ||
+            trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+            continue;
+        add_cut(threads, thread, threads_start_of(threads, e));
+        add_cut(threads, thread, threads_end_of(threads, e));
+    }
+}
+
+static bool cut_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct cut *a = left, *b = right;
+    return a->thread != b->thread ? a->thread > b->thread : a->time_ns > b->time_ns;
+}
+
+static void sort_cuts(struct threads *threads)
+{
+    runs_sort(threads->cuts.at, threads->cuts.count, sizeof *threads->cuts.at, cut_is_after, NULL);
+}
+
+/* ---- linked threads ---- */
+
+/* Add the bursts of thread T, unless they are there. */
+static void add_bursts(struct threads *threads, uint32_t t)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[t];
+    if (threads->bursts[t].count)
+        return;
+    for (node_id n = thread->first; n < thread->first + thread->count; n++)
+        intervals_add(&threads->bursts[t], threads_start_of(threads, threads->spans->event[n]),
+                      threads_end_of(threads, threads->spans->event[n]));
+    intervals_merge(&threads->bursts[t]);
+}
+
+static void find_bursts(struct threads *threads, const struct thread_links *links)
+{
+    threads->bursts = mem_zalloc(threads->spans->thread_count + 1, sizeof *threads->bursts);
+    for (size_t l = 0; l < links->count; l++)
+        add_bursts(threads, links->at[l].thread);
+}
+
+static void forget_bursts(struct threads *threads)
+{
+    for (size_t t = 0; t < threads->spans->thread_count; t++)
+        intervals_release(&threads->bursts[t]);
+    free(threads->bursts);
+}
+
+/* Index of the first burst that begins at NS or later. */
+static size_t burst_from(const struct intervals *bursts, int64_t ns)
+{
+    size_t i;
+    SEARCH(i, bursts->count, bursts->at[i].start_ns < ns);
+    return i;
+}
+
+/* The last moment up to NS at which a thread was busy; false when there was none. */
+static bool busy_until(const struct intervals *bursts, int64_t ns, int64_t *until_ns)
+{
+    size_t after = burst_from(bursts, ns);
+    if (after == 0)
+        return false;
+    *until_ns = bursts->at[after - 1].end_ns < ns ? bursts->at[after - 1].end_ns : ns;
+    return true;
+}
+
+/* Is a thread in a gap just before NS, or has it not begun? */
+static bool is_idle_before(const struct intervals *bursts, int64_t ns)
+{
+    int64_t until_ns;
+    return !busy_until(bursts, ns, &until_ns) || until_ns < ns;
+}
+
+enum { THREAD_BITS = INT32_MAX }; /* a thread has events of its own, of which there are fewer */
+
+/* The end of a gap of THREAD; OTHER was busy until FROM_NS. */
+struct handover {
+    uint32_t thread, other : 31, later : 1; /* LATER: than THREAD itself was busy */
+    int64_t to_ns, from_ns;
+};
+
+struct handovers {
+    VEC_OF(struct handover);
+};
+
+static void add_handover(struct threads *threads, struct handovers *handovers, struct thread_link link,
+                         int64_t to_ns)
+{
+    const struct intervals *own = &threads->bursts[link.thread], *others = &threads->bursts[link.other];
+    int64_t from_ns, own_ns;
+    if (!busy_until(others, to_ns, &from_ns))
+        return;
+    bool later = !busy_until(own, to_ns, &own_ns) || from_ns > own_ns;
+    *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other & THREAD_BITS, later, to_ns, from_ns };
+}
+
+/* For each link, what it says about the gaps of its thread. Cuts are sorted; those of a thread begin at first_cut. */
+static void find_handovers(struct threads *threads, const struct thread_links *links,
+                           struct handovers *handovers)
+{
+    size_t cut_count = threads->cuts.count;
+    for (size_t l = 0; l < links->count; l++) {
+        struct thread_link link = links->at[l];
+        const struct intervals *own = &threads->bursts[link.thread];
+        for (size_t b = 0; b < own->count; b++)
+            add_handover(threads, handovers, link, own->at[b].start_ns);
+        size_t low;
+        SEARCH(low, cut_count, threads->cuts.at[low].thread < link.thread);
+        for (; low < cut_count && threads->cuts.at[low].thread == link.thread; low++) {
+            int64_t cut_ns = threads->cuts.at[low].time_ns;
+            size_t next = burst_from(own, cut_ns);
+            bool is_start = next < own->count && own->at[next].start_ns == cut_ns;
+            if (!is_start && is_idle_before(own, cut_ns))
+                add_handover(threads, handovers, link, cut_ns);
+        }
+    }
+    for (size_t i = 0; i < handovers->count;
+         i++) /* else it is the end of a burst, which is a moment anyway */
+        if (handovers->at[i].from_ns == handovers->at[i].to_ns)
+            add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
+}
+
+/* ---- threads that take turns ---- */
+
+/* Is hardly ever more than one of the two busy? */
+static bool threads_alternate(const struct intervals *a, const struct intervals *b)
+{
+    enum { MOST_TOGETHER_PERCENT = 2 };
+    int64_t a_ns = intervals_length(a), b_ns = intervals_length(b), less_ns = a_ns < b_ns ? a_ns : b_ns;
+    return less_ns > 0 && intervals_length_of_both(a, b) <= less_ns / 100 * MOST_TOGETHER_PERCENT;
+}
+
+/* The gaps of LINK's thread that ended after the other thread had been busy last. */
+static void add_turns_of(struct threads *threads, struct handovers *turns, struct thread_link link)
+{
+    const struct intervals *own = &threads->bursts[link.thread];
+    for (size_t b = 0; b < own->count; b++) {
+        size_t count = turns->count;
+        add_handover(threads, turns, link, own->at[b].start_ns);
+        if (turns->count > count &&
+            (!turns->at[count].later || turns->at[count].from_ns == turns->at[count].to_ns))
+            turns->count = count; /* it was not the last to be busy, or still is */
+    }
+}
+
+/* ---- threads that are waited for ---- */
+
+enum { REST_NS = 1000000 }; /* a thread that was idle for longer had nothing to do */
+
+/* The end of the run of bursts that begins with FIRST: up to the next rest. */
+static size_t run_end(const struct intervals *bursts, size_t first)
+{
+    size_t end = first + 1;
+    while (end < bursts->count && bursts->at[end].start_ns - bursts->at[end - 1].end_ns < REST_NS)
+        end++;
+    return end;
+}
+
+/* Did the thread of BURSTS rest until another was done at NS, and go on at once, at *TO_NS? */
+static bool waited_until(const struct intervals *bursts, int64_t ns, int64_t *to_ns)
+{
+    size_t next = burst_from(bursts, ns);
+    if (next == 0 || next == bursts->count || bursts->at[next - 1].end_ns >= ns)
+        return false;
+    int64_t idle_ns = ns - bursts->at[next - 1].end_ns;
+    *to_ns = bursts->at[next].start_ns;
+    return idle_ns >= REST_NS && *to_ns - ns <= idle_ns / 10;
+}
+
+static void add_turn(struct threads *threads, struct handovers *turns, uint32_t thread, uint32_t other,
+                     int64_t to_ns, int64_t from_ns)
+{
+    *VEC_PUSH(turns) = (struct handover){ thread, other & THREAD_BITS, true, to_ns, from_ns };
+    add_cut(threads, other, from_ns);
+}
+
+/* THREAD is taken to be started and awaited by OTHER, for each of its runs, if OTHER waited for half of these or more. */
+static void add_runs(struct threads *threads, struct handovers *turns, uint32_t thread, uint32_t other)
+{
+    const struct intervals *own = &threads->bursts[thread], *others = &threads->bursts[other];
+    size_t runs = 0, awaited = 0;
+    int64_t to_ns, from_ns;
+    for (size_t b = 0; b < own->count; b = run_end(own, b), runs++)
+        awaited += waited_until(others, own->at[run_end(own, b) - 1].end_ns, &to_ns);
+    if (awaited == 0 || awaited < runs - awaited)
+        return;
+    for (size_t b = 0, end; b < own->count; b = end) {
+        end = run_end(own, b);
+        if (busy_until(others, own->at[b].start_ns, &from_ns))
+            add_turn(threads, turns, thread, other, own->at[b].start_ns, from_ns);
+        if (waited_until(others, own->at[end - 1].end_ns, &to_ns))
+            add_turn(threads, turns, other, thread, to_ns, own->at[end - 1].end_ns);
+    }
+}
+
+/*
+ * Without Sequence numbers, as in logs of calls alone, nothing says that the backward thread works for the main one. A thread that
+ * launched work and is linked to none is taken to do so when it and the busiest thread of its process take turns. Nor does anything
+ * say that a thread of the program works beside the busiest one and is awaited by it, but that it goes on when the other is done.
+ */
+static void find_turns(struct threads *threads, const struct thread_links *links, struct handovers *turns)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    uint32_t *busiest =
+        mem_alloc(mem_times(attribution_process_count(threads->maker->launches) + 1, sizeof *busiest));
+    bool *launches = mem_zalloc(graph->thread_count + 1, sizeof *launches);
+    bool *linked = mem_zalloc(graph->thread_count + 1, sizeof *linked);
+    memset(busiest, 0xff, (attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        uint32_t thread =
+            call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[threads->trace->track[call]];
+        if (thread != UINT32_MAX)
+            launches[thread] = true;
+    }
+    for (uint32_t t = 0; t < graph->thread_count; t++) {
+        uint32_t *best = &busiest[graph->threads[t].process];
+        if (*best == UINT32_MAX || threads->spans->threads[t].count > threads->spans->threads[*best].count)
+            *best = t;
+    }
+    for (size_t l = 0; l < links->count; l++)
+        linked[links->at[l].thread] = true;
+    size_t pairs = 0;
+    for (uint32_t t = 0; t < graph->thread_count; t++) {
+        uint32_t other = busiest[graph->threads[t].process];
+        if (linked[t] || other == t)
+            continue;
+        add_bursts(threads, t);
+        add_bursts(threads, other);
+        if (!launches[t] || pairs == MOST_LINKS_OF_A_THREAD ||
+            !threads_alternate(&threads->bursts[t], &threads->bursts[other])) {
+            add_runs(threads, turns, t, other);
+            continue;
+        }
+        pairs++;
+        add_turns_of(threads, turns, (struct thread_link){ t, other });
+        add_turns_of(threads, turns, (struct thread_link){ other, t });
+    }
+    free(linked);
+    free(busiest);
+    free(launches);
+}
+
+static void add_turn_edges(struct threads *threads, const struct handovers *turns)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    for (size_t i = 0; i < turns->count; i++)
+        graph_add_edge(threads->maker, replay_moment_from(graph, turns->at[i].other, turns->at[i].from_ns),
+                       replay_moment_from(graph, turns->at[i].thread, turns->at[i].to_ns), RELATION_TURN,
+                       false);
+}
+
+/* ---- the edges of both ---- */
+
+static bool handover_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct handover *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread > b->thread;
+    if (a->to_ns != b->to_ns)
+        return a->to_ns > b->to_ns;
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns; /* the latest first: it is the one that may bind */
+    return a->other > b->other;
+}
+
+static void add_handover_edges(struct threads *threads, struct handovers *handovers)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    size_t *near_from = mem_zalloc(graph->thread_count + 1, sizeof *near_from), near_to = 0;
+    runs_sort(handovers->at, handovers->count, sizeof *handovers->at, handover_is_after, NULL);
+    for (size_t i = 0; i < handovers->count; i++) {
+        const struct handover *one = &handovers->at[i];
+        bool first =
+            i == 0 || handovers->at[i - 1].thread != one->thread || handovers->at[i - 1].to_ns != one->to_ns;
+        moment_id from = replay_moment_near(graph, one->other, one->from_ns, &near_from[one->other]),
+                  to = replay_moment_near(graph, one->thread, one->to_ns, &near_to);
+        graph_add_edge(threads->maker, from, to, RELATION_HANDOVER, first && one->later);
+    }
+    free(near_from);
+}
+
+/* ---- moments ---- */
+
+static int threads_compare_times(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Take the spans that have ended by NS from the top of the stack. */
+static void close_spans(struct threads *threads, int64_t ns)
+{
+    while (threads->open.count && threads_end_of(threads, threads->open.at[threads->open.count - 1]) <= ns)
+        threads->open.count--;
+}
+
+/* The ends of a thread's spans, ascending. */
+static void sort_ends(struct threads *threads, const struct calltree_thread *thread)
+{
+    bool sorted = true;
+    threads->ends.count = 0;
+    VEC_RESERVE(&threads->ends, thread->count);
+    for (node_id n = thread->first; n <= thread->first + thread->count; n++) {
+        bool last = n == thread->first + thread->count;
+        int64_t ns = last ? INT64_MAX : threads_start_of(threads, threads->spans->event[n]);
+        while (threads->open.count) {
+            int64_t end_ns = threads_end_of(threads, threads->open.at[threads->open.count - 1]);
+            if (end_ns > ns)
+                break;
+            if (threads->ends.count && threads->ends.at[threads->ends.count - 1] > end_ns)
+                sorted = false;
+            *VEC_PUSH(&threads->ends) = end_ns;
+            threads->open.count--;
+        }
+        if (!last)
+            *VEC_PUSH(&threads->open) = threads->spans->event[n];
+    }
+    if (!sorted)
+        qsort(threads->ends.at, threads->ends.count, sizeof *threads->ends.at, threads_compare_times);
+}
+
+static void threads_add_time(struct threads *threads, size_t first, int64_t ns)
+{
+    size_t count = threads->moment_count;
+    if (count == first || moment_times_get(threads->times, (moment_id)count - 1) != ns)
+        moment_times_set(threads->times, (moment_id)threads->moment_count++, ns);
+}
+
+/* The moments of the thread at INDEX: its starts, ends and cuts, merged. *CUT is the first of them not yet taken. */
+static void add_times(struct threads *threads, size_t index, size_t *cut)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[index];
+    size_t first = threads->moment_count, end = 0;
+    node_id start = thread->first;
+    sort_ends(threads, thread);
+    for (;;) {
+        int64_t start_ns = start < thread->first + thread->count
+                               ? threads_start_of(threads, threads->spans->event[start])
+                               : INT64_MAX;
+        int64_t end_ns = end < threads->ends.count ? threads->ends.at[end] : INT64_MAX;
+        bool has_cut = *cut < threads->cuts.count && threads->cuts.at[*cut].thread == index;
+        int64_t cut_ns = has_cut ? threads->cuts.at[*cut].time_ns : INT64_MAX;
+        if (has_cut && cut_ns <= start_ns && cut_ns <= end_ns) {
+            threads_add_time(threads, first, cut_ns);
+            ++*cut;
+        } else if (start < thread->first + thread->count && start_ns <= end_ns) {
+            threads_add_time(threads, first, start_ns);
+            start++;
+        } else if (end < threads->ends.count) {
+            threads_add_time(threads, first, end_ns);
+            end++;
+        } else {
+            break;
+        }
+    }
+    struct replay_thread *own = &threads->maker->graph->threads[index];
+    own->first = (moment_id)first;
+    own->count = (uint32_t)(threads->moment_count - first);
+}
+
+/* To which span each piece of the thread at INDEX belongs. */
+static void add_pieces(struct threads *threads, size_t index)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[index];
+    const struct replay_graph *graph = threads->maker->graph;
+    const struct replay_thread *own = &graph->threads[index];
+    node_id next = thread->first;
+    threads->open.count = 0;
+    for (moment_id m = own->first; m < own->first + own->count; m++) {
+        graph->inner[m] = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
+        int64_t ns = moment_times_get(threads->times, m);
+        for (; next < thread->first + thread->count; next++) {
+            event_id e = threads->spans->event[next];
+            if (threads_start_of(threads, e) > ns)
+                break;
+            if (trace_dur_ns(threads->trace, e) > 0)
+                *VEC_PUSH(&threads->open) = e;
+        }
+        close_spans(threads, ns);
+    }
+}
+
+void graph_add_threads(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    struct threads threads = { .maker = maker, .trace = graph->trace };
+    find_programs(&threads);
+    threads.spans = calltree_open(graph->trace, is_span, &threads);
+    calltree_forget_parents(threads.spans);
+    add_threads(&threads);
+    cut_at_annotations(&threads);
+    sort_cuts(&threads);
+    struct thread_links *links = thread_links_open(graph);
+    struct handovers handovers = { 0 }, turns = { 0 };
+    find_bursts(&threads, links);
+    find_handovers(&threads, links, &handovers);
+    find_turns(&threads, links, &turns);
+    forget_bursts(&threads);
+    thread_links_free(links);
+    sort_cuts(&threads);
+
+    size_t cut = 0;
+    threads.times = &graph->times;
+    moment_times_resize(threads.times, 2 * threads.spans->count + threads.cuts.count);
+    for (size_t i = 0; i < graph->thread_count; i++)
+        add_times(&threads, i, &cut);
+    moment_times_resize(threads.times, threads.moment_count);
+    graph->host_count = threads.moment_count;
+    VEC_FREE(&threads.cuts);
+    VEC_FREE(&threads.ends);
+    add_handover_edges(&threads, &handovers);
+    VEC_FREE(&handovers);
+    add_turn_edges(&threads, &turns);
+    VEC_FREE(&turns);
+    graph->inner = mem_alloc(mem_times(graph->host_count + 1, sizeof *graph->inner));
+    for (size_t i = 0; i < graph->thread_count; i++)
+        add_pieces(&threads, i);
+    VEC_FREE(&threads.open);
+    calltree_free(threads.spans);
+    free(threads.program);
+    free(threads.any_event);
+}

@@ -1,0 +1,224 @@
+/* whatif.c - see whatif.h. */
+#include "whatif/whatif.h"
+
+#include "base/memory.h"
+#include "base/sum.h"
+#include "whatif/view.h"
+#include <stdlib.h>
+
+static struct step_times *times_with(const struct changes *changes, bool whole)
+{
+    if (!whole)
+        return step_times_with(changes);
+    struct replay *replay = replay_open(changes->graph, changes);
+    struct step_times *times = step_times_open(replay, whole);
+    replay_free(replay);
+    return times;
+}
+
+/* The step nearest to the median, a period if there are any; NULL: there are no steps at all. */
+static const struct step_time *typical_step(const struct step_times *times)
+{
+    const struct step_time *best = NULL;
+    for (size_t i = 0; i < times->count; i++) {
+        const struct step_time *one = &times->at[i];
+        if (!best || one->is_period > best->is_period ||
+            (one->is_period == best->is_period &&
+             llabs(one->now_ns - times->now_ns) < llabs(best->now_ns - times->now_ns)))
+            best = one;
+    }
+    return best;
+}
+
+/* What the path of STEP is made of in GRAPH, a recording or a view of a replay. Without moments of its own, from what ended last. */
+static void find_parts(const struct replay_graph *graph, const struct step_time *step, int64_t start_ns,
+                       int64_t length_ns, int64_t *parts_ns)
+{
+    struct path_window window = { .file = step->file, .thread = UINT32_MAX, .event = EVENT_NONE };
+    window.start_ns = step->start == MOMENT_NONE ? start_ns : replay_moment_ns(graph, step->start);
+    window.end_ns =
+        step->end == MOMENT_NONE ? window.start_ns + length_ns : replay_moment_ns(graph, step->end);
+    struct path *path = path_open_at(graph, &window, step->end);
+    path_add_up(path, parts_ns);
+    path_free(path);
+}
+
+/* Are all edits of what somebody named, or that is known, so that the gaps they take away are explained? */
+static bool name_their_gaps(const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].kind != EDIT_NO_DATA_WAIT &&
+            !(edits[i].kind == EDIT_SCALE &&
+              (edits[i].target == TARGET_ANNOTATION || edits[i].target == TARGET_MODULE ||
+               edits[i].target == TARGET_NAME)))
+            return false;
+    return true;
+}
+
+/* The blocks that a path of STEP may ask about: those recorded near it. */
+struct near_step {
+    int64_t from_ns, to_ns;
+};
+
+/* A replay_visit: a block is near when one end of it is, or where its moments are of several threads and in no order. */
+static bool is_near(void *context, const struct replay *replay, size_t block)
+{
+    const struct near_step *near = context;
+    const struct replay_graph *graph = replay->graph;
+    size_t end = (block + 1) * SHIFTS_OF_BLOCK;
+    int64_t first_ns = replay_recorded_ns(graph, (moment_id)(block * SHIFTS_OF_BLOCK)),
+            last_ns = replay_recorded_ns(
+                graph, (moment_id)((end < graph->moment_count ? end : graph->moment_count) - 1));
+    return last_ns < first_ns || (last_ns >= near->from_ns && first_ns <= near->to_ns);
+}
+
+static void find_parts_then(struct whatif *whatif, const struct step_time *step, const struct replay *replay,
+                            const struct changes *changes, bool *lacks)
+{
+    struct replay_graph *view = view_open(replay, changes, lacks);
+    find_parts(view, step, step->begin_then_ns, step->then_ns, whatif->then_parts_ns);
+    view_free(view);
+}
+
+/*
+ * The parts of the path of STEP in the replay with CHANGES. A second pass that keeps what was recorded from two steps before STEP to its
+ * end mostly has all that the path asks about: of 1 GB that takes 0.1 s, and 13 MB less than a replay that forgets nothing.
+ */
+static void replay_step(struct whatif *whatif, const struct step_time *step, const struct changes *changes)
+{
+    bool lacks = step->number == INT64_MIN; /* it is all that was recorded */
+    if (!lacks) {
+        int64_t two_ns = sum_plus(step->now_ns, step->now_ns); /* of any length */
+        struct near_step near = { sum_plus(step->start_ns, -two_ns), sum_plus(step->start_ns, two_ns) };
+        struct replay *replay = replay_pass_by(whatif->graph, changes, is_near, &near);
+        find_parts_then(whatif, step, replay, changes, &lacks);
+        replay_free(replay);
+    }
+    if (!lacks)
+        return;
+    struct replay *replay = replay_open(whatif->graph, changes);
+    find_parts_then(whatif, step, replay, changes, NULL);
+    replay_free(replay);
+}
+
+static void compare_paths(struct whatif *whatif, const struct edit *edits, const struct changes *changes)
+{
+    const struct step_time *step = typical_step(whatif->steps);
+    if (!step)
+        return;
+    find_parts(whatif->graph, step, step->start_ns, step->now_ns, whatif->now_parts_ns);
+    replay_step(whatif, step, changes);
+    int64_t length_ns = 0;
+    for (int part = 0; part < PATH_PARTS; part++)
+        length_ns += whatif->now_parts_ns[part];
+    int64_t unexplained_ns = whatif->now_parts_ns[PART_GAP] + whatif->now_parts_ns[PART_STREAM] +
+                             whatif->now_parts_ns[PART_EVENT] + whatif->now_parts_ns[PART_UNKNOWN];
+    int64_t named_ns = whatif->now_parts_ns[PART_GAP] - whatif->then_parts_ns[PART_GAP];
+    if (named_ns > 0 && name_their_gaps(edits, whatif->edit_count))
+        unexplained_ns -= named_ns;
+    whatif->unexplained_share = length_ns > 0 ? (double)unexplained_ns / (double)length_ns : 0;
+}
+
+/* Each edit alone into GAINS, when there are several; then all of them into CHANGES. */
+static bool make_edits(struct whatif *whatif, const struct edit *edits, struct changes *changes, bool whole,
+                       struct tpa_error *err)
+{
+    for (size_t i = 0; i < whatif->edit_count && whatif->edit_count > 1; i++) {
+        struct edit_gain *gain = &whatif->gains[i];
+        changes_clear(changes);
+        if (!edit_apply(&edits[i], changes, &gain->effect, err))
+            return false;
+        struct step_times *times = times_with(changes, whole);
+        gain->then_ns = times->then_ns;
+        step_times_free(times);
+    }
+    changes_clear(changes);
+    for (size_t i = 0; i < whatif->edit_count; i++)
+        if (!edit_apply(&edits[i], changes, &whatif->gains[i].effect, err))
+            return false;
+    return true;
+}
+
+struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                           bool whole, struct tpa_error *err)
+{
+    struct whatif *whatif = mem_zalloc(1, sizeof *whatif);
+    whatif->graph = graph;
+    whatif->edit_count = count;
+    whatif->gains = mem_zalloc(count + 1, sizeof *whatif->gains);
+    struct changes *changes = changes_open(graph);
+    bool fine = make_edits(whatif, edits, changes, whole, err);
+    if (fine) {
+        whatif->steps = times_with(changes, whole);
+        compare_paths(whatif, edits, changes);
+        if (count == 1)
+            whatif->gains[0].then_ns = whatif->steps->then_ns;
+    }
+    changes_free(changes);
+    if (fine)
+        return whatif;
+    whatif_free(whatif);
+    return NULL;
+}
+
+void whatif_free(struct whatif *whatif)
+{
+    if (!whatif)
+        return;
+    step_times_free(whatif->steps);
+    free(whatif->gains);
+    free(whatif);
+}
+
+struct step_gain whatif_gain_of(const struct changes *changes)
+{
+    struct step_times *times = step_times_with(changes);
+    struct step_gain gain = { .now_ns = times->now_ns,
+                              .then_ns = times->then_ns,
+                              .mean_now_ns = times->mean_now_ns,
+                              .mean_then_ns = times->mean_then_ns };
+    step_times_free(times);
+    return gain;
+}
+
+bool step_gain_is_by_turns(const struct step_gain *gain)
+{
+    const double much_more = 0.05;
+    if (gain->now_ns <= 0 || gain->mean_now_ns <= 0)
+        return false;
+    double share = (double)(gain->now_ns - gain->then_ns) / (double)gain->now_ns,
+           mean_share = (double)(gain->mean_now_ns - gain->mean_then_ns) / (double)gain->mean_now_ns;
+    return mean_share > share + much_more;
+}
+
+struct replay *whatif_replay(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                             struct tpa_error *err)
+{
+    struct changes *changes = changes_open(graph);
+    struct edit_effect ignored;
+    bool fine = true;
+    for (size_t i = 0; i < count && fine; i++)
+        fine = edit_apply(&edits[i], changes, &ignored, err);
+    struct replay *replay = fine ? replay_open(graph, changes) : NULL;
+    changes_free(changes);
+    return replay;
+}
+
+bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                 struct step_gain *gain, struct tpa_error *err)
+{
+    struct changes *changes = changes_open(graph);
+    size_t touched = 0;
+    bool fine = true;
+    for (size_t i = 0; i < count && fine; i++) {
+        struct edit_effect effect;
+        fine = edit_apply(&edits[i], changes, &effect, err);
+        touched += effect.count;
+    }
+    if (fine) {
+        *gain = whatif_gain_of(changes);
+        gain->count = touched;
+    }
+    changes_free(changes);
+    return fine;
+}

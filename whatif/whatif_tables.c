@@ -1,0 +1,343 @@
+/* whatif_tables.c - see whatif_tables.h. */
+#include "whatif/whatif_tables.h"
+
+#include "analyze/selection.h"
+#include "base/buffer.h"
+#include "base/chart.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "derive/collective_names.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct result_row {
+    int64_t now_ns, then_ns, gain_ns;
+    double gain_share;
+    int64_t mean_now_ns, mean_then_ns;
+};
+
+struct step_row {
+    int64_t step, rank, now_ns, then_ns, gain_ns;
+};
+
+struct edit_row {
+    struct text edit;
+    int64_t count, time_ns, then_ns, gain_ns;
+    double gain_share;
+};
+
+struct path_row {
+    struct text part, help;
+    int64_t now_ns, then_ns;
+    double now_share, then_share;
+};
+
+struct sweep_row {
+    double factor, gain_share;
+    int64_t then_ns, gain_ns;
+};
+
+/* clang-format off */
+static const struct table_column result_columns[] = {
+    COLUMN(struct result_row, now_ns, "now", "Now", TABLE_NS, "the step time as recorded: from the begin of a step to that of the next, median"),
+    COLUMN(struct result_row, then_ns, "then", "Then", TABLE_NS, "the step time with all edits made"),
+    COLUMN(struct result_row, gain_ns, "gain", "Gain", TABLE_NS, "now - then"),
+    COLUMN(struct result_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
+    COLUMN(struct result_row, mean_now_ns, "mean_now", "Mean now", TABLE_NS, "mean of the same steps: differs from the median where steps are uneven"),
+    COLUMN(struct result_row, mean_then_ns, "mean_then", "Mean then", TABLE_NS, "the same with all edits made"),
+};
+
+static const struct table_column step_columns[] = {
+    COLUMN(struct step_row, step, "step", "Step", TABLE_COUNT, "number of the step; missing: all that was recorded"),
+    COLUMN(struct step_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file", .flags = TABLE_IF_ANY),
+    COLUMN(struct step_row, now_ns, "now", "Now", TABLE_NS, "from its begin on the host to that of the next step, the last to its own end; as recorded"),
+    COLUMN(struct step_row, then_ns, "then", "Then", TABLE_NS, "the same with all edits made"),
+    COLUMN(struct step_row, gain_ns, "gain", "Gain", TABLE_NS, "now - then"),
+};
+
+static const struct table_column edit_columns[] = {
+    COLUMN(struct edit_row, edit, "edit", "Edit", TABLE_NAME, "what is changed"),
+    COLUMN(struct edit_row, count, "count", "Touches", TABLE_TALLY, "events or ranges that it changes, in all that was recorded"),
+    COLUMN(struct edit_row, time_ns, "time", "Their time", TABLE_NS, "of these as recorded, on host and devices, added up"),
+    COLUMN(struct edit_row, then_ns, "then", "Then", TABLE_NS, "the step time with this edit alone"),
+    COLUMN(struct edit_row, gain_ns, "gain", "Gain alone", TABLE_NS, "what this edit alone gains of the step time; gains do not add up"),
+    COLUMN(struct edit_row, gain_share, "gain_share", "Share", TABLE_SHARE, "of the step time now"),
+};
+
+static const struct table_column path_columns[] = {
+    COLUMN(struct path_row, part, "part", "Part", TABLE_NAME, "what the path spent time on, as in tpa path"),
+    COLUMN(struct path_row, now_ns, "now", "Now", TABLE_NS, "on the critical path of the step nearest to the median, as recorded"),
+    COLUMN(struct path_row, now_share, "now_share", "Share now", TABLE_SHARE, "of the path now"),
+    COLUMN(struct path_row, then_ns, "then", "Then", TABLE_NS, "on the critical path of the same step with all edits made"),
+    COLUMN(struct path_row, then_share, "then_share", "Share then", TABLE_SHARE, "of the path then"),
+    COLUMN(struct path_row, help, "meaning", "Which is", TABLE_TEXT, "what the part is", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column sweep_columns[] = {
+    COLUMN(struct sweep_row, factor, "factor", "Takes", TABLE_SHARE, "the part of the recorded time that what is swept takes"),
+    COLUMN(struct sweep_row, then_ns, "then", "Then", TABLE_NS, "the step time"),
+    COLUMN(struct sweep_row, gain_ns, "gain", "Gain", TABLE_NS, "the step time now - then"),
+    COLUMN(struct sweep_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
+};
+/* clang-format on */
+
+static double whatif_tables_share_of(int64_t part_ns, int64_t whole_ns)
+{
+    return whole_ns > 0 ? (double)part_ns / (double)whole_ns : 0;
+}
+
+static struct text whatif_tables_keep(struct result *result, struct buffer *text)
+{
+    struct text kept = { arena_strndup(&result->arena, text->at, text->count), text->count };
+    buffer_release(text);
+    return kept;
+}
+
+static bool has_steps(const struct whatif *whatif)
+{
+    return whatif->steps->count > 0 && whatif->steps->at[0].number != INT64_MIN;
+}
+
+/* A path with a larger share that the recording has no reason for is not a ground for a promise. */
+static const double most_unexplained = 0.5;
+
+/* A gain that is 0.0 % when it is written. */
+static const double least_shown = 0.0005;
+
+/*
+ * What the first sentence is about: the median of the steps. Steps that hand time to one another, as each ends with what it left the
+ * devices to do, may let the median grow where all of them together shrink, or the other way: then their mean. So with batches that
+ * come by turns.
+ */
+static bool tells_mean(const struct whatif *whatif, const struct edit *edits)
+{
+    const struct step_times *steps = whatif->steps;
+    struct step_gain gain = { .now_ns = steps->now_ns,
+                              .then_ns = steps->then_ns,
+                              .mean_now_ns = steps->mean_now_ns,
+                              .mean_then_ns = steps->mean_then_ns };
+    int64_t gain_ns = gain.now_ns - gain.then_ns, mean_gain_ns = gain.mean_now_ns - gain.mean_then_ns;
+    bool loads = false;
+    for (size_t i = 0; i < whatif->edit_count; i++)
+        loads |= edits[i].kind == EDIT_NO_DATA_WAIT;
+    return (gain_ns < 0 && mean_gain_ns > 0) || (gain_ns > 0 && mean_gain_ns < 0) ||
+           (loads && step_gain_is_by_turns(&gain));
+}
+
+/* "A step takes 116.000 ms instead of 176.000 ms (-34.1 %)." */
+static void notice_gain(const struct whatif *whatif, const struct edit *edits, struct result *result)
+{
+    bool mean = tells_mean(whatif, edits);
+    int64_t now_ns = mean ? whatif->steps->mean_now_ns : whatif->steps->now_ns,
+            then_ns = mean ? whatif->steps->mean_then_ns : whatif->steps->then_ns;
+    const char *what = has_steps(whatif) ? "a step" : "the recording";
+    size_t touched = 0;
+    for (size_t i = 0; i < whatif->edit_count; i++)
+        touched += whatif->gains[i].effect.count;
+    if (touched == 0) {
+        result_add_notice(result, "prediction", 0, NULL, TPA_NOWHERE,
+                          "there is nothing to change in the trace: %s takes %.3f ms, as it did", what,
+                          quantity_ms(now_ns));
+    } else if (now_ns == then_ns) {
+        result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
+                          "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
+                          quantity_ms(now_ns));
+    } else if (fabs(whatif_tables_share_of(now_ns - then_ns, now_ns)) < least_shown) {
+        result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
+                          "%s would take about as long as it did, %.3f ms: less than 0.05 %% more or less",
+                          what, quantity_ms(now_ns));
+    } else {
+        struct buffer rest = { 0 };
+        if (has_steps(whatif) && whatif->steps->count > 2)
+            buffer_printf(&rest, ", the %s of the steps", mean ? "mean" : "median");
+        if (now_ns > then_ns && whatif->unexplained_share > most_unexplained)
+            buffer_printf(&rest, "; at best, as the recording has no reason for %.1f %% of its path",
+                          quantity_percent(whatif->unexplained_share));
+        result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
+                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what, quantity_ms(then_ns),
+                          quantity_ms(now_ns),
+                          quantity_percent(-whatif_tables_share_of(now_ns - then_ns, now_ns)),
+                          rest.at ? rest.at : "");
+        buffer_release(&rest);
+    }
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+static void add_result(const struct whatif *whatif, struct result *result)
+{
+    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
+    struct result_row row = { now_ns,
+                              then_ns,
+                              now_ns - then_ns,
+                              whatif_tables_share_of(now_ns - then_ns, now_ns),
+                              whatif->steps->mean_now_ns,
+                              whatif->steps->mean_then_ns };
+    struct table *table = TABLE_OF_ROWS("result", has_steps(whatif) ? "Step time" : "All that was recorded",
+                                        result_columns, &row, 1);
+    table_add_footer(table, "unexplained_share", "Unexplained share of the path", TABLE_SHARE,
+                     table_number(whatif->unexplained_share));
+    result_add_table(result, table);
+}
+
+static void whatif_tables_add_steps(const struct whatif *whatif, struct result *result)
+{
+    const struct replay_graph *graph = whatif->graph;
+    const struct step_times *steps = whatif->steps;
+    struct step_row *rows = mem_zalloc(steps->count + 1, sizeof *rows);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step_time *one = &steps->at[i];
+        rows[i] = (struct step_row){
+            .step = one->number == INT64_MIN ? TABLE_INT_MISSING : one->number,
+            .rank =
+                graph->trace->file_count > 1 ? selection_rank(graph->trace, one->file) : TABLE_INT_MISSING,
+            .now_ns = one->now_ns,
+            .then_ns = one->then_ns,
+            .gain_ns = one->now_ns - one->then_ns,
+        };
+    }
+    result_add_table(result, TABLE_OF_ROWS("steps", "Steps", step_columns, rows, steps->count));
+    free(rows);
+}
+
+static void add_edits(const struct whatif *whatif, const struct edit *edits, struct result *result)
+{
+    struct edit_row *rows = mem_zalloc(whatif->edit_count + 1, sizeof *rows);
+    int64_t now_ns = whatif->steps->now_ns;
+    for (size_t i = 0; i < whatif->edit_count; i++) {
+        const struct edit_gain *gain = &whatif->gains[i];
+        struct buffer text = { 0 };
+        edit_describe(&edits[i], &text);
+        rows[i] = (struct edit_row){
+            .edit = whatif_tables_keep(result, &text),
+            .count = (int64_t)gain->effect.count,
+            .time_ns = gain->effect.time_ns,
+            .then_ns = gain->then_ns,
+            .gain_ns = now_ns - gain->then_ns,
+            .gain_share = whatif_tables_share_of(now_ns - gain->then_ns, now_ns),
+        };
+    }
+    result_add_table(result, TABLE_OF_ROWS("edits", "Edits", edit_columns, rows, whatif->edit_count));
+    free(rows);
+}
+
+static void add_paths(const struct whatif *whatif, struct result *result)
+{
+    struct path_row rows[PATH_PARTS];
+    int64_t now_ns = 0, then_ns = 0;
+    size_t count = 0;
+    for (int part = 0; part < PATH_PARTS; part++) {
+        now_ns += whatif->now_parts_ns[part];
+        then_ns += whatif->then_parts_ns[part];
+    }
+    for (int part = 0; part < PATH_PARTS; part++)
+        if (whatif->now_parts_ns[part] || whatif->then_parts_ns[part])
+            rows[count++] = (struct path_row){
+                .part = as_text(path_part_name((enum path_part)part)),
+                .help = as_text(path_part_help((enum path_part)part)),
+                .now_ns = whatif->now_parts_ns[part],
+                .then_ns = whatif->then_parts_ns[part],
+                .now_share = whatif_tables_share_of(whatif->now_parts_ns[part], now_ns),
+                .then_share = whatif_tables_share_of(whatif->then_parts_ns[part], then_ns),
+            };
+    result_add_table(
+        result, TABLE_OF_ROWS("path", "Critical path of a step, now and then", path_columns, rows, count));
+}
+
+static bool has_host_communication(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (collective_runs_on_host(names_text(trace->names, id)))
+            return true;
+    return false;
+}
+
+/* Operators are scaled on the host, and what people mean is mostly what they do on the device. */
+static void notice_kept(const char *edit, int64_t kept_ns, struct result *result)
+{
+    struct buffer kept = { 0 };
+    quantity_append_rounded_time(&kept, (double)kept_ns);
+    result_add_notice(
+        result, "kept_work", 1, NULL, TPA_NOWHERE,
+        "%s leaves the work that these operators launched, %s on devices, as it was: --scale kernel:REGEX=F is "
+        "about that (tpa top --by op,kernel shows which)",
+        edit, kept.at);
+    buffer_release(&kept);
+}
+
+static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
+{
+    for (size_t i = 0; i < whatif->edit_count; i++) {
+        const char *assumption = edit_assumption(&edits[i]);
+        bool said = false;
+        for (size_t k = 0; k < i; k++)
+            said |= edit_assumption(&edits[k]) == assumption;
+        struct buffer text = { 0 };
+        edit_describe(&edits[i], &text);
+        if (whatif->gains[i].effect.count == 0)
+            result_add_notice(
+                result, "nothing_changed", 0, NULL, TPA_NOWHERE, "%s finds nothing to change in the trace%s",
+                text.at,
+                edits[i].kind == EDIT_OVERLAP_COMM && has_host_communication(whatif->graph->trace)
+                    ? ": what waits for communication on the host is known with the traces of several ranks"
+                    : "");
+        else if (assumption && !said)
+            result_add_notice(result, "assumption", (int64_t)whatif->gains[i].effect.count, NULL, TPA_NOWHERE,
+                              "%s assumes: %s", text.at, assumption);
+        if (whatif->gains[i].effect.kept_ns > 0)
+            notice_kept(text.at, whatif->gains[i].effect.kept_ns, result);
+        buffer_release(&text);
+    }
+}
+
+void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, struct result *result)
+{
+    notice_gain(whatif, edits, result);
+    add_result(whatif, result);
+    add_edits(whatif, edits, result);
+    whatif_tables_add_steps(whatif, result);
+    add_paths(whatif, result);
+    add_assumptions(whatif, edits, result);
+    if (whatif->steps->overlapping)
+        result_add_notice(result, "overlapping_steps", (int64_t)whatif->steps->overlapping, NULL, TPA_NOWHERE,
+                          "%zu steps overlap others and do not count", whatif->steps->overlapping);
+}
+
+/* ---- sweeps ---- */
+
+static void draw_sweep(const struct sweep_row *rows, size_t count, const char *what, struct result *result)
+{
+    struct picture *picture = picture_open("sweep", what);
+    struct chart *chart = picture_add_chart(picture, "sweep", "Predicted step time");
+    chart->x = (struct chart_axis){ .title = "Of the recorded time", .kind = TABLE_SHARE };
+    chart->y = (struct chart_axis){ .title = "Step time", .kind = TABLE_NS, .has_least = true };
+    struct table *table = chart_add_table(chart, TABLE_OF_ROWS("sweep", NULL, sweep_columns, rows, count));
+    chart_add_series(chart, (struct chart_series){ .mark = CHART_LINE,
+                                                   .color = CHART_COLOR_OF_COMPUTATION,
+                                                   .table = table,
+                                                   .x = 0,
+                                                   .y = 1,
+                                                   .low = TABLE_NO_COLUMN });
+    result->picture = picture;
+}
+
+void whatif_add_sweep(const struct sweep_point *points, size_t count, const char *what, struct result *result)
+{
+    struct sweep_row *rows = mem_zalloc(count + 1, sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct sweep_row){
+            .factor = points[i].factor,
+            .then_ns = points[i].then_ns,
+            .gain_ns = points[i].now_ns - points[i].then_ns,
+            .gain_share = whatif_tables_share_of(points[i].now_ns - points[i].then_ns, points[i].now_ns),
+        };
+    result_add_table(result, TABLE_OF_ROWS("sweep", "Sweep", sweep_columns, rows, count));
+    draw_sweep(rows, count, what, result);
+    free(rows);
+}
+
+const struct table_shape whatif_tables[] = {
+    TABLE_SHAPE("result", result_columns), TABLE_SHAPE("steps", step_columns),
+    TABLE_SHAPE("edits", edit_columns),    TABLE_SHAPE("path", path_columns),
+    TABLE_SHAPE("sweep", sweep_columns),   { 0 },
+};
