@@ -23,6 +23,7 @@ struct table_notice {
     const char *file; /* NULL: all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
     bool on_top;      /* shown before the tables instead of below them */
+    bool is_answer;   /* the result in a sentence: people read it without "note:" */
     bool minor;       /* dropped first if there are too many: scope of the analysis, next steps */
 };
 

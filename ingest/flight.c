@@ -217,19 +217,23 @@ static bool parse_ranks(struct flight *flight, const char *text, struct flight_l
     return good;
 }
 
-/* The number of the list; FLIGHT_NO_LIST if VALUE holds none. Each text is parsed once. */
+/* The number of the list; FLIGHT_NO_LIST if VALUE holds none. Each text is parsed once, and equal lists have one number. */
 static uint32_t list_of(struct flight *flight, const struct python_value *value)
 {
     if (!value || value->kind != PYTHON_TEXT)
         return FLIGHT_NO_LIST;
-    name_id id = names_add(flight->list_texts, value->text, value->len);
-    if (id == flight->lists.count) {
-        struct flight_list list = { NULL, 0 };
-        if (!parse_ranks(flight, value->text, &list))
-            list.ranks = NULL;
-        *VEC_PUSH(&flight->lists) = list;
+    name_id text = names_add(flight->list_texts, value->text, value->len);
+    if (text < flight->list_by_text.count)
+        return flight->list_by_text.at[text];
+    struct flight_list list;
+    uint32_t number = FLIGHT_NO_LIST;
+    if (parse_ranks(flight, value->text, &list)) {
+        number = names_add(flight->list_keys, (const char *)list.ranks, list.count * sizeof *list.ranks);
+        if (number == flight->lists.count)
+            *VEC_PUSH(&flight->lists) = list;
     }
-    return flight->lists.at[id].ranks ? id : FLIGHT_NO_LIST;
+    *VEC_PUSH(&flight->list_by_text) = number;
+    return number;
 }
 
 /* ---- sizes and types ---- */

@@ -233,7 +233,7 @@ static struct python_value json_value(struct python_tree *tree, struct json_pull
             struct python_value item = json_value(tree, in, scratch, level + 1);
             list_add(tree, value.list, &item, 1);
         }
-    } else if (json_take(in, &text)) {
+    } else if (json_read(in, &text)) {
         json_text_decode(&text, scratch);
         if (text.is_string)
             return text_value(tree, scratch->at, scratch->count);

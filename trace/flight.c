@@ -10,6 +10,7 @@ struct flight *flight_open(void)
     flight->texts = names_open();
     flight->op_names = names_open();
     flight->shape_keys = names_open();
+    flight->list_keys = names_open();
     flight->list_texts = names_open();
     return flight;
 }
@@ -29,7 +30,9 @@ void flight_free(struct flight *flight)
     names_free(flight->texts);
     names_free(flight->op_names);
     names_free(flight->shape_keys);
+    names_free(flight->list_keys);
     names_free(flight->list_texts);
+    VEC_FREE(&flight->list_by_text);
     arena_release(&flight->arena);
     free(flight);
 }

@@ -140,7 +140,9 @@ struct flight {
     VEC_OF(struct flight_op) ops;
     VEC_OF(struct flight_shape) shapes;
     struct names *texts;
-    struct names *op_names, *shape_keys, *list_texts; /* keys of ops, shapes and lists, with their numbers */
+    /* for readers: keys of ops, shapes and lists, which have the same numbers; texts of lists and their numbers */
+    struct names *op_names, *shape_keys, *list_keys, *list_texts;
+    VEC_OF(uint32_t) list_by_text;
     size_t passed_over;                               /* files that are no dumps */
     struct arena arena;
 };

@@ -157,8 +157,9 @@ class Job:
         gathered = defaultdict(set)
         gloo = set()
         for d in self.dump.values():
-            is_gloo = any(e["backend"] == "gloo" for e in d.entries) or (not d.entries and list(d.config) == [""])
-            if is_gloo:
+            open_lists = not any(d.config) and (any(e["backend"] == "gloo" for e in d.entries) or
+                                                (not d.entries and "" in d.config))
+            if open_lists:
                 gloo.add(d.rank)
                 for n, (_, ranks) in d.config.items():
                     world = max(world, len(ranks))
@@ -168,11 +169,12 @@ class Job:
                     self.desc[n, ranks] = desc
                     self.members[n, ranks], self.known[n, ranks] = set(ranks), True
                     world = max([world] + [r + 1 for r in ranks])
+        for d in self.dump.values():
             for e in d.entries:
                 n, desc = e["process_group"]
                 if (d.rank, n) in self.of:
                     continue
-                lists = {g for r, g in self.of.items() if r[1] == n and d.rank in g[1]} if not is_gloo else set()
+                lists = {g for g in self.members if g[0] == n and g[1] is not None and d.rank in g[1]}
                 group = lists.pop() if len(lists) == 1 else (n, None)
                 self.of[d.rank, n] = group
                 self.desc.setdefault(group, desc)
@@ -241,7 +243,7 @@ class Job:
                 if e["p2p"] or e["p2p_seq_id"] > 0:
                     sends.add(group)
                 if not e["p2p"]:
-                    shift[d.rank, group] = e["op_id"] - e["collective_seq_id"]
+                    shift[d.rank, group] = e.get("op_id", 0) - e["collective_seq_id"]
         default_ids = {i for (r, i), groups in ids.items() for g in groups if is_default(g[0], self.desc[g])}
         self.status = {}      # (rank, group) -> enqueued, completed, both as numbers of collectives
         for d in self.dump.values():
@@ -287,7 +289,7 @@ class Job:
         for d in self.dump.values():
             for e in d.entries:
                 group = self.group_of(d, e)
-                if not e["p2p"]:
+                if not e["p2p"] and d.rank not in self.unsure:
                     self.at[group, e["seq"]][d.rank].append(e)
         for group, members in self.members.items():
             for q in members:
@@ -372,7 +374,10 @@ class Job:
         for d in self.dump.values():
             for e in d.entries:
                 group = self.group_of(d, e)
-                if e["p2p"]:
+                if d.rank in self.unsure and not e["p2p"]:
+                    if e["status"] in ("pending", "failed"):
+                        self.waits[d.rank].append((e["place"], group, None, e, set()))
+                elif e["p2p"]:
                     if e["status"] in ("pending", "failed"):
                         self.add_p2p(d, e, group)
                 elif e["status"] in ("pending", "failed"):
