@@ -104,7 +104,8 @@ static bool comes_after(struct order_memo *memo, uint32_t b, uint32_t a)
     for (size_t i = fewer->first; i < fewer->first + fewer->count && !after; i++) {
         uint32_t rank = job->waits.at[job->by_op[i]].rank;
         size_t place = find_wait(job, first, rank), later = find_wait(job, second, rank);
-        after = place != SIZE_MAX && later != SIZE_MAX && later > place; /* waits of a rank are in order */
+        after = place != SIZE_MAX && later != SIZE_MAX && later > place && /* waits of a rank are in order, */
+                job->waits.at[later].entry != HANG_NONE;                   /* but those that the ring lost */
     }
     *VEC_PUSH(&memo->after) = after;
     return after;
@@ -431,7 +432,7 @@ static bool find_pending(const struct hang_job *job, const struct hang_op *op, u
         const struct hang_ref *ref = &job->refs[i];
         if (hang_entry(job, ref->entry)->status != FLIGHT_PENDING)
             continue;
-        bool is_oldest = count_waits(job, ref->rank) &&
+        bool is_oldest = !job->older_lost[ref->rank] && count_waits(job, ref->rank) &&
                          job->waits.at[job->first_wait[ref->rank]].seq == op->seq &&
                          job->waits.at[job->first_wait[ref->rank]].group == op->group;
         if (!is_oldest)

@@ -187,6 +187,7 @@ struct hang_job {
     size_t *first_wait; /* by rank, and behind the last */
     uint32_t *by_op;    /* of waits: by group and seq; then sends and receives */
     VEC_OF(struct hang_wait_op) wait_ops;
+    bool *older_lost; /* by rank: by its status it has an operation pending that is older than its ring */
 
     /* graph.c */
     struct hang_graph *graph;
@@ -202,6 +203,7 @@ struct hang_job {
     VEC_OF(struct hang_cause) causes;
     uint8_t *doubts[HANG_DOUBTS]; /* by rank */
     bool has_doubt[HANG_DOUBTS];
+    bool *spared;   /* by rank: a doubt makes it a suspect only */
     unsigned proof; /* enum hang_proof */
     enum hang_state state;
     struct hang_ranks culprits, suspects;

@@ -157,14 +157,19 @@ static bool is_uniform(const struct hang_job *job, const struct hang_op *op)
     return true;
 }
 
-/* Is the collective done on all that entered it, or have all gone on to a later one? Then nothing hangs there. */
+/*
+ * Is the collective done on all that entered it, or over on all, which have entered a later one? Then nothing hangs there.
+ * A device may have many queued behind one that is not over.
+ */
 static bool is_over(const struct hang_job *job, const struct hang_op *op)
 {
     bool all_done = true, all_on = true;
     for (size_t i = op->first; i < op->first + op->count; i++) {
         const struct hang_member *member = hang_member(&job->groups.at[op->group], job->refs[i].rank);
-        all_done = all_done && hang_entry(job, job->refs[i].entry)->status == FLIGHT_DONE;
-        all_on = all_on && member && member->entered > op->seq;
+        enum flight_status status = hang_entry(job, job->refs[i].entry)->status;
+        all_done = all_done && status == FLIGHT_DONE;
+        all_on = all_on && member && member->entered > op->seq && status != FLIGHT_PENDING &&
+                 status != FLIGHT_FAILED;
     }
     return all_done || all_on;
 }

@@ -80,6 +80,21 @@ static bool is_usually_last(const struct hang_job *job, const struct hang_cause 
     return 2 * late > OPERATIONS; /* the median is */
 }
 
+/*
+ * Are all that wait for RANK several operations further, of which it is not recorded that they are over? Then they may
+ * be, and the dump of RANK may be older.
+ */
+static bool is_behind_issued(const struct hang_job *job, const struct hang_cause *cause, uint32_t rank)
+{
+    if (cause->seq <= hang_member(&job->groups.at[cause->group], rank)->entered + 1)
+        return false;
+    for (size_t w = 0; w < job->waits.count; w++)
+        if (job->waits.at[w].group == cause->group && job->waits.at[w].seq == cause->seq &&
+            job->waits.at[w].kind != WAIT_ISSUED)
+            return false;
+    return true;
+}
+
 static void doubt_never_entered(struct hang_job *job)
 {
     for (size_t c = 0; c < job->causes.count; c++) {
@@ -90,6 +105,9 @@ static void doubt_never_entered(struct hang_job *job)
                 hang_doubt(job, DOUBT_P2P_NOT_RECORDED, rank);
             if (cause->seq != HANG_UNKNOWN && is_usually_last(job, cause, rank))
                 hang_doubt(job, DOUBT_USUALLY_LAST, rank);
+            if (cause->seq != HANG_UNKNOWN && job->has_doubt[DOUBT_COMPLETION_NOT_RECORDED] &&
+                is_behind_issued(job, cause, rank))
+                job->spared[rank] = true;
         }
     }
 }
@@ -131,7 +149,7 @@ static void find_culprits(struct hang_job *job)
         const struct hang_cause *cause = &job->causes.at[c];
         for (size_t i = 0; i < cause->ranks.count; i++) {
             uint32_t rank = cause->ranks.at[i];
-            bool spared = job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
+            bool spared = job->spared[rank] || job->doubts[DOUBT_P2P_NOT_RECORDED][rank] ||
                           (!job->proof && job->doubts[DOUBT_USUALLY_LAST][rank]);
             if (hang_names_culprits(cause->class) && !spared)
                 culprits[rank] = 1;
@@ -227,6 +245,7 @@ static void write_verdict(struct hang_job *job)
 void hang_judge(struct hang_job *job)
 {
     bool stale = false;
+    job->spared = hang_zeroed(job, job->world, sizeof *job->spared);
     look_for_timeouts(job);
     find_doubts(job);
     find_culprits(job);

@@ -189,9 +189,17 @@ static void add_lost_wait(struct hang_job *job, uint32_t g, const struct hang_me
 {
     const struct hang_group *group = &job->groups.at[g];
     size_t count;
-    if (member->completed == HANG_UNKNOWN || group->order_count == 0)
+    if (member->completed == HANG_UNKNOWN)
         return;
     int64_t seq = member->completed + 1;
+    uint32_t next = hang_find_op(job, g, seq);
+    if (!group->is_gloo && seq <= member->enqueued &&
+        (next == HANG_NONE || !hang_refs_of(job, &job->ops.at[next], member->rank, &count))) {
+        job->older_lost[member->rank] = true;
+        hang_doubt(job, DOUBT_RING_TOO_SHORT, member->rank);
+    }
+    if (group->order_count == 0)
+        return;
     if (group->absent == 0 && group->members[group->order[0]].entered + 1 > seq)
         seq = group->members[group->order[0]].entered + 1;
     for (; seq <= member->enqueued; seq++) {
@@ -259,6 +267,7 @@ void hang_find_waits(struct hang_job *job)
 {
     struct flight *flight = job->flight;
     struct pairing pairing = { 0 };
+    job->older_lost = hang_zeroed(job, job->world, sizeof *job->older_lost);
     pair_sends(job, &pairing);
     for (size_t i = 0; i < job->dumps.count; i++) {
         const struct flight_dump *dump = &flight->dumps.at[job->dumps.at[i]];

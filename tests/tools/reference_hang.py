@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 
 DEVICES = {"nccl", "ncclx", "rccl", "xccl", "hccl", "mccl"}
+TELLING = (b"pg_config", b"pg_status", b"collective_seq_id", b"comm_lib_version", b"nccl_version")
 CULPRIT_CLASSES = ("never_entered", "device_stopped", "failed_before", "not_started", "deadlock_order",
                    "mismatch_op", "mismatch_dtype", "mismatch_size", "mismatch_order")
 
@@ -369,7 +370,7 @@ class Job:
 
     def find_waiting(self):
         self.waits = defaultdict(list)  # rank -> [(place, group, seq or None, entry or None, set of missing)]
-        self.no_peer, self.used_issued, self.lost = set(), set(), set()
+        self.no_peer, self.used_issued, self.lost, self.older_lost = set(), set(), set(), set()
         self.proof = set()
         for d in self.dump.values():
             for e in d.entries:
@@ -394,9 +395,11 @@ class Job:
                         self.used_issued.add(d.rank)
                 if e["status"] == "failed":
                     self.proof.add("timed_out")
-            for (rank, group), (enqueued, completed, _) in self.status.items():
+            for (rank, group), (enqueued, completed, is_gloo) in self.status.items():
                 if rank != d.rank:
                     continue
+                if not is_gloo and completed < enqueued and rank not in self.at.get((group, completed + 1), {}):
+                    self.older_lost.add(rank)
                 for s in range(completed + 1, enqueued + 1):
                     gone = self.missing(rank, group, s)
                     if gone and rank not in self.at.get((group, s), {}):
@@ -467,7 +470,7 @@ class Job:
     def find_stopped(self):
         self.stopped = {}    # rank -> (first entry, lag)
         for d in self.dump.values():
-            if d.rank in self.stale:
+            if d.rank in self.stale or d.rank in self.unsure:
                 continue
             late = [e for e in d.entries if not e["p2p"] and e["status"] == "pending" and needs_all(e["op"])
                     and any(self.has_done(p, self.group_of(d, e), e["seq"]) for p in
@@ -504,7 +507,8 @@ class Job:
                     continue
                 if all(e["status"] == "done" for es in at.values() for e in es):
                     break
-                if all(self.entered.get((r, group)) is not None and self.entered[r, group] > seq for r in ranks):
+                if all(self.entered.get((r, group)) is not None and self.entered[r, group] > seq for r in ranks) and \
+                        not any(e["status"] in ("pending", "failed") for es in at.values() for e in es):
                     break
                 entered = {r for r in self.members[group] if r in at or
                            (self.entered.get((r, group)) or 0) >= seq}
@@ -612,7 +616,8 @@ class Job:
             if group in self.mismatch and self.mismatch[group][0] <= seq:
                 continue
             first = {r: min(e["place"] for e in at[r]) for r in pending}
-            if any(place < first[r] for r in pending for place, _, _, _, _ in self.waits[r]):
+            if any(place < first[r] for r in pending for place, _, _, _, _ in self.waits[r]) or \
+                    pending & self.older_lost:
                 continue
             idle = {r for r in pending if not any(e["state"] == "started" for e in at[r])}
             op = self.known_op(group, seq)
@@ -672,7 +677,7 @@ class Job:
             direct = {r for r, waits in self.waits.items() if any((g, s) == key for _, g, s, _, _ in waits)} - ranks
             self.add("ring_too_short", ranks, set(), key[0], key[1], self.known_op(*key), direct,
                      self.reach_all(direct | ranks) - direct - ranks)
-        self.doubt["ring_too_short"] |= self.lost
+        self.doubt["ring_too_short"] |= self.lost | self.older_lost
 
     def first_time(self, key):
         times = [e["time_created_ns"] for es in self.at.get(key, {}).values() for e in es]
@@ -688,7 +693,7 @@ class Job:
                for e in pending if e["rank"] not in self.stale):
             self.proof.add("over_timeout")
         no_dump = set(range(self.world)) - set(self.dump)
-        doubt = self.doubt
+        doubt, self.spared = self.doubt, set()
         doubt["no_dump"] = no_dump
         doubt["snapshots_differ"] = set(self.stale)
         doubt["peer_unknown"] = self.no_peer
@@ -702,8 +707,10 @@ class Job:
                         doubt["p2p_not_recorded"].add(q)
                     if c["seq"] is not None and self.usually_last(q, c):
                         doubt["usually_last"].add(q)
+                    if c["seq"] is not None and self.only_issued(q, c):
+                        self.spared.add(q)
         named = {r for c in self.causes if c["class"] in CULPRIT_CLASSES for r in c["ranks"]}
-        spared = doubt["p2p_not_recorded"] | (set() if self.proof else doubt["usually_last"])
+        spared = self.spared | doubt["p2p_not_recorded"] | (set() if self.proof else doubt["usually_last"])
         self.culprits = named - spared
         self.suspects = (named & spared) | {r for c in self.causes if c["class"] in ("no_dump", "ring_too_short")
                                             for r in c["ranks"]}
@@ -724,12 +731,18 @@ class Job:
             and all((self.entered[q, g] or 0) >= s for q in self.members[g])
             for (g, s), at in self.at.items())
 
+    def only_issued(self, q, cause):
+        """Others are several operations further, of which it is not known that they are over: is Q's dump older?"""
+        group = next(g for g in self.members if g[0] == cause["group"] and q in self.members[g])
+        waits = [w for ws in self.waits.values() for w in ws if w[1] == group and w[2] == cause["seq"]]
+        return cause["seq"] > self.entered[q, group] + 1 and all(w[3] and w[3]["status"] == "issued" for w in waits)
+
     def usually_last(self, q, cause):
         group = next(g for g in self.members if g[0] == cause["group"] and q in self.members[g])
         gaps = []
         for s in range(cause["seq"] - 1, -1, -1):
             at = self.at.get((group, s), {})
-            if s < min([k[1] for k in self.at if k[0] == group]) or len(gaps) == 3:
+            if s < min([k[1] for k in self.at if k[0] == group], default=0) or len(gaps) == 3:
                 break
             if set(at) != self.members[group] or len(at) < 2:
                 continue
@@ -789,15 +802,18 @@ def find_jobs(folders):
             dump = Dump(path, content(path))
         except Exception:
             prefix, rank = name_parts(path)
+            start = open(path, "rb").read(4096)
+            sure = start[:1] in (b"\x80", b"{") and any(w in start for w in TELLING)
             if rank is not None:
-                broken.append((os.path.dirname(path), prefix, rank))
+                broken.append((os.path.dirname(path), prefix, rank, sure))
             continue
         if dump.rank is not None:
             dumps.append(dump)
     both = {(d.folder, d.prefix, d.rank) for d in dumps if not d.path.endswith(".json")}
     dumps = [d for d in dumps if not d.path.endswith(".json") or (d.folder, d.prefix, d.rank) not in both]
     have = {(d.folder, d.prefix, d.rank) for d in dumps}
-    broken = [b for b in broken if b not in have]
+    beside = {h[:2] for h in have}
+    broken = [b[:3] for b in broken if b[:3] not in have and (b[3] or b[:2] in beside)]
 
     def split(part, key, name):
         ranks = [d.rank for d in part]
