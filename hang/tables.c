@@ -193,7 +193,7 @@ static void add_causes(struct writing *writing, struct hang_job *job)
         const struct hang_cause *cause = &job->causes.at[c];
         const struct hang_group *group = cause->group == HANG_NONE ? NULL : &job->groups.at[cause->group];
         buffer_clear(&writing->text);
-        hang_add_cause(&writing->text, job, cause, true);
+        hang_add_cause(&writing->text, job, cause, true, false);
         struct cause_row row = { .job = as_text(job->name),
                                  .class = as_text(hang_class_word(cause->class)),
                                  .text = keep_text(writing),

@@ -199,17 +199,74 @@ static void add_last_call(struct buffer *out, const struct hang_job *job)
         buffer_printf(out, " %s last call: %s.", job->culprits.count == 1 ? "Its" : "Their", call);
 }
 
+/* The operation in which most ranks wait first; NULL if none waits. */
+static const struct hang_wait_op *find_front(const struct hang_job *job, size_t *ranks)
+{
+    const struct hang_wait_op *front = NULL;
+    *ranks = 0;
+    for (size_t o = 0; o < job->wait_ops.count; o++) {
+        const struct hang_wait_op *op = &job->wait_ops.at[o];
+        size_t count = 0;
+        for (size_t i = op->first; i < op->first + op->count; i++)
+            count += job->first_wait[job->waits.at[job->by_op[i]].rank] == job->by_op[i];
+        if (count > *ranks) {
+            front = op;
+            *ranks = count;
+        }
+    }
+    return front;
+}
+
+static bool is_entered_by_all(const struct hang_job *job, const struct hang_wait_op *op)
+{
+    const struct hang_group *group = &job->groups.at[op->group];
+    bool all = group->known && op->seq != HANG_UNKNOWN;
+    for (size_t m = 0; m < group->count && all; m++)
+        all = group->members[m].entered >= op->seq;
+    return all;
+}
+
 static void add_without_cause(struct buffer *out, const struct hang_job *job)
 {
-    if (job->state == HANG_MOVING)
+    size_t ranks;
+    const struct hang_wait_op *front = find_front(job, &ranks);
+    if (job->state == HANG_MOVING) {
         buffer_puts(out,
-                    "The job was moving: some dumps are older than others, and nobody waits beyond that");
-    else if (job->state == HANG_CLEAN)
+                    "The job was moving: some dumps are older than others, and nobody waits beyond that.");
+    } else if (job->state == HANG_CLEAN || !front) {
         buffer_printf(out, "Nothing is pending in the dumps of %zu rank%s", job->dumps.count,
                       job->dumps.count == 1 ? "" : "s");
-    else
-        buffer_puts(out, "Operations are pending, and the dumps do not tell what holds them up");
-    buffer_putc(out, '.');
+        buffer_puts(out, job->has_doubt[DOUBT_NO_DUMP] ? "; other ranks left no dump." : ".");
+    } else {
+        const struct hang_wait *wait = &job->waits.at[job->by_op[front->first]];
+        buffer_printf(out, "%zu rank%s in ", ranks, ranks == 1 ? " waits" : "s wait");
+        hang_add_operation(out, job, front->group, front->seq,
+                           wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
+        buffer_puts(
+            out,
+            is_entered_by_all(job, front)
+                ? ", which all members have entered: the network, a device, or an older operation on a device."
+                : ", and the dumps do not tell what holds them up.");
+    }
+}
+
+/* Do doubts make all ranks of CAUSE suspects only? */
+static bool is_in_doubt(const struct hang_job *job, const struct hang_cause *cause)
+{
+    bool any = false;
+    for (size_t i = 0; i < job->culprits.count; i++)
+        for (size_t k = 0; k < cause->ranks.count; k++)
+            any = any || cause->ranks.at[k] == job->culprits.at[i];
+    return hang_names_culprits(cause->class) && cause->ranks.count && !any;
+}
+
+static const char *why_in_doubt(const struct hang_job *job, uint32_t rank)
+{
+    if (job->doubts[DOUBT_P2P_NOT_RECORDED][rank])
+        return "; it may wait in a send or receive, which gloo does not record";
+    if (job->doubts[DOUBT_USUALLY_LAST][rank])
+        return "; it came last in the three operations before, too, and may be slow rather than stuck";
+    return "; the others may have gone on since its dump was written, which their backend does not record";
 }
 
 static void write_verdict(struct hang_job *job)
@@ -227,8 +284,11 @@ static void write_verdict(struct hang_job *job)
         }
         if (told++)
             buffer_puts(&text, ". ");
-        hang_add_cause(&text, job, cause, true);
+        bool in_doubt = is_in_doubt(job, cause);
+        hang_add_cause(&text, job, cause, true, in_doubt);
         add_waiters(&text, cause);
+        if (in_doubt)
+            buffer_puts(&text, why_in_doubt(job, cause->ranks.at[0]));
     }
     if (told == 0) {
         add_without_cause(&text, job);

@@ -189,7 +189,8 @@ static void add_lost_wait(struct hang_job *job, uint32_t g, const struct hang_me
 {
     const struct hang_group *group = &job->groups.at[g];
     size_t count;
-    if (member->completed == HANG_UNKNOWN)
+    bool records_completion = !(group->writers & 1u << FLIGHT_HOOK) || group->most_completed[0] > 0;
+    if (member->completed == HANG_UNKNOWN || !records_completion)
         return;
     int64_t seq = member->completed + 1;
     uint32_t next = hang_find_op(job, g, seq);

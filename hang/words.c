@@ -212,11 +212,12 @@ static const char *plural(struct hang_ranks ranks, const char *one, const char *
 }
 
 static void add_never_entered(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
-                              bool upper)
+                              bool upper, bool in_doubt)
 {
     hang_add_rank_words(out, cause->ranks, upper);
     if (cause->waiter == HANG_NONE) {
-        buffer_puts(out, " never entered ");
+        buffer_puts(out, !in_doubt ? " never entered "
+                                   : plural(cause->ranks, " has not entered ", " have not entered "));
         hang_add_operation(out, job, cause->group, cause->seq, cause->op);
         return;
     }
@@ -245,7 +246,7 @@ static void add_deadlock_waits(struct buffer *out, const struct hang_job *job, s
 }
 
 void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
-                    bool upper)
+                    bool upper, bool in_doubt)
 {
     switch (cause->class) {
     case HANG_MISMATCH_OP:
@@ -277,7 +278,7 @@ void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct
         buffer_puts(out, " wait for each other:");
         add_deadlock_waits(out, job, cause->between);
         return;
-    case HANG_NEVER_ENTERED: add_never_entered(out, job, cause, upper); return;
+    case HANG_NEVER_ENTERED: add_never_entered(out, job, cause, upper, in_doubt); return;
     case HANG_NOT_STARTED:
         buffer_puts(out, upper ? plural(cause->ranks, "The device of ", "The devices of ")
                                : plural(cause->ranks, "the device of ", "the devices of "));

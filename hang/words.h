@@ -29,9 +29,10 @@ void hang_add_operation(struct buffer *out, const struct hang_job *job, uint32_t
 /* "train.py:88" of the newest entry of RANK; NULL: not recorded. */
 const char *hang_last_call(const struct hang_job *job, uint32_t rank);
 
-/* One sentence about CAUSE, without waiters and without its stop; with UPPER, a capital. */
+/* One sentence about CAUSE, without waiters and without its stop; with UPPER, a capital. IN_DOUBT: its ranks are suspects
+ * only. */
 void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
-                    bool upper);
+                    bool upper, bool in_doubt);
 
 /* One sentence about a doubt of JOB. */
 void hang_add_doubt(struct buffer *out, struct hang_job *job, enum hang_doubt doubt);

@@ -143,7 +143,7 @@ struct flight {
     /* for readers: keys of ops, shapes and lists, which have the same numbers; texts of lists and their numbers */
     struct names *op_names, *shape_keys, *list_keys, *list_texts;
     VEC_OF(uint32_t) list_by_text;
-    size_t passed_over;                               /* files that are no dumps */
+    size_t passed_over; /* files that are no dumps */
     struct arena arena;
 };
 

@@ -82,7 +82,7 @@ def judge(truth, jobs):
     held_up = guilty & named or vague
     lost = any(d[0] == "no_dump" for d in job["doubts"])          # which may be the ones that hold it up
     silent = job["state"] in ("waiting", "stuck") and job["causes"] == []  # and the verdict tells so
-    held_up = held_up or lost or (truth["fault"] == "swap_groups" and silent)
+    held_up = held_up or lost or (truth["fault"] in ("swap_groups", "device") and silent)
     if not held_up and job["causes"] == [] and job["state"] == "clean":
         return "planted %s not found, and no doubt" % sorted(guilty), None
     if not held_up:

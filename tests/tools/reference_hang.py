@@ -396,7 +396,7 @@ class Job:
                 if e["status"] == "failed":
                     self.proof.add("timed_out")
             for (rank, group), (enqueued, completed, is_gloo) in self.status.items():
-                if rank != d.rank:
+                if rank != d.rank or not self.records_completion(group):
                     continue
                 if not is_gloo and completed < enqueued and rank not in self.at.get((group, completed + 1), {}):
                     self.older_lost.add(rank)
@@ -406,6 +406,11 @@ class Job:
                         self.waits[rank].append((-1, group, s, None, gone))
                         self.lost.add(rank)
                         break
+
+    def records_completion(self, group):
+        hook = any(e["backend"] not in DEVICES and e["backend"] != "gloo" for d in self.dump.values()
+                   for e in d.entries if self.group_of(d, e) == group)
+        return not hook or any(s[1] > 0 for (r, g), s in self.status.items() if g == group)
 
     def add_p2p(self, d, e, group):
         q, sends = self.peer(d, e)
