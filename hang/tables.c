@@ -454,50 +454,58 @@ static void add_step(struct writing *writing, const struct hang_job *job, struct
     buffer_release(&text);
 }
 
-/* What to do next, once for each class. */
+/* The ranks of all causes of CLASS. */
+static struct hang_ranks ranks_of_class(struct hang_job *job, enum hang_class class)
+{
+    uint8_t *marks = mem_zalloc((size_t)job->world + 1, 1);
+    for (size_t c = 0; c < job->causes.count; c++)
+        for (size_t i = 0; i < job->causes.at[c].ranks.count && job->causes.at[c].class == class; i++)
+            marks[job->causes.at[c].ranks.at[i]] = 1;
+    struct hang_ranks ranks = hang_ranks_of(job, marks);
+    free(marks);
+    return ranks;
+}
+
+/* What to do next, by class: the text before and behind the ranks. */
 static void add_next_steps(struct writing *writing, struct hang_job *job)
 {
-    const struct hang_ranks none = { NULL, 0 };
+    static const struct {
+        const char *before, *behind;
+        bool names_ranks;
+    } steps[HANG_CLASSES] = {
+        [HANG_NEVER_ENTERED] = { "next: py-spy dump --pid PID, for ",
+                                 ", shows which line of Python is running; it is in none of the recorded operations",
+                                 true },
+        [HANG_DEVICE_STOPPED] = { "next: look for errors of the device on the hosts of ",
+                                  ": dmesg | grep -i xid, nvidia-smi -q", true },
+        [HANG_NOT_STARTED] = { "next: look at what else runs on the device of ",
+                               ", and for its errors: dmesg | grep -i xid, nvidia-smi -q", true },
+        [HANG_NO_DUMP] = { "next: read the output of ",
+                           ", and look for its process, and for dmesg | grep -i oom on its host: it may be dead or stopped",
+                           true },
+        [HANG_IN_FLIGHT] = { "next: look at the network with NCCL_DEBUG=INFO or ncclras, and at the watchdog's lines in "
+                             "the logs",
+                             "", false },
+        [HANG_FAILED_BEFORE] = { "next: read the watchdog's lines in the log of ", "", true },
+        [HANG_RING_TOO_SHORT] = { "next: record with a larger TORCH_FR_BUFFER_SIZE, e.g. 20000", "", false },
+    };
     bool told[HANG_CLASSES] = { false };
     for (size_t c = 0; c < job->causes.count; c++) {
-        const struct hang_cause *cause = &job->causes.at[c];
-        if (told[cause->class])
+        enum hang_class class = job->causes.at[c].class;
+        if (told[class] || !steps[class].before)
             continue;
-        told[cause->class] = true;
-        switch (cause->class) {
-        case HANG_NEVER_ENTERED:
-            add_step(writing, job, cause->ranks, "next: py-spy dump --pid PID on the host of ",
-                     " shows where its Python code is; it is in none of the recorded operations");
-            break;
-        case HANG_DEVICE_STOPPED:
-        case HANG_NOT_STARTED:
-            add_step(writing, job, cause->ranks, "next: look for errors of the device on the host of ",
-                     " (dmesg | grep -i xid, nvidia-smi -q), and for kernels that run before the operation");
-            break;
-        case HANG_NO_DUMP:
-            add_step(
-                writing, job, cause->ranks, "next: read the output of ",
-                ", and look for its process and for dmesg | grep -i oom on its host: it may be dead or stopped");
-            break;
-        case HANG_IN_FLIGHT:
-            add_step(
-                writing, job, none, "",
-                "next: look at the network with NCCL_DEBUG=INFO or ncclras, and at the watchdog's lines in the logs");
-            break;
-        case HANG_FAILED_BEFORE:
-            add_step(writing, job, cause->ranks, "next: read the watchdog's lines in the log of ", "");
-            break;
-        case HANG_RING_TOO_SHORT:
-            add_step(writing, job, none, "", "next: record with a larger TORCH_FR_BUFFER_SIZE, e.g. 20000");
-            break;
-        default: break;
-        }
+        told[class] = true;
+        struct hang_ranks ranks = { NULL, 0 };
+        if (steps[class].names_ranks)
+            ranks = ranks_of_class(job, class);
+        add_step(writing, job, ranks, steps[class].before, steps[class].behind);
     }
     if (job->state == HANG_WAITING)
         add_step(
-            writing, job, none, "",
+            writing, job, (struct hang_ranks){ NULL, 0 },
             "these dumps alone do not tell a long wait from a hang; a second set, taken a minute later, with the same "
-            "operations pending does, and so do the watchdog's lines in the logs");
+            "operations pending does, and so do the watchdog's lines in the logs",
+            "");
 }
 
 /* ---- all ---- */

@@ -172,10 +172,15 @@ static void add_waiters(struct buffer *out, const struct hang_cause *cause)
     const char *whom = cause->ranks.count == 1 ? "it" : "them";
     if (cause->ranks.count == 0 || cause->direct.count + cause->indirect.count == 0)
         return;
-    buffer_printf(out, "; %zu rank%s wait%s for %s directly", cause->direct.count,
-                  cause->direct.count == 1 ? "" : "s", cause->direct.count == 1 ? "s" : "", whom);
-    if (cause->indirect.count)
-        buffer_printf(out, ", %zu indirectly", cause->indirect.count);
+    bool one = cause->direct.count == 1;
+    buffer_puts(out, "; ");
+    hang_add_count(out, cause->direct.count);
+    buffer_printf(out, " rank%s wait%s for %s directly", one ? "" : "s", one ? "s" : "", whom);
+    if (cause->indirect.count) {
+        buffer_puts(out, ", ");
+        hang_add_count(out, cause->indirect.count);
+        buffer_puts(out, " indirectly");
+    }
 }
 
 static bool is_main(const struct hang_job *job, const struct hang_cause *cause)
@@ -239,7 +244,8 @@ static void add_without_cause(struct buffer *out, const struct hang_job *job)
         buffer_puts(out, job->has_doubt[DOUBT_NO_DUMP] ? "; other ranks left no dump." : ".");
     } else {
         const struct hang_wait *wait = &job->waits.at[job->by_op[front->first]];
-        buffer_printf(out, "%zu rank%s in ", ranks, ranks == 1 ? " waits" : "s wait");
+        hang_add_count(out, ranks);
+        buffer_printf(out, " rank%s in ", ranks == 1 ? " waits" : "s wait");
         hang_add_operation(out, job, front->group, front->seq,
                            wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
         buffer_puts(

@@ -88,11 +88,10 @@ void hang_add_ranks(struct buffer *out, struct hang_ranks ranks, bool for_people
         buffer_putc(out, ']');
 }
 
-/* A number with separators of thousands. */
-static void add_count(struct buffer *out, size_t count)
+void hang_add_count(struct buffer *out, size_t count)
 {
     if (count >= 1000) {
-        add_count(out, count / 1000);
+        hang_add_count(out, count / 1000);
         buffer_printf(out, ",%03zu", count % 1000);
     } else {
         buffer_printf(out, "%zu", count);
@@ -105,7 +104,7 @@ void hang_add_rank_words(struct buffer *out, struct hang_ranks ranks, bool upper
     struct buffer list = { 0 };
     hang_add_ranks(&list, ranks, true);
     if (list.count > MOST) {
-        add_count(out, ranks.count);
+        hang_add_count(out, ranks.count);
         buffer_printf(out, " ranks, from %" PRIu32 " to %" PRIu32, ranks.at[0], ranks.at[ranks.count - 1]);
     } else {
         buffer_puts(out, upper              ? ranks.count == 1 ? "Rank " : "Ranks "

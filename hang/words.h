@@ -13,6 +13,9 @@ const char *hang_doubt_word(enum hang_doubt doubt);
 /* "timed_out, mismatch". */
 void hang_add_proofs(struct buffer *out, unsigned proof);
 
+/* A number with separators of thousands: "9,991". */
+void hang_add_count(struct buffer *out, size_t count);
+
 /* "0-2, 7", for people; "[0, 1, 2, 7]", for programs. */
 void hang_add_ranks(struct buffer *out, struct hang_ranks ranks, bool for_people);
 

@@ -1,6 +1,7 @@
 /* snapshot.c - torch.cuda.memory's snapshots, as pickle or JSON: see snapshot.h. */
 #include "ingest/snapshot.h"
 
+#include "ingest/flight.h"
 #include "ingest/formats.h"
 #include "ingest/objects.h"
 #include "ingest/pickle.h"
@@ -68,6 +69,8 @@ static int sniff_json(const char *bytes, size_t len)
 static int sniff(const char *bytes, size_t len)
 {
     int pickle = pickle_sniff(bytes, len);
+    if (pickle && flight_sniff(bytes, len))
+        return 0; /* for `tpa hang`; see unread.c */
     return pickle ? pickle : sniff_json(bytes, len);
 }
 

@@ -351,8 +351,7 @@ class Job:
         lost = victims if spoil in ("missing", "empty", "cut") else set()
         truth = {"fault": self.fault, "writer": self.writer, "guilty": sorted(self.guilty), "lost": sorted(lost),
                  "ring": self.ring, "active_only": self.active_only, "timed_out": self.timed_out, "spoil": spoil,
-                 "form": form, "stuck": any(x[2] != "completed" for r in self.issued for x in self.issued[r]) or any(
-                     len(self.issued[r]) < len(self.program[r]) for r in self.issued)}
+                 "form": form, "stuck": any(x[2] != "completed" for r in self.issued for x in self.issued[r])}
         json.dump(truth, open(os.path.join(folder, "truth.json"), "w"))
         return truth
 
