@@ -7,6 +7,7 @@
 #include "analyze/gpu.h"
 
 #include "analyze/gpu_efficiency.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/device_use.h"
@@ -133,12 +134,6 @@ static void measure_shares(const struct gpu_query *query, struct gpu_row *row, c
     row->occupancy = averages.occupancy;
 }
 
-static int gpu_compare_numbers(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* "7, 20": the streams of WORK. */
 static struct text list_streams(struct gpu_query *query, const struct positions *work)
 {
@@ -153,7 +148,7 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
         last = track;
     }
     if (query->numbers.count)
-        qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, gpu_compare_numbers);
+        SORT_NUMBERS(query->numbers.at, query->numbers.count);
     for (size_t i = 0; i < query->numbers.count; i++)
         if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
             buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);

@@ -7,6 +7,7 @@
 #include "analyze/kernels.h"
 
 #include "base/demangle.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
@@ -146,17 +147,9 @@ static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan
     };
 }
 
-static int compare_shapes(const void *left, const void *right)
-{
-    const struct shape *a = left, *b = right;
-    if (a->grid != b->grid)
-        return a->grid < b->grid ? -1 : 1;
-    if (a->block != b->block)
-        return a->block < b->block ? -1 : 1;
-    if (a->registers != b->registers)
-        return a->registers < b->registers ? -1 : 1;
-    return a->shared_memory < b->shared_memory ? -1 : a->shared_memory > b->shared_memory;
-}
+static const struct key by_shapes[] = { ASC(struct shape, grid), ASC(struct shape, block),
+                                        ASC(struct shape, registers), ASC(struct shape, shared_memory),
+                                        KEY_END };
 
 static int compare_runs(const void *left, const void *right)
 {
@@ -403,7 +396,7 @@ static void sort_shapes(struct kernel_query *query, struct run *runs, size_t cou
     if (query->shapes.count == 0)
         return;
     uint32_t *place = mem_alloc(mem_times(query->shapes.count, sizeof *place));
-    qsort(query->shapes.at, query->shapes.count, sizeof *query->shapes.at, compare_shapes);
+    SORT(&query->shapes, by_shapes);
     for (size_t i = 0; i < query->shapes.count; i++)
         place[query->shapes.at[i].id] = (uint32_t)i;
     for (size_t i = 0; i < count; i++)

@@ -3,6 +3,7 @@
  * sorted by row, and each run of samples gives the figures of a row.
  */
 #include "analyze/nsys_reports.h"
+#include "base/rows.h"
 #include "base/search.h"
 
 #include <ctype.h>
@@ -25,19 +26,13 @@ struct samples {
 
 /* ---- figures ---- */
 
-static int compare_values(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* The figures of VALUES, which are sorted here. */
 static struct nsys_figures nsys_reports_figures_of(int64_t *values, size_t count)
 {
     struct nsys_figures figures = { .count = count };
     if (count == 0)
         return figures;
-    qsort(values, count, sizeof *values, compare_values);
+    SORT_NUMBERS(values, count);
     figures.least = values[0];
     figures.greatest = values[count - 1];
     for (size_t i = 0; i < count; i++)

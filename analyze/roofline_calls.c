@@ -6,6 +6,7 @@
  */
 #include "analyze/roofline_calls.h"
 
+#include "base/rows.h"
 #include "base/search.h"
 #include "derive/communication.h"
 #include "derive/copy_names.h"
@@ -121,13 +122,8 @@ struct serving {
     VEC_OF(struct serving_step) steps;
 };
 
-static int compare_steps(const void *left, const void *right)
-{
-    const struct serving_step *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+static const struct key by_steps[] = { ASC(struct serving_step, file), ASC(struct serving_step, start_ns),
+                                       KEY_END };
 
 static struct serving serving_open(const struct trace *trace)
 {
@@ -139,7 +135,7 @@ static struct serving serving_open(const struct trace *trace)
                 (struct serving_step){ trace->tracks[trace->track[e]].file, trace_start_ns(trace, e),
                                        trace_end_ns(trace, e), attended };
     if (serving.steps.count)
-        qsort(serving.steps.at, serving.steps.count, sizeof *serving.steps.at, compare_steps);
+        SORT(&serving.steps, by_steps);
     return serving;
 }
 

@@ -1,11 +1,12 @@
 /* selection.c - a query is converted to one array per kind of thing that can be selected; see selection.h. */
 #include "analyze/selection.h"
 
-#include "derive/recordings.h"
+#include "derive/file_set.h"
 
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "base/regex.h"
+#include "base/rows.h"
 #include "base/suggest.h"
 #include "trace/span.h"
 #include "derive/attribution.h"
@@ -65,19 +66,13 @@ bool *selection_match_names(const struct names *names, const char *filter, const
 
 int64_t selection_rank(const struct trace *trace, uint32_t file)
 {
-    return trace->files[file].rank >= 0 ? trace->files[file].rank : recordings_of(trace)->place[file];
+    return file_set_of(trace)->files[file].number;
 }
 
 /* The existing numbers, for messages: "0, 1 and 7". */
 struct numbers {
     VEC_OF(int64_t);
 };
-
-static int selection_compare_numbers(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
 
 /* WHAT: "device". Fails, and releases NUMBERS. */
 static bool none_such(const char *what, const struct ranges *wanted, struct numbers *numbers,
@@ -87,7 +82,7 @@ static bool none_such(const char *what, const struct ranges *wanted, struct numb
     struct buffer requested = { 0 }, known = { 0 };
     quantity_append_ranges(&requested, wanted);
     if (numbers->count > 0)
-        qsort(numbers->at, numbers->count, sizeof *numbers->at, selection_compare_numbers);
+        SORT_NUMBERS(numbers->at, numbers->count);
     size_t shown = 0;
     for (size_t i = 0; i < numbers->count && shown <= MOST; i++) {
         if (i > 0 && numbers->at[i] == numbers->at[i - 1])

@@ -7,7 +7,9 @@
  */
 #include "analyze/steps.h"
 
+#include "analyze/account_tables.h"
 #include "analyze/many_rows.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
@@ -309,12 +311,6 @@ struct part_times {
     size_t host_at[STEP_OTHER];    /* see host_before */
 };
 
-static int compare_moments(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Add the length of each part of the host before a moment to SUMS, or subtract it if SIGN is -1. Moments ascend. */
 static void steps_add_host(struct part_times *times, int64_t moment_ns, int sign, int64_t sums[STEP_OTHER])
 {
@@ -356,7 +352,7 @@ static struct part_times part_times_open(const struct device_step *first, size_t
         times.moment_ns[2 * i] = first[i].start_ns;
         times.moment_ns[2 * i + 1] = first[i].end_ns;
     }
-    qsort(times.moment_ns, times.count, sizeof *times.moment_ns, compare_moments);
+    SORT_NUMBERS(times.moment_ns, times.count);
     for (size_t p = 0; p < STEP_OTHER; p++)
         intervals_merge(&sets[p]);
     intervals_each(sets, STEP_OTHER, add_part_time, &times);
@@ -885,7 +881,14 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
     const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
+    const struct account *account = own.name ? NULL : account_open(query->trace, query->selection);
+    bool has_account = account && account->has_steps;
+    if (has_account)
+        account_notice(account, result);
     steps_add_result(steps, result);
+    if (has_account)
+        account_add_table(account, result);
+    account_free(account);
     steps_free(steps);
     return true;
 }
@@ -912,6 +915,7 @@ static const struct opt_choice own_words[] = {
 static const struct table_shape tables[] = {
     TABLE_SHAPE("steps", step_columns),
     TABLE_SHAPE("summary", summary_columns),
+    TABLE_SHAPE("account", account_columns),
     { 0 },
 };
 

@@ -6,6 +6,7 @@
  */
 #include "analyze/transfers.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "derive/advice.h"
@@ -130,12 +131,6 @@ static bool part_comes_behind(const void *context, const void *left, const void 
     return order ? order > 0 : a->device > b->device;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The totals of the copies of a row. */
 struct copy_sums {
     int64_t timed_bytes, timed_ns; /* of copies with recorded size and nonzero time */
@@ -169,7 +164,7 @@ static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
     row->bandwidth = row->median_bandwidth = row->best_bandwidth = NAN;
     if (count == 0)
         return;
-    qsort(sums->bandwidths.at, count, sizeof *at, compare_doubles);
+    SORT_NUMBERS(sums->bandwidths.at, count);
     row->bandwidth = (double)sums->timed_bytes / (double)sums->timed_ns;
     row->median_bandwidth = (at[(count - 1) / 2] + at[count / 2]) / 2;
     row->best_bandwidth = at[count - 1];

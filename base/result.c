@@ -70,6 +70,19 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
     const char *file_copy = file ? arena_strndup(&result->arena, file, strlen(file)) : NULL;
     const char *kind_copy = arena_strndup(&result->arena, kind, strlen(kind));
     *VEC_PUSH(&result->notices) = (struct table_notice){
-        .kind = kind_copy, .count = count, .text = text, .file = file_copy, .offset = offset
+        .kind = kind_copy,
+        .count = count,
+        .text = text,
+        .file = file_copy,
+        .offset = offset,
+        .lacks = lacks_of_word(kind),
     };
+}
+
+unsigned result_lacks(const struct result *result)
+{
+    unsigned lacks = 0;
+    for (size_t i = 0; i < result->notices.count; i++)
+        lacks |= result->notices.at[i].lacks;
+    return lacks;
 }

@@ -12,6 +12,7 @@
 
 #include "base/answer.h"
 #include "base/chart.h"
+#include "base/lacks.h"
 #include "base/table.h"
 #include "base/twin_tree.h"
 
@@ -22,6 +23,7 @@ struct table_notice {
     const char *text; /* one sentence for people, which names the count's unit */
     const char *file; /* NULL: all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
+    unsigned lacks;   /* set of enum lacks, by KIND: the recording is not complete. Shown first */
     bool on_top;      /* shown before the tables instead of below them */
     bool is_answer;   /* the result in a sentence: people read it without "note:" */
     bool minor;       /* dropped first if there are too many: scope of the analysis, next steps */
@@ -50,6 +52,9 @@ struct answer *result_answer(struct result *result);
 
 /* Show the column KEY in all tables that have it. */
 void result_add_column(struct result *result, const char *key);
+
+/* What the recordings behind RESULT lack: a set of enum lacks; 0: nothing is known to lack. */
+unsigned result_lacks(const struct result *result);
 
 /* Mark the notice added last as minor. */
 void result_make_minor(struct result *result);

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/names.h"
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "base/sum.h"
 #include "charts/parts.h"
 #include "derive/features.h"
@@ -75,15 +76,8 @@ static box_id find_box(struct flame *flame, box_id parent, uint32_t frame, enum 
 
 /* ---- where boxes lie ---- */
 
-static int widest_first(const void *a, const void *b)
-{
-    const struct box *left = a, *right = b;
-    if (left->parent != right->parent)
-        return left->parent < right->parent ? -1 : 1;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns > right->time_ns ? -1 : 1;
-    return (left->id > right->id) - (left->id < right->id);
-}
+static const struct key widest_first[] = { ASC(struct box, parent), DESC(struct box, time_ns),
+                                           ASC(struct box, id), KEY_END };
 
 /* Side by side below their parents, the widest on the left. A parent has a lower number than its boxes. */
 static void place(struct flame *flame)
@@ -91,7 +85,7 @@ static void place(struct flame *flame)
     size_t count = flame->boxes.count;
     struct box *order = mem_alloc(mem_times(count, sizeof *order));
     memcpy(order, flame->boxes.at, count * sizeof *order);
-    qsort(order, count, sizeof *order, widest_first);
+    SORT_ARRAY(order, count, widest_first);
     for (size_t i = 0; i < count; i++) {
         struct box *box = &flame->boxes.at[order[i].id];
         struct box *parent = &flame->boxes.at[box->parent];

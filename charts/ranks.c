@@ -7,6 +7,7 @@
 #include "analyze/gpu.h"
 #include "charts/parts.h"
 #include "derive/features.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,13 +43,7 @@ static const enum chart_color colors[] = { [COLUMN_COMPUTATION] = CHART_COLOR_OF
                                            [COLUMN_TRANSFER] = CHART_COLOR_OF_COMMUNICATION,
                                            [COLUMN_WAITED] = CHART_PURPLE };
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct rank_row *left = a, *right = b;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->device > right->device) - (left->device < right->device);
-}
+static const struct key by_rank[] = { ASC(struct rank_row, rank), ASC(struct rank_row, device), KEY_END };
 
 /* New, free(): a row for each device of GPU that did anything, by rank. */
 static struct rank_row *make_rows(const struct gpu *gpu, struct arena *arena)
@@ -66,7 +61,7 @@ static struct rank_row *make_rows(const struct gpu *gpu, struct arena *arena)
                                      .waited_ns = TABLE_INT_MISSING };
     }
     if (gpu->count > 1)
-        qsort(rows, gpu->count, sizeof *rows, by_rank);
+        SORT_ARRAY(rows, gpu->count, by_rank);
     bool several = false;
     for (size_t i = 1; i < gpu->count; i++)
         several |= rows[i].rank == rows[i - 1].rank;
@@ -84,7 +79,7 @@ static bool add_communication(struct rank_row *rows, size_t count, const struct 
     for (size_t i = 0; i < comm->ranks.count; i++) {
         const struct comm_rank *of = &comm->ranks.at[i];
         struct rank_row key = { .rank = of->rank, .device = of->device };
-        struct rank_row *row = bsearch(&key, rows, count, sizeof *rows, by_rank);
+        struct rank_row *row = rows_find(rows, count, sizeof *rows, by_rank, &key);
         if (!row)
             continue;
         row->transfer_ns = of->transfer_ns;

@@ -2,6 +2,7 @@
 #include "cli/timeline.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "trace/builder.h"
 
 #include <inttypes.h>
@@ -96,17 +97,8 @@ struct process {
     track_id track;
 };
 
-static int compare_processes(const void *left, const void *right)
-{
-    const struct process *a = left, *b = right;
-    if (a->pid_text != b->pid_text)
-        return a->pid_text < b->pid_text ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
+static const struct key by_processes[] = { ASC(struct process, pid_text), ASC(struct process, pid),
+                                           ASC(struct process, file), ASC(struct process, track), KEY_END };
 
 /* New, free(): the process of each track, by number, then file, then track. */
 static struct process *sort_processes(const struct trace *trace)
@@ -115,7 +107,7 @@ static struct process *sort_processes(const struct trace *trace)
     for (track_id i = 0; i < trace->track_count; i++)
         processes[i] =
             (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };
-    qsort(processes, trace->track_count, sizeof *processes, compare_processes);
+    SORT_ARRAY(processes, trace->track_count, by_processes);
     return processes;
 }
 

@@ -8,6 +8,7 @@
 #include "derive/async_regions.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "trace/calltree.h"
 #include "trace/derived.h"
 #include "trace/span.h"
@@ -90,11 +91,7 @@ static void end_regions(struct open_regions *regions, const struct calltree *tre
     VEC_FREE(&stack);
 }
 
-static int compare_regions(const void *left, const void *right)
-{
-    const struct open_region *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_regions[] = { ASC(struct open_region, event), KEY_END };
 
 /* From the first end of a window to the last: what was open then was open when recording stopped. */
 static struct interval ends_of_windows(const struct trace *trace)
@@ -146,7 +143,7 @@ static void *async_regions_derive(const struct trace *trace)
         end_regions(regions, tree, &tree->threads[t]);
     calltree_free(tree);
     if (regions->count)
-        qsort(regions->at, regions->count, sizeof *regions->at, compare_regions);
+        SORT(regions, by_regions);
     return regions;
 }
 
@@ -167,6 +164,6 @@ int64_t region_end_ns(const struct trace *trace, const struct open_regions *regi
 {
     const struct open_region key = { e, 0 };
     const struct open_region *found =
-        regions->count ? bsearch(&key, regions->at, regions->count, sizeof key, compare_regions) : NULL;
+        regions->count ? rows_find(regions->at, regions->count, sizeof key, by_regions, &key) : NULL;
     return found ? found->end_ns : trace_end_ns(trace, e);
 }

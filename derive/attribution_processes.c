@@ -7,6 +7,7 @@
 #include "derive/attribution_processes.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
@@ -81,11 +82,7 @@ void launches_describe_processes(struct attribution *launches, const bool *holds
     free(tracks);
 }
 
-static int compare_numbered(const void *left, const void *right)
-{
-    const struct numbered_event *a = left, *b = right;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
+static const struct key by_number[] = { ASC(struct numbered_event, number), KEY_END };
 
 /* The number of calls whose number is used by several processes. */
 static uint64_t count_shared(const struct attribution *launches, const struct file_launches *file)
@@ -102,7 +99,7 @@ static uint64_t count_shared(const struct attribution *launches, const struct fi
         }
     }
     if (calls.count)
-        qsort(calls.at, calls.count, sizeof *calls.at, compare_numbered);
+        SORT(&calls, by_number);
     uint64_t shared = 0;
     for (size_t first = 0, next; first < calls.count; first = next) {
         bool several = false;

@@ -9,6 +9,7 @@
 #include "derive/process_groups.h"
 #include "derive/shapes.h"
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "trace/calltree.h"
 #include "derive/communication.h"
@@ -431,15 +432,8 @@ struct host_work {
     int64_t start_ns;
 };
 
-static int compare_host_work(const void *left, const void *right)
-{
-    const struct host_work *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_host_work[] = { ASC(struct host_work, file), ASC(struct host_work, start_ns),
+                                           ASC(struct host_work, event), KEY_END };
 
 /* Operators that call no others count as computation of the host: enclosing ones may be waiting for a collective. */
 static void fill_hosts(struct search *search, const bool *wanted)
@@ -460,7 +454,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
             *VEC_PUSH(&operations) = (struct host_work){ file, e, trace_start_ns(trace, e) };
     }
     if (operations.count)
-        qsort(operations.at, operations.count, sizeof *operations.at, compare_host_work);
+        SORT(&operations, by_host_work);
     for (size_t first = 0, end; first < operations.count; first = end) {
         uint32_t file = operations.at[first].file;
         struct collective_place *place = &all->places[all->gpu->device_count + file];
@@ -486,15 +480,9 @@ struct place_and_start {
     size_t index;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place_and_start *a = left, *b = right;
-    if (a->place != b->place)
-        return a->place < b->place ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+static const struct key by_places[] = { ASC(struct place_and_start, place),
+                                        ASC(struct place_and_start, start_ns),
+                                        ASC(struct place_and_start, index), KEY_END };
 
 static void find_all(struct search *search)
 {
@@ -515,7 +503,7 @@ static void find_all(struct search *search)
     for (size_t i = 0; i < all->count; i++)
         order[i] = (struct place_and_start){ all->at[i].place, trace_start_ns(trace, all->at[i].event), i };
     if (all->count)
-        qsort(order, all->count, sizeof *order, compare_places);
+        SORT_ARRAY(order, all->count, by_places);
     for (size_t i = 0; i < all->count; i++)
         sorted[i] = all->at[order[i].index];
     free(order);

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/lcs.h"
 #include "base/quantity.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "derive/attribution.h"
@@ -513,13 +514,8 @@ struct node_launch {
     uint32_t launch;
 };
 
-static int compare_nodes(const void *left, const void *right)
-{
-    const struct node_launch *a = left, *b = right;
-    if (a->node_id != b->node_id)
-        return a->node_id < b->node_id ? -1 : 1;
-    return a->launch < b->launch ? -1 : a->launch > b->launch;
-}
+static const struct key by_nodes[] = { ASC(struct node_launch, node_id), ASC(struct node_launch, launch),
+                                       KEY_END };
 
 /* The launches whose node is known, sorted by node. New, free with free(). */
 static struct node_launch *graph_links_find_nodes(const struct graph_bodies *bodies, size_t *count)
@@ -529,7 +525,7 @@ static struct node_launch *graph_links_find_nodes(const struct graph_bodies *bod
         if (bodies->launches.at[i].node_id >= 0)
             *VEC_PUSH(&nodes) = (struct node_launch){ bodies->launches.at[i].node_id, (uint32_t)i };
     if (nodes.count)
-        qsort(nodes.at, nodes.count, sizeof *nodes.at, compare_nodes);
+        SORT(&nodes, by_nodes);
     *count = nodes.count;
     return nodes.at;
 }

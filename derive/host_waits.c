@@ -11,8 +11,9 @@
 #include "derive/call_names.h"
 #include "derive/copy_names.h"
 #include "base/memory.h"
-#include "base/search.h"
+#include "base/rows.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
 #include <stdlib.h>
@@ -58,11 +59,7 @@ static bool ends_after(const void *context, const void *left, const void *right)
     return start_of_a_ns != start_of_b_ns ? start_of_a_ns > start_of_b_ns : of_a > of_b;
 }
 
-static int compare_synced(const void *left, const void *right)
-{
-    const struct synced *a = left, *b = right;
-    return a->call < b->call ? -1 : a->call > b->call;
-}
+static const struct key by_synced[] = { ASC(struct synced, call), KEY_END };
 
 static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
 {
@@ -97,7 +94,7 @@ static void host_waits_find_calls(struct search *search, const unsigned char *so
     for (uint32_t f = 0; f < trace->file_count; f++)
         intervals_merge(&search->syncing[f]);
     if (search->synced.count)
-        qsort(search->synced.at, search->synced.count, sizeof *search->synced.at, compare_synced);
+        SORT(&search->synced, by_synced);
 }
 
 static void sort_ends(struct search *search)
@@ -204,19 +201,13 @@ static void resolve_syncs(const struct search *search, struct host_waits *waits)
     }
 }
 
-static int compare_waits(const void *left, const void *right)
-{
-    const struct host_wait *a = left, *b = right;
-    if (a->call != b->call)
-        return a->call < b->call ? -1 : 1;
-    return a->work < b->work ? -1 : a->work > b->work;
-}
+static const struct key by_waits[] = { ASC(struct host_wait, call), ASC(struct host_wait, work), KEY_END };
 
 /* A call counts once, however many copies it made: for the first to begin. */
 static void drop_repeats(const struct trace *trace, struct host_waits *waits)
 {
     if (waits->count)
-        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+        SORT(waits, by_waits);
     size_t kept = 0;
     for (size_t i = 0; i < waits->count; i++) {
         const struct host_wait *wait = &waits->at[i];
@@ -273,7 +264,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     drop_repeats(gpu->trace, waits);
     drop_nested(gpu->trace, waits);
     if (waits->count)
-        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+        SORT(waits, by_waits);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);

@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
@@ -20,13 +21,8 @@ void number_table_add(struct number_table *table, int64_t number, event_id e)
     table->events[table->count++] = e;
 }
 
-static int number_table_compare_numbers(const void *left, const void *right)
-{
-    const struct numbered_event *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_numbers[] = { ASC(struct numbered_event, number),
+                                         ASC(struct numbered_event, event), KEY_END };
 
 static size_t page_at(const struct number_table *table, int64_t number)
 {
@@ -130,7 +126,7 @@ void number_table_build(struct number_table *table, const struct trace *trace, e
     table->sorted = mem_alloc(mem_times(table->count, sizeof *table->sorted));
     for (size_t i = 0; i < table->count; i++)
         table->sorted[i] = (struct numbered_event){ number_table_number_at(table, &scan, i), (event_id)i };
-    qsort(table->sorted, table->count, sizeof *table->sorted, number_table_compare_numbers);
+    SORT_ARRAY(table->sorted, table->count, by_numbers);
 }
 
 int64_t number_table_find(const struct number_table *table, int64_t number)

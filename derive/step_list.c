@@ -2,9 +2,10 @@
 #include "derive/step_list.h"
 
 #include "base/memory.h"
-#include "base/search.h"
 #include "base/quantity.h"
 #include "base/regex.h"
+#include "base/rows.h"
+#include "base/search.h"
 #include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
@@ -115,17 +116,8 @@ struct step_list *step_list_open(const struct trace *trace)
     return steps;
 }
 
-static int compare_longest_first(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_longest_first[] = { ASC(struct step, file), ASC(struct step, start_ns),
+                                               DESC(struct step, end_ns), ASC(struct step, event), KEY_END };
 
 static bool holds(const struct step *step, uint32_t file, int64_t ns)
 {
@@ -162,7 +154,7 @@ static bool overlaps_by_rounding(const struct step *step, const struct step *nex
 size_t step_list_drop_overlaps(struct step_list *steps)
 {
     if (steps->count)
-        qsort(steps->at, steps->count, sizeof *steps->at, compare_longest_first);
+        SORT(steps, by_longest_first);
     size_t kept = 0;
     for (size_t i = 0; i < steps->count; i++) {
         struct step *last = kept > 0 ? &steps->at[kept - 1] : NULL;

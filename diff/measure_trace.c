@@ -17,6 +17,7 @@
 #include "derive/attribution.h"
 #include "trace/span.h"
 #include "derive/step_list.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -138,13 +139,7 @@ struct stretch {
 
 typedef VEC_OF(struct stretch) stretches;
 
-static int compare_stretches(const void *left, const void *right)
-{
-    const struct stretch *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->sample < b->sample ? -1 : a->sample > b->sample;
-}
+static const struct key by_stretches[] = { ASC(struct stretch, file), ASC(struct stretch, sample), KEY_END };
 
 /* All samples and their intervals, file by file. */
 static void list_stretches(const struct measuring *measuring, stretches *list)
@@ -169,7 +164,7 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
                                             .end_ns = step->step->end_ns };
     }
     if (list->count)
-        qsort(list->at, list->count, sizeof *list->at, compare_stretches);
+        SORT(list, by_stretches);
 }
 
 static void add_use(struct stretch *stretch, const struct device_use *use)

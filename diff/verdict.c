@@ -3,6 +3,7 @@
 
 #include "base/level.h"
 #include "base/memory.h"
+#include "base/rows.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,13 +177,8 @@ struct hypothesis {
     size_t index;
 };
 
-static int compare_hypotheses(const void *left, const void *right)
-{
-    const struct hypothesis *a = left, *b = right;
-    if (a->pooled != b->pooled)
-        return a->pooled > b->pooled ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+static const struct key by_hypotheses[] = { DESC(struct hypothesis, pooled), ASC(struct hypothesis, index),
+                                            KEY_END };
 
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
 {
@@ -199,7 +195,7 @@ size_t findings_judge(struct finding *const *findings, size_t count, double min_
     }
     size_t family = shift_family(least_p, tested);
     if (tested > 1)
-        qsort(hypotheses, tested, sizeof *hypotheses, compare_hypotheses);
+        SORT_ARRAY(hypotheses, tested, by_hypotheses);
     for (size_t i = 0; i < tested && kept < family; i++) {
         const struct finding *finding = findings[hypotheses[i].index];
         if (finding->shift.least_p * (double)family >= 0.05)

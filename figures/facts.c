@@ -1,6 +1,8 @@
 /* facts.c - see facts.h. All operations on rows use the lists of columns below. */
 #include "figures/facts.h"
 
+#include "base/lacks.h"
+
 #include "base/memory.h"
 #include "base/runs.h"
 #include <inttypes.h>
@@ -171,6 +173,20 @@ void facts_add(struct facts *facts, enum facts_table table, const void *row)
     if (rows->count == rows->capacity)
         rows->at = vec_grow(rows->at, &rows->capacity, rows->count + 1, size);
     memcpy((char *)rows->at + rows->count++ * size, row, size);
+}
+
+unsigned facts_lacks(const struct facts *facts)
+{
+    unsigned lacks = 0;
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    const struct facts_notice *notices = facts_rows(facts, FACTS_NOTICES);
+    for (size_t i = 0; i < facts->tables[FACTS_NOTICES].count; i++)
+        if (notices[i].kind != NAME_NONE)
+            lacks |= lacks_of_word(names_text(facts->texts, notices[i].kind));
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count && !lacks; i++)
+        if (recordings[i].cut > 0)
+            lacks = LACKS_PARTS;
+    return lacks;
 }
 
 name_id facts_text(struct facts *facts, const char *text)

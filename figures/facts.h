@@ -61,7 +61,7 @@ struct facts_recording {
     int64_t start_ns, end_ns, events;
     int64_t bytes; /* of text */
     int64_t devices;
-    int64_t cut; /* 1: the file was cut short or damaged */
+    int64_t cut; /* 1: the file is not complete: cut short, damaged, or records were lost (base/lacks.h) */
 };
 
 struct facts_device {
@@ -189,6 +189,9 @@ static inline void *facts_rows(const struct facts *facts, enum facts_table table
 {
     return facts->tables[table].at;
 }
+
+/* What the recordings of FACTS lack: a set of enum lacks; 0: nothing is known to lack. */
+unsigned facts_lacks(const struct facts *facts);
 
 /* Append a row, which is copied. */
 void facts_add(struct facts *facts, enum facts_table table, const void *row);

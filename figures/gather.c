@@ -64,31 +64,22 @@ static bool has_device(const struct gathering *gathering, size_t device)
 
 /* ---- the recording ---- */
 
-static bool is_cut(const char *kind)
-{
-    return strcmp(kind, "cut_short") == 0 || strcmp(kind, "not_closed") == 0 ||
-           strcmp(kind, "damaged_file") == 0 || strcmp(kind, "unfinished_file") == 0;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
     return slash ? slash + 1 : path;
 }
 
-static int64_t add_notices(struct gathering *gathering)
+static void add_notices(struct gathering *gathering)
 {
-    int64_t cut = 0;
     for (size_t i = 0; i < gathering->trace->notice_count; i++) {
         const struct trace_notice *notice = &gathering->trace->notices[i];
         if (notice->file != gathering->file || notice->of_all)
             continue;
-        cut |= is_cut(notice->kind);
         facts_add(gathering->own, FACTS_NOTICES,
                   &(struct facts_notice){ 0, facts_text(gathering->own, notice->kind),
                                           facts_text(gathering->own, notice->text), (int64_t)notice->count });
     }
-    return cut;
 }
 
 static void add_recording(struct gathering *gathering)
@@ -116,8 +107,9 @@ static void add_recording(struct gathering *gathering)
         .events = (int64_t)file->event_count,
         .bytes = file->size,
         .devices = (int64_t)devices,
+        .cut = file->lacks != 0,
     };
-    row.cut = add_notices(gathering);
+    add_notices(gathering);
     facts_add(own, FACTS_RECORDINGS, &row);
 }
 

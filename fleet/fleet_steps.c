@@ -1,6 +1,7 @@
 /* fleet_steps.c - steps over all ranks, the time of each rank by use, and a picture of both; see fleet.h. */
 #include "fleet/fleet.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/sum.h"
@@ -231,12 +232,6 @@ static void set_blamed(struct fleet_step_row *row, const struct share *shares, s
 
 static const char *const habit_words[] = { NULL, "in some steps", "in most steps", "always" };
 
-static int fleet_steps_compare_integers(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* The number of steps with meetings, even if the last rank is uncertain. */
 static int64_t count_steps_met(const struct fleet *fleet)
 {
@@ -246,7 +241,7 @@ static int64_t count_steps_met(const struct fleet *fleet)
         if (fleet->meetings.at[m].step != FACTS_MISSING)
             steps[count++] = fleet->meetings.at[m].step;
     if (count)
-        qsort(steps, count, sizeof *steps, fleet_steps_compare_integers);
+        SORT_NUMBERS(steps, count);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || steps[i] != steps[i - 1];
     free(steps);

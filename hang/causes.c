@@ -244,7 +244,7 @@ struct named_rank {
     uint32_t rank;
 };
 
-static int compare_named(const void *a, const void *b)
+static int compare_named_ranks(const void *a, const void *b)
 {
     const struct named_rank *left = a, *right = b;
     if (left->class != right->class)
@@ -350,7 +350,7 @@ static void add_sinks(struct hang_job *job)
     struct sinks sinks = { 0 };
     find_sinks(job, &sinks);
     if (sinks.named.count)
-        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named);
+        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named_ranks);
     for (size_t i = 0, next; i < sinks.named.count; i = next) {
         const struct named_rank *first = &sinks.named.at[i], *named;
         for (next = i + 1; next < sinks.named.count; next++) {
@@ -408,7 +408,7 @@ static bool is_after_mismatch(const struct hang_job *job, const struct hang_op *
     return false;
 }
 
-static bool is_entered_by_all(const struct hang_job *job, const struct hang_op *op)
+static bool op_is_entered_by_all(const struct hang_job *job, const struct hang_op *op)
 {
     const struct hang_group *group = &job->groups.at[op->group];
     for (size_t m = 0; m < group->count; m++) {
@@ -476,7 +476,7 @@ static void add_entered_by_all(struct hang_job *job)
 {
     for (size_t o = 0; o < job->ops.count; o++) {
         const struct hang_op *op = &job->ops.at[o];
-        if (find_pending(job, op, NULL, NULL) && is_entered_by_all(job, op) && !is_after_mismatch(job, op))
+        if (find_pending(job, op, NULL, NULL) && op_is_entered_by_all(job, op) && !is_after_mismatch(job, op))
             add_in_flight(job, (uint32_t)o);
     }
 }
@@ -623,7 +623,7 @@ static void add_short_rings(struct hang_job *job)
         if (op_of[r] != HANG_NONE)
             add_named(&sinks, job, HANG_RING_TOO_SHORT, op_of[r], r);
     if (sinks.named.count)
-        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named);
+        qsort(sinks.named.at, sinks.named.count, sizeof *sinks.named.at, compare_named_ranks);
     for (size_t i = 0, next; i < sinks.named.count; i = next) {
         const struct named_rank *first = &sinks.named.at[i];
         uint8_t *ranks = open_marks(job), *direct = open_marks(job);

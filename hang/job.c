@@ -120,7 +120,7 @@ struct named_group {
     uint32_t rank;
 };
 
-static int compare_named(const void *a, const void *b)
+static int compare_named_groups(const void *a, const void *b)
 {
     const struct named_group *left = a, *right = b;
     if (left->name != right->name)
@@ -130,7 +130,7 @@ static int compare_named(const void *a, const void *b)
     return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-static struct hang_group *add_group(struct hang_job *job, const struct flight_group *about)
+static struct hang_group *job_add_group(struct hang_job *job, const struct flight_group *about)
 {
     struct hang_group *group = VEC_PUSH(&job->groups);
     *group = (struct hang_group){ .name = about->name, .desc = about->desc };
@@ -161,7 +161,7 @@ static void add_listed_groups(struct hang_job *job, struct named_group *named, s
     struct flight *flight = job->flight;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || named[i].name != named[i - 1].name || named[i].list != named[i - 1].list) {
-            struct hang_group *group = add_group(job, &flight->groups.at[named[i].group]);
+            struct hang_group *group = job_add_group(job, &flight->groups.at[named[i].group]);
             const struct flight_list *list = &flight->lists.at[named[i].list];
             group->list = list->ranks;
             group->list_count = list->count;
@@ -183,7 +183,7 @@ static void add_open_groups(struct hang_job *job, struct named_group *named, siz
         for (next = i; next < count && named[next].name == named[i].name; next++) {
             uint32_t known = find_listed(job, listed, &named[next]);
             if (known == HANG_NONE) {
-                group = group ? group : add_group(job, &job->flight->groups.at[named[next].group]);
+                group = group ? group : job_add_group(job, &job->flight->groups.at[named[next].group]);
                 *VEC_PUSH(&ranks) = named[next].rank;
                 known = (uint32_t)(job->groups.count - 1);
             }
@@ -261,9 +261,9 @@ static void build_groups(struct hang_job *job)
         }
     }
     if (listed.count)
-        qsort(listed.at, listed.count, sizeof *listed.at, compare_named);
+        qsort(listed.at, listed.count, sizeof *listed.at, compare_named_groups);
     if (open.count)
-        qsort(open.at, open.count, sizeof *open.at, compare_named);
+        qsort(open.at, open.count, sizeof *open.at, compare_named_groups);
     add_listed_groups(job, listed.at, listed.count);
     add_open_groups(job, open.at, open.count);
     complete_open_groups(job);

@@ -221,7 +221,7 @@ static bool is_swapped(const struct comparison *in, const struct hang_op *op, co
     return false;
 }
 
-static void add_mismatch(struct hang_job *job, const struct comparison *in, uint32_t o, enum part part)
+static void find_minority(struct hang_job *job, const struct comparison *in, uint32_t o, enum part part)
 {
     static const enum hang_class classes[PARTS] = {
         [PART_OP] = HANG_MISMATCH_OP,
@@ -277,7 +277,7 @@ void hang_find_mismatches(struct hang_job *job)
                 find_variants(&in, part);
                 found = !all_fit(&in, part);
                 if (found)
-                    add_mismatch(job, &in, (uint32_t)o, part);
+                    find_minority(job, &in, (uint32_t)o, part);
             }
         }
     }

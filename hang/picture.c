@@ -47,7 +47,7 @@ struct drawing {
     int *box_of; /* by rank */
 };
 
-static void add_rank(struct drawing *drawing, int box, uint32_t rank)
+static void box_add_rank(struct drawing *drawing, int box, uint32_t rank)
 {
     *VEC_PUSH(&drawing->boxes.at[box].ranks) = rank;
     drawing->box_of[rank] = box;
@@ -97,7 +97,7 @@ static void add_roots(struct drawing *drawing)
         int root = add_box(drawing, NO_BOX, part, cause_title(drawing, cause));
         for (size_t i = 0; i < ranks.count; i++)
             if (drawing->box_of[ranks.at[i]] == NO_BOX)
-                add_rank(drawing, root, ranks.at[i]);
+                box_add_rank(drawing, root, ranks.at[i]);
         if (drawing->boxes.at[root].ranks.count == 0)
             drawing->boxes.count--; /* all of its ranks have a box */
     }
@@ -197,7 +197,7 @@ static bool add_level(struct drawing *drawing, uint8_t *marks, int **best)
             *VEC_PUSH(&placed) = place;
     }
     for (size_t i = 0; i < placed.count; i++)
-        add_rank(drawing, box_below(drawing, placed.at[i].parent, placed.at[i].wait), placed.at[i].rank);
+        box_add_rank(drawing, box_below(drawing, placed.at[i].parent, placed.at[i].wait), placed.at[i].rank);
     bool any = placed.count > 0;
     VEC_FREE(&placed);
     return any;
@@ -217,7 +217,7 @@ static void add_mismatched(struct drawing *drawing)
             uint32_t rank = cause->direct.at[i];
             const struct hang_wait *wait = first_wait(job, rank);
             if (drawing->box_of[rank] == NO_BOX && wait)
-                add_rank(drawing, box_below(drawing, root, wait), rank);
+                box_add_rank(drawing, box_below(drawing, root, wait), rank);
         }
     }
 }
@@ -235,7 +235,7 @@ static void add_waiting(struct drawing *drawing)
         ;
     for (uint32_t r = 0; r < job->world; r++)
         if (drawing->box_of[r] == NO_BOX && first_wait(job, r))
-            add_rank(drawing, box_below(drawing, NO_BOX, first_wait(job, r)), r);
+            box_add_rank(drawing, box_below(drawing, NO_BOX, first_wait(job, r)), r);
     for (size_t g = 0; g < job->groups.count; g++)
         free(best[g]);
     free(best);

@@ -176,9 +176,10 @@ static void add_verdict(struct writing *writing, struct hang_job *job)
 {
     buffer_clear(&writing->text);
     hang_add_proofs(&writing->text, job->proof);
+    struct text proof = keep_text(writing);
     struct verdict_row row = { .job = as_text(job->name),
                                .state = as_text(hang_state_word(job->state)),
-                               .proof = keep_text(writing),
+                               .proof = proof,
                                .ranks = (int64_t)job->dumps.count,
                                .world = job->world,
                                .culprits = ranks_text(writing, job->culprits),
@@ -187,16 +188,17 @@ static void add_verdict(struct writing *writing, struct hang_job *job)
     table_add_rows(writing->verdict, &row, 1, sizeof row);
 }
 
-static void add_causes(struct writing *writing, struct hang_job *job)
+static void add_cause_rows(struct writing *writing, struct hang_job *job)
 {
     for (size_t c = 0; c < job->causes.count; c++) {
         const struct hang_cause *cause = &job->causes.at[c];
         const struct hang_group *group = cause->group == HANG_NONE ? NULL : &job->groups.at[cause->group];
         buffer_clear(&writing->text);
         hang_add_cause(&writing->text, job, cause, true, false);
+        struct text text = keep_text(writing);
         struct cause_row row = { .job = as_text(job->name),
                                  .class = as_text(hang_class_word(cause->class)),
-                                 .text = keep_text(writing),
+                                 .text = text,
                                  .ranks = ranks_text(writing, cause->ranks),
                                  .between = ranks_text(writing, cause->between),
                                  .group = name_text(job, group ? group->name : NAME_NONE),
@@ -260,7 +262,7 @@ static void add_waits(struct writing *writing, struct hang_job *job)
     VEC_FREE(&ranks);
 }
 
-static void add_group(struct writing *writing, struct hang_job *job, const struct hang_group *group)
+static void add_group_row(struct writing *writing, struct hang_job *job, const struct hang_group *group)
 {
     int64_t common = INT64_MAX, most = -1;
     VEC_OF(uint32_t) behind = { 0 }, unknown = { 0 };
@@ -317,7 +319,7 @@ static void add_groups(struct writing *writing, struct hang_job *job)
                 most = entered > most ? entered : most;
             }
             if (!writing->for_people || (turn == 0) == (least < most))
-                add_group(writing, job, group);
+                add_group_row(writing, job, group);
         }
 }
 
@@ -354,8 +356,8 @@ static const char *role_of(const struct hang_job *job, uint32_t rank)
                                         : "";
 }
 
-static void add_rank(struct writing *writing, struct hang_job *job, const struct flight_dump *dump,
-                     uint8_t *marks)
+static void add_rank_row(struct writing *writing, struct hang_job *job, const struct flight_dump *dump,
+                         uint8_t *marks)
 {
     buffer_clear(&writing->text);
     if (has_waits(job, dump->rank)) {
@@ -381,7 +383,7 @@ static void add_ranks(struct writing *writing, struct hang_job *job)
             const struct flight_dump *dump = &job->flight->dumps.at[job->dumps.at[i]];
             int own = holds(job->culprits, dump->rank) ? 0 : holds(job->suspects, dump->rank) ? 1 : 2;
             if (!writing->for_people || own == turn)
-                add_rank(writing, job, dump, marks);
+                add_rank_row(writing, job, dump, marks);
         }
     for (size_t u = 0; u < job->unreadable.count; u++) {
         const struct flight_unreadable *file = &job->flight->unreadable.at[job->unreadable.at[u]];
@@ -405,8 +407,8 @@ static void add_doubts(struct writing *writing, struct hang_job *job)
         hang_add_doubt(&writing->text, job, d);
         struct doubt_row row = { .job = as_text(job->name),
                                  .kind = as_text(hang_doubt_word(d)),
-                                 .text = keep_text(writing),
-                                 .ranks = ranks_text(writing, hang_ranks_of(job, job->doubts[d])) };
+                                 .text = keep_text(writing) };
+        row.ranks = ranks_text(writing, hang_ranks_of(job, job->doubts[d]));
         table_add_rows(writing->doubts, &row, 1, sizeof row);
     }
 }
@@ -433,9 +435,9 @@ static void add_unreadable(struct writing *writing)
         result_add_notice(writing->result, "unreadable", (int64_t)(flight->unreadable.count - SHOWN), NULL,
                           TPA_NOWHERE, "%zu more dumps cannot be read", flight->unreadable.count - SHOWN);
     if (flight->passed_over) {
-        result_add_notice(writing->result, "passed_over", (int64_t)flight->passed_over, NULL, TPA_NOWHERE,
-                          "%zu other file%s beside the dumps, which %s passed over", flight->passed_over,
-                          flight->passed_over == 1 ? " is" : "s are",
+        result_add_notice(writing->result, "no_dumps", (int64_t)flight->passed_over, NULL, TPA_NOWHERE,
+                          "%zu other file%s no dump%s, and %s skipped", flight->passed_over,
+                          flight->passed_over == 1 ? " is" : "s are", flight->passed_over == 1 ? "" : "s",
                           flight->passed_over == 1 ? "is" : "are");
         result_make_minor(writing->result);
     }
@@ -473,6 +475,7 @@ static void add_next_steps(struct writing *writing, struct hang_job *job)
         const char *before, *behind;
         bool names_ranks;
     } steps[HANG_CLASSES] = {
+        /* others: their sentence tells what to change */
         [HANG_NEVER_ENTERED] = { "next: py-spy dump --pid PID, for ",
                                  ", shows which line of Python is running; it is in none of the recorded operations",
                                  true },
@@ -481,7 +484,7 @@ static void add_next_steps(struct writing *writing, struct hang_job *job)
         [HANG_NOT_STARTED] = { "next: look at what else runs on the device of ",
                                ", and for its errors: dmesg | grep -i xid, nvidia-smi -q", true },
         [HANG_NO_DUMP] = { "next: read the output of ",
-                           ", and look for its process, and for dmesg | grep -i oom on its host: it may be dead or stopped",
+                           ", and look for dmesg | grep -i oom on the hosts: the processes may be dead or stopped",
                            true },
         [HANG_IN_FLIGHT] = { "next: look at the network with NCCL_DEBUG=INFO or ncclras, and at the watchdog's lines in "
                              "the logs",
@@ -519,6 +522,31 @@ static struct table *open_table(const struct writing *writing, const struct tabl
     return table;
 }
 
+/* Is there a cause among ranks of which none is named? */
+static bool has_between(const struct hang *hang)
+{
+    for (size_t j = 0; j < hang->jobs.count; j++)
+        for (size_t c = 0; c < hang->jobs.at[j].causes.count; c++)
+            if (hang->jobs.at[j].causes.at[c].between.count)
+                return true;
+    return false;
+}
+
+/* Is there a cause in a group whose description does not tell which it is? */
+static bool names_groups(const struct hang *hang)
+{
+    for (size_t j = 0; j < hang->jobs.count; j++) {
+        const struct hang_job *job = &hang->jobs.at[j];
+        for (size_t c = 0; c < job->causes.count; c++) {
+            uint32_t group = job->causes.at[c].group;
+            if (group != HANG_NONE && strcmp(hang_group_title(job, group),
+                                             flight_text(job->flight, job->groups.at[group].desc)) != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 void hang_add_tables(struct hang *hang, bool for_people, struct result *result)
 {
     struct writing writing = { .hang = hang, .result = result, .for_people = for_people };
@@ -532,13 +560,16 @@ void hang_add_tables(struct hang *hang, bool for_people, struct result *result)
     writing.waits->none = "No rank waits in an operation.";
     writing.groups->none = "No group was used.";
     writing.doubts->none = "There are no doubts.";
-    if (for_people) /* the first line has it */
-        TABLE_FLAG(writing.verdict, struct verdict_row, verdict, TABLE_OPTIONAL);
+    if (for_people) {
+        TABLE_FLAG(writing.verdict, struct verdict_row, verdict, TABLE_OPTIONAL); /* the first line has it */
+        TABLE_FLAG(writing.causes, struct cause_row, between, has_between(hang) ? 0 : TABLE_OPTIONAL);
+        TABLE_FLAG(writing.causes, struct cause_row, group, names_groups(hang) ? 0 : TABLE_OPTIONAL);
+    }
     for (size_t j = 0; j < hang->jobs.count; j++) {
         struct hang_job *job = &hang->jobs.at[j];
         add_answer(&writing, job);
         add_verdict(&writing, job);
-        add_causes(&writing, job);
+        add_cause_rows(&writing, job);
         add_waits(&writing, job);
         add_groups(&writing, job);
         add_ranks(&writing, job);

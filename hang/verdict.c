@@ -222,7 +222,7 @@ static const struct hang_wait_op *find_front(const struct hang_job *job, size_t 
     return front;
 }
 
-static bool is_entered_by_all(const struct hang_job *job, const struct hang_wait_op *op)
+static bool front_is_entered_by_all(const struct hang_job *job, const struct hang_wait_op *op)
 {
     const struct hang_group *group = &job->groups.at[op->group];
     bool all = group->known && op->seq != HANG_UNKNOWN;
@@ -250,7 +250,7 @@ static void add_without_cause(struct buffer *out, const struct hang_job *job)
                            wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
         buffer_puts(
             out,
-            is_entered_by_all(job, front)
+            front_is_entered_by_all(job, front)
                 ? ", which all members have entered: the network, a device, or an older operation on a device."
                 : ", and the dumps do not tell what holds them up.");
     }

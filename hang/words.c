@@ -125,7 +125,12 @@ const char *hang_group_title(const struct hang_job *job, uint32_t g)
 {
     const struct hang_group *group = &job->groups.at[g];
     const char *desc = flight_text(job->flight, group->desc);
-    return *desc && strcmp(desc, "undefined") != 0 ? desc : flight_text(job->flight, group->name);
+    static const char *const backends[] = { "undefined", "nccl", "ncclx", "rccl",
+                                            "gloo",      "xccl", "hccl",  "mccl" };
+    bool tells = *desc != '\0';
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) /* torchcomms has the backend there */
+        tells = tells && strcmp(desc, backends[i]) != 0;
+    return tells ? desc : flight_text(job->flight, group->name);
 }
 
 void hang_add_operation(struct buffer *out, const struct hang_job *job, uint32_t group, int64_t seq,
@@ -173,8 +178,8 @@ static void add_place(struct buffer *out, const struct hang_job *job, const stru
     buffer_printf(out, "collective #%" PRId64 " of %s", cause->seq, hang_group_title(job, cause->group));
 }
 
-static void add_mismatch(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
-                         bool upper)
+static void add_mismatch_words(struct buffer *out, const struct hang_job *job, const struct hang_cause *cause,
+                               bool upper)
 {
     if (cause->ranks.count == 0) {
         hang_add_rank_words(out, cause->between, upper);
@@ -226,21 +231,48 @@ static void add_never_entered(struct buffer *out, const struct hang_job *job, co
                   hang_group_title(job, cause->group));
 }
 
-/* "rank 0 in all_reduce #5 of tp, rank 1 in ...": where the first few of a deadlock wait. */
+/* The first wait of RANK in which someone is missing; NULL. */
+static const struct hang_wait *first_with_missing(const struct hang_job *job, uint32_t rank)
+{
+    for (size_t w = job->first_wait[rank]; w < job->first_wait[rank + 1]; w++)
+        if (job->waits.at[w].missing)
+            return &job->waits.at[w];
+    return NULL;
+}
+
+static bool is_same_operation(const struct hang_wait *a, const struct hang_wait *b)
+{
+    return a->group == b->group && a->seq == b->seq && (a->seq != HANG_UNKNOWN || a->entry == b->entry);
+}
+
+/* ": ranks 0-2 in all_reduce #5 of weights, rank 3 in ...": where the ranks of a deadlock wait, by operation. */
 static void add_deadlock_waits(struct buffer *out, const struct hang_job *job, struct hang_ranks ranks)
 {
     enum { SHOWN = 4 };
-    for (size_t i = 0; i < ranks.count && i < SHOWN; i++) {
-        const struct hang_wait *wait = NULL;
-        for (size_t w = job->first_wait[ranks.at[i]]; w < job->first_wait[ranks.at[i] + 1] && !wait; w++)
-            wait = job->waits.at[w].missing ? &job->waits.at[w] : NULL;
-        if (!wait)
+    const struct hang_wait *seen[SHOWN];
+    size_t count = 0;
+    for (size_t i = 0; i < ranks.count && count < SHOWN; i++) {
+        const struct hang_wait *wait = first_with_missing(job, ranks.at[i]);
+        bool known = !wait;
+        for (size_t s = 0; s < count && !known; s++)
+            known = is_same_operation(seen[s], wait);
+        if (known)
             continue;
-        buffer_printf(out, i ? ", rank %" PRIu32 " in " : " rank %" PRIu32 " in ", ranks.at[i]);
+        VEC_OF(uint32_t) same = { 0 };
+        for (size_t k = i; k < ranks.count; k++) {
+            const struct hang_wait *other = first_with_missing(job, ranks.at[k]);
+            if (other && is_same_operation(wait, other))
+                *VEC_PUSH(&same) = ranks.at[k];
+        }
+        buffer_puts(out, count ? ", " : ": ");
+        seen[count++] = wait;
+        hang_add_rank_words(out, (struct hang_ranks){ same.at, same.count }, false);
+        buffer_puts(out, " in ");
         hang_add_operation(out, job, wait->group, wait->seq,
                            wait->entry != HANG_NONE ? flight_op(job->flight, wait->entry)->text : NAME_NONE);
+        VEC_FREE(&same);
     }
-    if (ranks.count > SHOWN)
+    if (count == SHOWN)
         buffer_puts(out, ", ...");
 }
 
@@ -251,7 +283,7 @@ void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct
     case HANG_MISMATCH_OP:
     case HANG_MISMATCH_ORDER:
     case HANG_MISMATCH_DTYPE:
-    case HANG_MISMATCH_SIZE: add_mismatch(out, job, cause, upper); return;
+    case HANG_MISMATCH_SIZE: add_mismatch_words(out, job, cause, upper); return;
     case HANG_DEVICE_STOPPED:
         buffer_puts(out, upper ? plural(cause->ranks, "The device of ", "The devices of ")
                                : plural(cause->ranks, "the device of ", "the devices of "));
@@ -268,13 +300,13 @@ void hang_add_cause(struct buffer *out, const struct hang_job *job, const struct
         return;
     case HANG_DEADLOCK_ORDER:
         hang_add_rank_words(out, cause->ranks, upper);
-        buffer_printf(out, " %s two groups of the same members in another order than the others:",
+        buffer_printf(out, " %s two groups of the same members in another order than the others",
                       plural(cause->ranks, "uses", "use"));
         add_deadlock_waits(out, job, cause->between);
         return;
     case HANG_DEADLOCK:
         hang_add_rank_words(out, cause->between, upper);
-        buffer_puts(out, " wait for each other:");
+        buffer_puts(out, " wait for each other");
         add_deadlock_waits(out, job, cause->between);
         return;
     case HANG_NEVER_ENTERED: add_never_entered(out, job, cause, upper, in_doubt); return;

@@ -11,6 +11,7 @@
 #include "history/history_noise.h"
 
 #include "base/level.h"
+#include "base/rows.h"
 #include "base/shift.h"
 #include <math.h>
 #include <stdlib.h>
@@ -39,12 +40,6 @@ static const double look_shares[LOOK_BACK + 1] = { 0, 0.9, 0.04, 0.015, 0.015, 0
 static const double worth_looking = 0.25;
 
 /* ---- the centre ---- */
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
 
 /* The median of the squared errors of the nights; NAN if no error is known. SCRATCH has room for COUNT. */
 static double middling_error(const struct noise_run *runs, size_t count, double *scratch)
@@ -177,7 +172,7 @@ void noise_pool_settle(struct noise_pool *pool)
     pool->df = 0;
     if (pool->ratios.count == 0)
         return;
-    qsort(pool->ratios.at, pool->ratios.count, sizeof *pool->ratios.at, compare_doubles);
+    SORT_NUMBERS(pool->ratios.at, pool->ratios.count);
     double middle = shift_median(pool->ratios.at, pool->ratios.count);
     /* If nights do not differ, the median is 1 +- 1.25 sqrt(2/df). */
     double by_chance = 1 + 0.05 + 2.5 * 1.25 * sqrt(2 / pool->df_sum);

@@ -2,6 +2,7 @@
 #include "history/nightly.h"
 
 #include "base/moment.h"
+#include "base/rows.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -256,15 +257,8 @@ struct ordered {
     double size;
 };
 
-static int compare_ordered(const void *left, const void *right)
-{
-    const struct ordered *a = left, *b = right;
-    if (a->urgency != b->urgency)
-        return a->urgency < b->urgency ? -1 : 1;
-    if (a->size != b->size)
-        return a->size > b->size ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
-}
+static const struct key by_ordered[] = { ASC(struct ordered, urgency), DESC(struct ordered, size),
+                                         ASC(struct ordered, at), KEY_END };
 
 static double size_of(const struct history_finding *now)
 {
@@ -339,7 +333,7 @@ static void nightly_add_rows(const struct nightly *nightly, bool all, struct res
             order[count++] = (struct ordered){ i, urgency(now), size_of(now) };
     }
     if (count > 1)
-        qsort(order, count, sizeof *order, compare_ordered);
+        SORT_ARRAY(order, count, by_ordered);
     struct table *table = open_table(arena_strndup(&result->arena, key, strlen(key)),
                                      arena_strndup(&result->arena, title_of(key), strlen(title_of(key))),
                                      nightly->series.at[first].kind);
@@ -455,7 +449,7 @@ size_t nightly_choose(const struct nightly *nightly, size_t *series)
             order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
     }
     if (count > 1)
-        qsort(order, count, sizeof *order, compare_ordered);
+        SORT_ARRAY(order, count, by_ordered);
     if (count > heads + MOST_ROWS)
         count = heads + MOST_ROWS;
     for (size_t i = 0; i < count; i++)

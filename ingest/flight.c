@@ -17,6 +17,7 @@
 #include "ingest/flight.h"
 
 #include "base/buffer.h"
+#include "ingest/json_pull.h"
 #include "ingest/python_values.h"
 #include <ctype.h>
 #include <string.h>
@@ -114,14 +115,24 @@ struct flight_reader {
     int64_t budget;
 };
 
+/* Does JSON at AT begin with a key of a dump? Traces of Kineto have some of the keys, too, but further inside. */
+static bool begins_as_dump(const char *at, const char *end)
+{
+    struct json_pull in = { at, end };
+    struct json_text key;
+    if (!json_enter(&in, '{') || !json_next_key(&in, &key))
+        return false;
+    for (enum word word = W_ENTRIES; word <= W_HEALTH_CHECK; word++)
+        if (json_text_is(&key, words[word]))
+            return true;
+    return false;
+}
+
 int flight_sniff(const char *bytes, size_t len)
 {
     static const enum word telling[] = { W_PG_CONFIG,       W_PG_STATUS,       W_SEQ,         W_LIB_VERSION,
                                          W_NCCL_COMM_STATE, W_HCCL_COMM_STATE, W_NCCL_VERSION };
-    size_t at = 0;
-    while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
-        at++;
-    if (!pickle_sniff(bytes, len) && (at == len || bytes[at] != '{'))
+    if (!pickle_sniff(bytes, len) && !begins_as_dump(bytes, bytes + len))
         return 0;
     for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
         if (memmem(bytes, len, words[telling[i]], strlen(words[telling[i]])))
@@ -166,7 +177,7 @@ static int64_t integer_of(const struct python_value *value, int64_t missing)
     return missing;
 }
 
-static bool is_true(const struct python_value *value)
+static bool flight_is_true(const struct python_value *value)
 {
     return value && value->kind == PYTHON_BOOL && value->integer;
 }
@@ -218,7 +229,7 @@ static bool parse_ranks(struct flight *flight, const char *text, struct flight_l
 }
 
 /* The number of the list; FLIGHT_NO_LIST if VALUE holds none. Each text is parsed once, and equal lists have one number. */
-static uint32_t list_of(struct flight *flight, const struct python_value *value)
+static uint32_t flight_list_of(struct flight *flight, const struct python_value *value)
 {
     if (!value || value->kind != PYTHON_TEXT)
         return FLIGHT_NO_LIST;
@@ -406,7 +417,7 @@ static enum flight_status status_of(const struct python_value *const *field, con
     const struct python_value *state = field[W_STATE], *duration = field[W_DURATION];
     if (state->len == 9 && memcmp(state->text, "completed", 9) == 0)
         return FLIGHT_DONE;
-    if (!is_true(field[W_RETIRED]))
+    if (!flight_is_true(field[W_RETIRED]))
         return FLIGHT_PENDING;
     if (duration && duration->kind != PYTHON_NONE) /* torchcomms on a CPU */
         return FLIGHT_DONE;
@@ -448,8 +459,8 @@ static void set_id(struct flight_group *group, int64_t id)
     group->id = id;
 }
 
-static bool read_entry(struct flight_reader *reader, struct flight_dump *dump,
-                       const struct python_value *value, struct tpa_error *err)
+static bool read_flight_entry(struct flight_reader *reader, struct flight_dump *dump,
+                              const struct python_value *value, struct tpa_error *err)
 {
     struct flight *flight = reader->flight;
     const struct python_value *field[WORDS] = { 0 };
@@ -479,7 +490,7 @@ static bool read_entry(struct flight_reader *reader, struct flight_dump *dump,
     entry.timeout_ms = timeout_ms < 0 ? 0 : timeout_ms < UINT32_MAX ? (uint32_t)timeout_ms : UINT32_MAX;
     const struct flight_op *op = &flight->ops.at[entry.op];
     entry.status = (uint8_t)status_of(field, op);
-    entry.p2p = is_true(field[W_IS_P2P]) || op->p2p;
+    entry.p2p = flight_is_true(field[W_IS_P2P]) || op->p2p;
     int64_t stamps[] = { entry.created_ns, integer_of(field[W_STARTED_NS], 0),
                          integer_of(field[W_COMPLETED_NS], 0) };
     for (size_t i = 0; i < sizeof stamps / sizeof *stamps; i++)
@@ -514,7 +525,7 @@ static bool read_entries(struct flight_reader *reader, struct flight_dump *dump,
     const struct python_list *list = items_of(reader, entries);
     VEC_RESERVE(&reader->flight->entries, list->count);
     for (size_t i = 0; i < list->count; i++)
-        if (!read_entry(reader, dump, &list->items[i], err))
+        if (!read_flight_entry(reader, dump, &list->items[i], err))
             return false;
         else if (reader->budget < 0)
             return tpa_fail(err, TPA_NOWHERE, "the dump refers to the same values too often");
@@ -530,8 +541,8 @@ static bool read_entries(struct flight_reader *reader, struct flight_dump *dump,
 
 /* ---- the whole dump ---- */
 
-static void read_groups(struct flight_reader *reader, struct flight_dump *dump,
-                        const struct python_value *config)
+static void read_flight_groups(struct flight_reader *reader, struct flight_dump *dump,
+                               const struct python_value *config)
 {
     struct flight *flight = reader->flight;
     if (!config || config->kind != PYTHON_DICT)
@@ -541,7 +552,7 @@ static void read_groups(struct flight_reader *reader, struct flight_dump *dump,
         if (config->list->items[i].kind != PYTHON_TEXT || about->kind != PYTHON_DICT)
             continue;
         name_id name = text_of(reader, &config->list->items[i]);
-        uint32_t list = list_of(flight, python_get(about, W_RANKS));
+        uint32_t list = flight_list_of(flight, python_get(about, W_RANKS));
         if (names_length(flight->texts, name) == 0) {
             dump->empty_name_list = list;
             continue;
@@ -578,8 +589,8 @@ static bool has_text(const struct python_value *value)
     return value && value->kind == PYTHON_TEXT && value->len > 0;
 }
 
-static bool read_dump(struct flight_reader *reader, const struct python_value *root, struct flight_dump *dump,
-                      uint32_t *rank, struct tpa_error *err)
+static bool read_flight_dump(struct flight_reader *reader, const struct python_value *root,
+                             struct flight_dump *dump, uint32_t *rank, struct tpa_error *err)
 {
     const struct python_value *config = python_get(root, W_PG_CONFIG),
                               *status = python_get(root, W_PG_STATUS);
@@ -592,13 +603,13 @@ static bool read_dump(struct flight_reader *reader, const struct python_value *r
     dump->version = text_of(reader, python_get(root, W_VERSION));
     dump->names_library =
         has_text(python_get(root, W_LIB_VERSION)) || has_text(python_get(root, W_NCCL_VERSION));
-    read_groups(reader, dump, config);
+    read_flight_groups(reader, dump, config);
     read_standings(reader, dump, status);
     return read_entries(reader, dump, root, err);
 }
 
 /* All of SOURCE in the buffer of READER. */
-static bool read_text(struct flight_reader *reader, struct source *source, struct tpa_error *err)
+static bool read_flight_text(struct flight_reader *reader, struct source *source, struct tpa_error *err)
 {
     enum { AT_A_TIME = 65536 };
     int64_t got = AT_A_TIME;
@@ -640,12 +651,12 @@ bool flight_reader_add(struct flight_reader *reader, struct source *source, uint
         reader->budget = pickle_offset(&reader->pickle);
     } else {
         dump.is_json = true;
-        good = read_text(reader, source, err) &&
+        good = read_flight_text(reader, source, err) &&
                python_read_json(&reader->tree, reader->text.at, reader->text.count, &root, err);
         reader->budget = (int64_t)reader->text.count;
     }
     reader->budget = 16 * reader->budget + 10000;
-    good = good && read_dump(reader, &root, &dump, rank, err);
+    good = good && read_flight_dump(reader, &root, &dump, rank, err);
     if (!good) {
         flight->entries.count = dump.first;
         flight->groups.count = dump.first_group;

@@ -77,7 +77,7 @@ static void add_dump(struct flight_search *search, const char *path, uint32_t ke
 }
 
 /* Look at the file PATH; NAMED: the user named it. */
-static void read_file(struct flight_search *search, const char *path, bool named)
+static void read_flight_file(struct flight_search *search, const char *path, bool named)
 {
     struct flight *flight = search->flight;
     struct tpa_error failed = { 0 };
@@ -126,7 +126,7 @@ static void read_folder(struct flight_search *search, const char *path, int dept
             read_folder(search, child, depth + 1);
         else if (known && stat(child, &about) == 0 &&
                  S_ISREG(about.st_mode)) /* links to folders could be a loop */
-            read_file(search, child, false);
+            read_flight_file(search, child, false);
         free(child);
         free(entries[i]);
     }
@@ -226,7 +226,7 @@ struct flight *flight_read(char *const *paths, size_t count, uint64_t max_ratio,
             if (strcmp(paths[i], "-") != 0 && S_ISDIR(about.st_mode))
                 read_folder(&search, paths[i], 0);
             else
-                read_file(&search, paths[i], true);
+                read_flight_file(&search, paths[i], true);
         } else {
             good = tpa_fail_errno(err, "cannot open the file") || tpa_in_file(err, paths[i]);
         }

@@ -403,6 +403,7 @@ static struct trace *finish_trace(struct reading *reading)
 {
     trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
     struct trace *trace = trace_builder_finish(reading->builder);
+    trace->files_are = reading->options->files_are;
     mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
     return trace;
 }
@@ -566,17 +567,11 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
     return ok;
 }
 
-static const char left_out_word[] = "left_out";
-
 static void describe_of_sums(struct sums_origin *origin, struct arena *arena, const struct buffer *text,
                              size_t count)
 {
-    *VEC_PUSH(&origin->notices) = (struct sums_notice){
-        .kind = left_out_word,
-        .text = arena_strndup(arena, text->at, text->count),
-        .count = count,
-        .offset = TPA_NOWHERE,
-    };
+    sums_origin_lacks(origin, LACK_LEFT_OUT, arena_strndup(arena, text->at, text->count), NULL, count,
+                      TPA_NOWHERE);
 }
 
 /* Report files that were left out in a notice of what was read. */
@@ -596,14 +591,14 @@ static void describe_left_out(struct reading *reading, const struct ingested *su
     struct action_report *actions = sums->actions;
     if (sums->snapshots.of.count) {
         struct snapshot *first = sums->snapshots.of.at[0];
-        snapshot_notice(first, left_out_word, arena_strndup(&first->arena, text.at, text.count), count,
-                        TPA_NOWHERE);
+        snapshot_lacks(first, LACK_LEFT_OUT, arena_strndup(&first->arena, text.at, text.count), count,
+                       TPA_NOWHERE);
     } else if (profile)
         describe_of_sums(&profile->origin, &profile->arena, &text, count);
     else if (actions)
         describe_of_sums(&actions->origin, &actions->arena, &text, count);
     else
-        trace_builder_tell(reading->builder, left_out_word, text.at, count);
+        trace_builder_lacks_files(reading->builder, LACK_LEFT_OUT, text.at, count);
     buffer_release(&text);
 }
 
@@ -700,6 +695,22 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     return ok;
 }
 
+unsigned ingested_lacks(const struct ingested *ingested)
+{
+    unsigned lacks = 0;
+    if (ingested->trace)
+        lacks |= trace_lacks(ingested->trace);
+    if (ingested->profile)
+        lacks |= ingested->profile->origin.lacks;
+    if (ingested->actions)
+        lacks |= ingested->actions->origin.lacks;
+    for (size_t i = 0; i < ingested->snapshots.of.count; i++)
+        lacks |= ingested->snapshots.of.at[i]->lacks;
+    if (ingested->result)
+        lacks |= result_lacks(ingested->result);
+    return lacks;
+}
+
 void ingested_free(struct ingested *ingested)
 {
     trace_free(ingested->trace);
@@ -723,7 +734,7 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
                  ingested->profile ? "Python function" : "action");
-        tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
+        tpa_hint(err, ingested->profile ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
                                         : "tpa top shows the report");
     }
     tpa_in_file(err, path);

@@ -34,6 +34,7 @@ struct ingest_options {
     unsigned workers; /* threads that parse; 0: one per CPU */
     /* regular expression for ranges that are steps, see TRACE_STEP_RANGE; NULL: as recorded */
     const char *step_range;
+    enum trace_files_are files_are;
     bool results;              /* also accept results saved by tpa with --format json */
     bool careful;              /* read each event with the slow parser (see chrome/shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
@@ -89,6 +90,10 @@ struct trace *ingest_read(const char *const *paths, size_t count, const struct i
  * different kinds cannot be mixed. */
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err);
+
+/* What was read lacks: a set of enum lacks (base/lacks.h); 0: nothing is known to lack. */
+unsigned ingested_lacks(const struct ingested *ingested);
+
 /* May the file NAME, without its folder, be a trace? Only such files in directories are read. */
 bool ingest_may_be_trace(const char *name);
 

@@ -159,11 +159,11 @@ static void cut_off(struct timeline *timeline)
     struct reader *in = &timeline->in;
     bool ended = memory_timeline_peek(in) == END;
     if (!in->failed)
-        trace_builder_notice(timeline->builder, ended ? "cut_short" : "bad_record",
-                             ended ? "the memory timeline ends in the middle; what comes before is shown"
-                                   : "something else than a record stands in the memory timeline; what comes "
-                                     "before is shown",
-                             1, in->offset + in->at);
+        trace_builder_lacks(timeline->builder, ended ? LACK_CUT_SHORT : LACK_BAD_RECORD,
+                            ended ? "the memory timeline ends in the middle; what comes before is shown"
+                                  : "something else than a record stands in the memory timeline; what comes "
+                                    "before is shown",
+                            1, in->offset + in->at);
 }
 
 /* ---- the raw form ---- */

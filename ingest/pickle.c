@@ -129,7 +129,7 @@ static const char *read_line(struct pickle *in, size_t *len)
     }
 }
 
-static void read_text(struct pickle *in, uint64_t len, struct pickle_step *step)
+static void read_text_step(struct pickle *in, uint64_t len, struct pickle_step *step)
 {
     const char *text = pickle_read_text(in, len);
     if (text)
@@ -148,7 +148,7 @@ static void read_bytes(struct pickle *in, uint64_t len, struct pickle_step *step
 }
 
 /* An integer of COUNT bytes, two's complement. */
-static void read_long(struct pickle *in, uint64_t count, struct pickle_step *step)
+static void pickle_read_long(struct pickle *in, uint64_t count, struct pickle_step *step)
 {
     if (count > 9) {
         read_bytes(in, count, step);
@@ -168,7 +168,7 @@ static void read_long(struct pickle *in, uint64_t count, struct pickle_step *ste
 }
 
 /* Big endian, of 64 bits. */
-static void read_double(struct pickle *in, struct pickle_step *step)
+static void pickle_read_double(struct pickle *in, struct pickle_step *step)
 {
     const uint8_t *bytes = pickle_take(in, 8);
     uint64_t bits = 0;
@@ -423,17 +423,17 @@ static bool read_operation(struct pickle *in, uint8_t op, struct pickle_step *st
     case 'J': /* BININT */
         *step = (struct pickle_step){ PICKLE_INT, .integer = (int32_t)(uint32_t)pickle_read_number(in, 4) };
         return true;
-    case 0x8a: read_long(in, pickle_read_number(in, 1), step); return true;  /* LONG1 */
-    case 0x8b: read_long(in, pickle_read_number(in, 4), step); return true;  /* LONG4 */
-    case 'G': read_double(in, step); return true;                            /* BINFLOAT */
+    case 0x8a: pickle_read_long(in, pickle_read_number(in, 1), step); return true;  /* LONG1 */
+    case 0x8b: pickle_read_long(in, pickle_read_number(in, 4), step); return true;  /* LONG4 */
+    case 'G': pickle_read_double(in, step); return true;                            /* BINFLOAT */
     case 'I':                                                                /* INT */
     case 'L': read_integer_line(in, step); return true;                      /* LONG */
     case 'F': read_double_line(in, step); return true;                       /* FLOAT */
     case 0x8c:                                                               /* SHORT_BINUNICODE */
-    case 'U': read_text(in, pickle_read_number(in, 1), step); return true;   /* SHORT_BINSTRING */
+    case 'U': read_text_step(in, pickle_read_number(in, 1), step); return true;   /* SHORT_BINSTRING */
     case 'X':                                                                /* BINUNICODE */
-    case 'T': read_text(in, pickle_read_number(in, 4), step); return true;   /* BINSTRING */
-    case 0x8d: read_text(in, pickle_read_number(in, 8), step); return true;  /* BINUNICODE8 */
+    case 'T': read_text_step(in, pickle_read_number(in, 4), step); return true;   /* BINSTRING */
+    case 0x8d: read_text_step(in, pickle_read_number(in, 8), step); return true;  /* BINUNICODE8 */
     case 'V': read_unicode_line(in, step); return true;                      /* UNICODE */
     case 'S': read_quoted_line(in, step); return true;                       /* STRING */
     case 'C': read_bytes(in, pickle_read_number(in, 1), step); return true;  /* SHORT_BINBYTES */

@@ -88,7 +88,8 @@ static bool add_from(struct python_tree *tree, size_t from, enum python_kind kin
 }
 
 /* Replace the values from FROM on by a list or dict of them. */
-static bool make_from(struct python_tree *tree, size_t from, enum python_kind kind, struct tpa_error *err)
+static bool tree_make_from(struct python_tree *tree, size_t from, enum python_kind kind,
+                           struct tpa_error *err)
 {
     size_t count = tree->stack.count - from;
     if (kind == PYTHON_DICT && count % 2)
@@ -113,29 +114,29 @@ static bool set_memo(struct python_tree *tree, uint64_t number, int64_t offset, 
     return true;
 }
 
-static void push(struct python_tree *tree, enum python_kind kind, int64_t integer)
+static void tree_push(struct python_tree *tree, enum python_kind kind, int64_t integer)
 {
     *VEC_PUSH(&tree->stack) =
         (struct python_value){ (uint8_t)kind, PYTHON_NO_WORD, 0, { .integer = integer } };
 }
 
 /* Run STEP, which ends at OFFSET. */
-static bool run_step(struct python_tree *tree, const struct pickle_step *step, int64_t offset,
-                     struct tpa_error *err)
+static bool tree_run_step(struct python_tree *tree, const struct pickle_step *step, int64_t offset,
+                          struct tpa_error *err)
 {
     size_t least = tree->marks.count ? tree->marks.at[tree->marks.count - 1] : 0, from;
     size_t above = tree->stack.count - least; /* values that an operation without a mark may use */
     switch (step->kind) {
     case PICKLE_NOTHING: return true;
-    case PICKLE_NONE: push(tree, PYTHON_NONE, 0); return true;
-    case PICKLE_BOOL: push(tree, PYTHON_BOOL, step->flag); return true;
-    case PICKLE_INT: push(tree, PYTHON_INT, step->integer); return true;
+    case PICKLE_NONE: tree_push(tree, PYTHON_NONE, 0); return true;
+    case PICKLE_BOOL: tree_push(tree, PYTHON_BOOL, step->flag); return true;
+    case PICKLE_INT: tree_push(tree, PYTHON_INT, step->integer); return true;
     case PICKLE_NUMBER:
-        push(tree, PYTHON_NUMBER, 0);
+        tree_push(tree, PYTHON_NUMBER, 0);
         tree->stack.at[tree->stack.count - 1].number = step->number;
         return true;
     case PICKLE_WIDE:
-    case PICKLE_OTHER: push(tree, PYTHON_OTHER, 0); return true;
+    case PICKLE_OTHER: tree_push(tree, PYTHON_OTHER, 0); return true;
     case PICKLE_TEXT: *VEC_PUSH(&tree->stack) = text_value(tree, step->text, step->len); return true;
     case PICKLE_EMPTY_LIST: *VEC_PUSH(&tree->stack) = list_value(tree, PYTHON_LIST); return true;
     case PICKLE_EMPTY_DICT: *VEC_PUSH(&tree->stack) = list_value(tree, PYTHON_DICT); return true;
@@ -154,9 +155,11 @@ static bool run_step(struct python_tree *tree, const struct pickle_step *step, i
     case PICKLE_TUPLE:
         return above < step->magnitude
                    ? fail_empty(err)
-                   : make_from(tree, tree->stack.count - (size_t)step->magnitude, PYTHON_LIST, err);
-    case PICKLE_MARKED_LIST: return pop_mark(tree, &from, err) && make_from(tree, from, PYTHON_LIST, err);
-    case PICKLE_MARKED_DICT: return pop_mark(tree, &from, err) && make_from(tree, from, PYTHON_DICT, err);
+                   : tree_make_from(tree, tree->stack.count - (size_t)step->magnitude, PYTHON_LIST, err);
+    case PICKLE_MARKED_LIST:
+        return pop_mark(tree, &from, err) && tree_make_from(tree, from, PYTHON_LIST, err);
+    case PICKLE_MARKED_DICT:
+        return pop_mark(tree, &from, err) && tree_make_from(tree, from, PYTHON_DICT, err);
     case PICKLE_POP:
         if (above == 0)
             return fail_empty(err);
@@ -190,7 +193,7 @@ bool python_read_pickle(struct python_tree *tree, struct pickle *in, struct sour
     while (!in->stopped && !in->failed && !in->cut && pickle_fill(in)) {
         int64_t offset = pickle_offset(in);
         bool good = pickle_next(in, &step, &odd);
-        if ((!good || !run_step(tree, &step, pickle_offset(in), &odd)) && !in->cut && !in->failed)
+        if ((!good || !tree_run_step(tree, &step, pickle_offset(in), &odd)) && !in->cut && !in->failed)
             return tpa_fail(err, offset, "the pickle is damaged: %s", odd.message);
     }
     if (in->failed)

@@ -7,8 +7,8 @@
  *         ... python_get(&root, 0) ...                                    // the value of the key "entries"
  *     python_tree_release(&tree);
  *
- * Everything lives until the next document is read. A list may contain itself or be shared: whoever follows values must
- * bound the depth and the work.
+ * Everything lives until the next document is read. A list may contain itself, or be shared by many: code
+ * that follows values must bound its depth and work.
  */
 #ifndef TPA_INGEST_PYTHON_VALUES_H
 #define TPA_INGEST_PYTHON_VALUES_H

@@ -61,8 +61,8 @@ bool records_integer(const struct objects *o, value v, int64_t *integer)
 
 static void odd_value(struct objects *o)
 {
-    snapshot_notice(o->snapshot, "odd_value",
-                    "values are missing or have the wrong type, and count as 0 or unknown", 1, TPA_NOWHERE);
+    snapshot_lacks(o->snapshot, LACK_ODD_VALUE,
+                   "values are missing or have the wrong type, and count as 0 or unknown", 1, TPA_NOWHERE);
 }
 
 static inline bool has(const struct fields *fields, enum snapshot_key key)

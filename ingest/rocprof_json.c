@@ -672,13 +672,14 @@ static bool read_rocprof(struct source *source, struct trace_builder *builder,
     bool ok = rocprof_json_read_text(source, &text, err), first = true;
     struct step_guess *guess = step_guess_open();
     if (ok && source_damage(source))
-        trace_builder_notice(
-            builder, "damaged",
+        trace_builder_lacks(
+            builder, LACK_DAMAGED,
             trace_builder_strndup(builder, source_damage(source), strlen(source_damage(source))), 1,
             (int64_t)text.count);
     else if (ok && !json_is_value(text.at, text.count))
-        trace_builder_notice(builder, "cut", "the file is cut short or damaged: what can be read of it is", 1,
-                             (int64_t)text.count);
+        trace_builder_lacks(builder, LACK_CUT_SHORT,
+                            "the file is cut short or damaged: what can be read of it is", 1,
+                            (int64_t)text.count);
     struct json_pull in = { text.at, text.at + text.count };
     if (ok && json_enter(&in, '{'))
         while (ok && json_next_key(&in, &key)) {

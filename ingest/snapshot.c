@@ -26,12 +26,12 @@ struct snapshot *snapshot_read(struct source *source, struct tpa_error *err)
     if (ok && !objects_finish(o, err)) {
         ok = false;
         for (size_t i = 0; i < snapshot->notices.count; i++) /* which has more information */
-            if (strcmp(snapshot->notices.at[i].kind, "cut_short") == 0 ||
-                strcmp(snapshot->notices.at[i].kind, "damaged") == 0) {
-                tpa_fail(err, snapshot->notices.at[i].offset,
-                         "nothing of a memory snapshot can be read here: %s",
-                         snapshot->notices.at[i].kind[0] == 'c' ? "the file ends in the middle"
-                                                                : snapshot->notices.at[i].text);
+            if (strcmp(snapshot->notices.at[i].kind, lack_word(LACK_CUT_SHORT)) == 0 ||
+                strcmp(snapshot->notices.at[i].kind, lack_word(LACK_DAMAGED)) == 0) {
+                tpa_fail(
+                    err, snapshot->notices.at[i].offset, "nothing of a memory snapshot can be read here: %s",
+                    lacks_of_word(snapshot->notices.at[i].kind) & LACKS_END ? "the file ends in the middle"
+                                                                            : snapshot->notices.at[i].text);
                 tpa_hint(err, "was it copied whole, and was its program stopped while it wrote?");
             }
     }

@@ -196,13 +196,12 @@ bool snapshot_json_read(struct source *source, struct objects *o, struct snapsho
     if (!good && !failed) {
         bool ended = snapshot_json_peek(in) == END;
         const char *damage = source_damage(source);
-        snapshot_notice(snapshot, ended ? "cut_short" : "damaged",
-                        ended
-                            ? arena_printf(&snapshot->arena,
-                                           "the snapshot ends in the middle; what comes before is shown%s%s",
-                                           damage ? ": " : "", damage ? damage : "")
-                            : "the snapshot is damaged here: this is not JSON; what comes before is shown",
-                        1, in->before + in->at);
+        snapshot_lacks(snapshot, ended ? LACK_CUT_SHORT : LACK_DAMAGED,
+                       ended ? arena_printf(&snapshot->arena,
+                                            "the snapshot ends in the middle; what comes before is shown%s%s",
+                                            damage ? ": " : "", damage ? damage : "")
+                             : "the snapshot is damaged here: this is not JSON; what comes before is shown",
+                       1, in->before + in->at);
         objects_close_cut(o);
     }
     while (!failed && snapshot_json_peek(in) != END)

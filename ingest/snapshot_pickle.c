@@ -5,7 +5,7 @@
 #include "ingest/pickle.h"
 #include "ingest/pickle_quick.h"
 
-static inline uint64_t little_endian(const uint8_t *bytes, size_t count)
+static inline uint64_t snapshot_little_endian(const uint8_t *bytes, size_t count)
 {
     uint64_t number = 0;
     for (size_t i = count; i-- > 0;)
@@ -33,7 +33,7 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
         in->at += 2;
         return true;
     case 'j':
-        if (!objects_quick_get(o, (uint32_t)little_endian(at, 4)))
+        if (!objects_quick_get(o, (uint32_t)snapshot_little_endian(at, 4)))
             return false;
         in->at += 5;
         return true;
@@ -42,17 +42,17 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
         in->at += 2;
         return true;
     case 'M':
-        objects_quick_int(o, (int64_t)little_endian(at, 2));
+        objects_quick_int(o, (int64_t)snapshot_little_endian(at, 2));
         in->at += 3;
         return true;
     case 'J':
-        objects_quick_int(o, (int32_t)(uint32_t)little_endian(at, 4));
+        objects_quick_int(o, (int32_t)(uint32_t)snapshot_little_endian(at, 4));
         in->at += 5;
         return true;
     case 0x8a: /* LONG1 of up to seven bytes: addresses, times */
         if (*at == 0 || *at > 7)
             return false;
-        objects_quick_int(o, (int64_t)(little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
+        objects_quick_int(o, (int64_t)(snapshot_little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
         in->at += 2 + (size_t)*at;
         return true;
     default: return false;
@@ -60,7 +60,7 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
 }
 
 /* Run STEP, which ends at OFFSET. False and ERR, without an offset, if the stack does not allow it. */
-static bool run_step(struct objects *o, const struct pickle_step *step, int64_t offset, struct tpa_error *err)
+static bool snapshot_run_step(struct objects *o, const struct pickle_step *step, int64_t offset, struct tpa_error *err)
 {
     switch (step->kind) {
     case PICKLE_NOTHING: return true;
@@ -91,10 +91,10 @@ static bool run_step(struct objects *o, const struct pickle_step *step, int64_t 
     return true;
 }
 
-static void notice_damage(struct snapshot *snapshot, struct objects *o, const char *what, int64_t offset)
+static void notice_snapshot_damage(struct snapshot *snapshot, struct objects *o, const char *what, int64_t offset)
 {
-    snapshot_notice(
-        snapshot, "damaged",
+    snapshot_lacks(
+        snapshot, LACK_DAMAGED,
         arena_printf(&snapshot->arena, "the snapshot is damaged, and what comes before is shown: %s", what),
         1, offset);
     objects_close_cut(o);
@@ -104,11 +104,11 @@ static void notice_damage(struct snapshot *snapshot, struct objects *o, const ch
 static void notice_cut(struct snapshot *snapshot, struct objects *o, const struct pickle *in)
 {
     const char *damage = source_damage(in->source);
-    snapshot_notice(snapshot, "cut_short",
-                    arena_printf(&snapshot->arena,
-                                 "the snapshot ends in the middle; what comes before is shown%s%s",
-                                 damage ? ": " : "", damage ? damage : ""),
-                    1, pickle_offset(in));
+    snapshot_lacks(snapshot, LACK_CUT_SHORT,
+                   arena_printf(&snapshot->arena,
+                                "the snapshot ends in the middle; what comes before is shown%s%s",
+                                damage ? ": " : "", damage ? damage : ""),
+                   1, pickle_offset(in));
     objects_close_cut(o);
 }
 
@@ -131,9 +131,9 @@ static void run(struct pickle *in, struct snapshot *snapshot, struct objects *o)
         int64_t offset = pickle_offset(in);
         if (in->end - in->at > PICKLE_SLACK && quick_step(in, o, in->window[in->at]))
             continue;
-        if ((!pickle_next(in, &step, &odd) || !run_step(o, &step, pickle_offset(in), &odd)) && !in->cut &&
+        if ((!pickle_next(in, &step, &odd) || !snapshot_run_step(o, &step, pickle_offset(in), &odd)) && !in->cut &&
             !in->failed) {
-            notice_damage(snapshot, o, odd.message, offset);
+            notice_snapshot_damage(snapshot, o, odd.message, offset);
             return;
         }
     }
@@ -142,7 +142,7 @@ static void run(struct pickle *in, struct snapshot *snapshot, struct objects *o)
     if (!in->stopped)
         notice_cut(snapshot, o, in);
     else if (objects_depth(o) != 1)
-        notice_damage(snapshot, o, "it ends with more or less than one object", pickle_offset(in));
+        notice_snapshot_damage(snapshot, o, "it ends with more or less than one object", pickle_offset(in));
     else
         check_rest(snapshot, in);
 }

@@ -16,8 +16,8 @@ static struct object *list_of(const struct objects *o, value v)
 
 static void odd_item(struct objects *o)
 {
-    snapshot_notice(
-        o->snapshot, "odd_item",
+    snapshot_lacks(
+        o->snapshot, LACK_ODD_ITEM,
         "items stand in a list of the snapshot and are not what it should hold; they were left out", 1,
         TPA_NOWHERE);
 }

@@ -188,7 +188,7 @@ static bool sqlite_open_read_all(struct database *db, struct source *source, str
     }
     db->size = (int64_t)count;
     if (source_damage(source))
-        add_note(db, "damaged", mem_strdup(source_damage(source)), 1);
+        add_note(db, lack_word(LACK_DAMAGED), mem_strdup(source_damage(source)), 1);
     return got == 0;
 }
 
@@ -337,8 +337,7 @@ static void record_damage(struct database *db, const char *table, uint64_t rows,
 {
     if (system_failed(db))
         return;
-    static const char kind[] =
-        "damaged_table"; /* one notice for all: a second one of the same kind would only be counted */
+    const char *kind = lack_word(LACK_DAMAGED_TABLE); /* one notice for all tables */
     struct database_note *before = NULL;
     for (size_t i = 0; i < db->notes.count; i++)
         if (strcmp(db->notes.at[i].kind, kind) == 0)
@@ -554,7 +553,7 @@ uint64_t table_scan_end(struct table_scan *scan)
         buffer_printf(&text,
                       "values in the table %s should be whole numbers and are not; they count as missing",
                       scan->table);
-        add_note(scan->db, "wrong_types", text.at, scan->odd);
+        add_note(scan->db, lack_word(LACK_WRONG_TYPES), text.at, scan->odd);
     }
     sqlite3_finalize(scan->statement);
     scan->statement = NULL;

@@ -231,8 +231,8 @@ static void notice_damage(const struct source *source, struct trace_builder *bui
 {
     const char *damage = source_damage(source);
     if (damage)
-        trace_builder_notice(builder, "damaged_file", trace_builder_strndup(builder, damage, strlen(damage)),
-                             1, TPA_NOWHERE);
+        trace_builder_lacks(builder, LACK_DAMAGED_FILE,
+                            trace_builder_strndup(builder, damage, strlen(damage)), 1, TPA_NOWHERE);
 }
 
 void whole_notice(const struct whole *whole, const struct source *source, struct trace_builder *builder)

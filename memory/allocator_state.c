@@ -1,5 +1,6 @@
 /* allocator_state.c - see allocator_state.h. */
 #include "memory/allocator_state.h"
+#include "base/rows.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -133,11 +134,7 @@ static void find_ranges(const struct allocator_history *replay, struct state *st
 
 /* ---- blocks ---- */
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const struct state_piece *left = a, *right = b;
-    return left->addr < right->addr ? -1 : left->addr > right->addr;
-}
+static const struct key by_pieces[] = { ASC(struct state_piece, addr), KEY_END };
 
 static void add_free(struct state *state, struct state_range *range, uint64_t addr, int64_t size)
 {
@@ -207,7 +204,7 @@ void state_find(const struct allocator_history *replay, int64_t entry, struct st
                                                    !life_is_allocated(life, entry) };
     }
     if (blocks.count)
-        qsort(blocks.at, blocks.count, sizeof *blocks.at, compare_pieces);
+        SORT(&blocks, by_pieces);
     size_t next = 0;
     for (size_t i = 0; i < state->ranges.count; i++)
         fill_range(state, &state->ranges.at[i], blocks.at, blocks.count, &next);

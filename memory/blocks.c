@@ -4,6 +4,7 @@
  * Both collect blocks, sort them by operator (or another key of rows) and size, and make a row of each run.
  */
 #include "memory/memory_query.h"
+#include "base/rows.h"
 #include "base/sum.h"
 
 #include <math.h>
@@ -20,15 +21,8 @@ struct blocks {
     VEC_OF(struct block);
 };
 
-static int compare_blocks(const void *left, const void *right)
-{
-    const struct block *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->bytes != b->bytes)
-        return a->bytes < b->bytes ? -1 : 1;
-    return a->record < b->record ? -1 : a->record > b->record;
-}
+static const struct key by_blocks[] = { ASC(struct block, key), ASC(struct block, bytes),
+                                        ASC(struct block, record), KEY_END };
 
 static void blocks_add_block(struct blocks *blocks, const struct memory_query *query, uint32_t record)
 {
@@ -39,7 +33,7 @@ static void blocks_add_block(struct blocks *blocks, const struct memory_query *q
 static void sort_blocks(struct blocks *blocks)
 {
     if (blocks->count)
-        qsort(blocks->at, blocks->count, sizeof *blocks->at, compare_blocks);
+        SORT(blocks, by_blocks);
 }
 
 static int64_t sum_of(const struct block *blocks, size_t count)

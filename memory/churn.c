@@ -1,6 +1,7 @@
 /* churn.c - see churn.h. */
 #include "memory/churn.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "memory/alive.h"
 #include <assert.h>
@@ -55,12 +56,6 @@ static int64_t value_of_rank(const struct lifetimes *lifetimes, size_t first, si
     return (int64_t)(least ^ UINT64_C(1) << 63);
 }
 
-static int compare_us(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 /* Quantiles of a row, from its COUNT lifetimes from FIRST on; at least one. */
 static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_t count,
                           struct churn_row *row)
@@ -73,7 +68,7 @@ static void set_quantiles(const struct lifetimes *lifetimes, size_t first, size_
     for (size_t i = 0; few && i < count; i++)
         sorted[i] = lifetime_at(lifetimes, first + i);
     if (few)
-        qsort(sorted, count, sizeof *sorted, compare_us);
+        SORT_NUMBERS(sorted, count);
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
         *quantiles[i] = 1000 * (few ? sorted[ranks[i]] : value_of_rank(lifetimes, first, count, ranks[i]));
 }

@@ -5,6 +5,7 @@
  * along the call tree, but only for calls with records, so that a device with few records costs little.
  */
 #include "memory/memory_query.h"
+#include "base/rows.h"
 #include "base/sum.h"
 
 #include <stdlib.h>
@@ -119,12 +120,6 @@ static void board_add(struct memory_board *board, const struct memory_query *que
     }
 }
 
-static int compare_nodes(const void *left, const void *right)
-{
-    node_id a = *(const node_id *)left, b = *(const node_id *)right;
-    return (a > b) - (a < b);
-}
-
 /* If nearly all calls have records in them, scanning the marks is cheaper than sorting. */
 static void sort_nodes(struct memory_board *board)
 {
@@ -137,7 +132,7 @@ static void sort_nodes(struct memory_board *board)
     if (board->nodes.count == 0)
         return;
     if (greatest - least > 16 * board->nodes.count) {
-        qsort(board->nodes.at, board->nodes.count, sizeof *board->nodes.at, compare_nodes);
+        SORT_NUMBERS(board->nodes.at, board->nodes.count);
         return;
     }
     size_t count = 0;

@@ -2,6 +2,7 @@
 #include "memory/snapshot_scopes.h"
 
 #include "base/buffer.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "memory/alive.h"
@@ -126,12 +127,6 @@ void scopes_find(const struct allocator_history *replay, const char *file, struc
 
 /* ---- leaks ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
 typedef VEC_OF(int64_t) entries;
 
 /* The entries at which steps of the device end, ascending: of the profiler, else of the most frequent scope. */
@@ -162,7 +157,7 @@ static void find_boundaries(const struct allocator_history *replay, const char *
             }
         }
     if (boundaries->count)
-        qsort(boundaries->at, boundaries->count, sizeof *boundaries->at, compare_numbers);
+        SORT_NUMBERS(boundaries->at, boundaries->count);
     VEC_FREE(&counts);
     names_free(names);
 }
@@ -173,13 +168,7 @@ struct change {
     int64_t at, bytes, count;
 };
 
-static int compare_changes(const void *a, const void *b)
-{
-    const struct change *left = a, *right = b;
-    return left->stack != right->stack ? (left->stack < right->stack ? -1 : 1)
-           : left->at != right->at     ? (left->at < right->at ? -1 : 1)
-                                       : 0;
-}
+static const struct key by_changes[] = { ASC(struct change, stack), ASC(struct change, at), KEY_END };
 
 /* Does one stack, with COUNT CHANGES, grow in every step after the second? If so, set *ROW. */
 static bool grows(const struct change *changes, size_t count, int64_t boundaries, struct leak_row *row)
@@ -229,7 +218,7 @@ void leaks_find(const struct allocator_history *replay, const char *file, const 
         *VEC_PUSH(&changes) = (struct change){ life->stack, gone, -life->size, -1 };
     }
     if (changes.count)
-        qsort(changes.at, changes.count, sizeof *changes.at, compare_changes);
+        SORT(&changes, by_changes);
     struct buffer text = { 0 };
     for (size_t i = 0, end; i < changes.count; i = end) {
         for (end = i; end < changes.count && changes.at[end].stack == changes.at[i].stack; end++)

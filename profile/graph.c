@@ -1,5 +1,6 @@
 /* graph.c - see graph.h. */
 #include "profile/graph.h"
+#include "base/rows.h"
 
 #include <stdlib.h>
 
@@ -29,15 +30,9 @@ static int compare_nodes(const void *left, const void *right, void *data)
     return profile_function_compare(&profile->functions[a->function], &profile->functions[b->function]);
 }
 
-static int compare_edges(const void *left, const void *right)
-{
-    const struct profile_graph_edge *a = left, *b = right;
-    if (a->share != b->share)
-        return a->share < b->share ? 1 : -1;
-    if (a->caller != b->caller)
-        return a->caller < b->caller ? -1 : 1;
-    return (a->callee > b->callee) - (a->callee < b->callee);
-}
+static const struct key by_edges[] = { DESC(struct profile_graph_edge, share),
+                                       ASC(struct profile_graph_edge, caller),
+                                       ASC(struct profile_graph_edge, callee), KEY_END };
 
 static void add_node(struct profile_graph *graph, const struct profile *profile, function_id id,
                      double cumulative_s)
@@ -90,7 +85,7 @@ static void add_edges(struct profile_graph *graph, const struct profile *profile
         }
     }
     if (graph->edges.count > 1)
-        qsort(graph->edges.at, graph->edges.count, sizeof *graph->edges.at, compare_edges);
+        SORT(&graph->edges, by_edges);
 }
 
 static bool is_called(const struct profile_graph *graph, size_t node)

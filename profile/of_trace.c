@@ -6,6 +6,7 @@
  */
 #include "profile/of_trace.h"
 
+#include "base/rows.h"
 #include "base/sum.h"
 #include "derive/async_regions.h"
 #include "derive/step_list.h"
@@ -100,13 +101,7 @@ static uint32_t sums_of(struct summing *sum, function_id callee, function_id cal
     return id;
 }
 
-static int compare_sums(const void *left, const void *right)
-{
-    const struct call_sums *a = left, *b = right;
-    if (a->callee != b->callee)
-        return a->callee < b->callee ? -1 : 1;
-    return (a->caller > b->caller) - (a->caller < b->caller);
-}
+static const struct key by_sums[] = { ASC(struct call_sums, callee), ASC(struct call_sums, caller), KEY_END };
 
 static double seconds(int64_t ns)
 {
@@ -233,7 +228,7 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
     add_nested(&sum, tree);
     add_async(&sum);
     if (sum.sums.count)
-        qsort(sum.sums.at, sum.sums.count, sizeof *sum.sums.at, compare_sums);
+        SORT(&sum.sums, by_sums);
     for (size_t i = 0, end; i < sum.sums.count; i = end) {
         for (end = i; end < sum.sums.count && sum.sums.at[end].callee == sum.sums.at[i].callee; end++)
             ;

@@ -1,6 +1,7 @@
 /* state.c - see state.h. */
 #include "summary/state.h"
 
+#include "base/rows.h"
 #include "base/search.h"
 #include "base/sum.h"
 #include "trace/intervals.h"
@@ -18,13 +19,8 @@ int64_t summary_file_time(const struct summary *summary, uint32_t file)
                               : span.end_ns - span.start_ns;
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct summary_rank *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->file > b->file) - (a->file < b->file);
-}
+static const struct key by_ranks[] = { ASC(struct summary_rank, rank), ASC(struct summary_rank, file),
+                                       KEY_END };
 
 void summary_find_ranks(struct summary *summary)
 {
@@ -34,7 +30,7 @@ void summary_find_ranks(struct summary *summary)
         ranks[f] =
             (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
     if (count)
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
+        SORT_ARRAY(ranks, count, by_ranks);
     for (size_t i = 0; i < count; i++)
         if (kept && ranks[kept - 1].rank == ranks[i].rank)
             sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);

@@ -193,6 +193,7 @@ void trace_append(struct trace *trace, const struct trace *other, const bool *ke
         read_file(&appending, &other->files[f]);
     read_tracks(&appending);
     read_notices(&appending);
+    trace->lacks_of_all |= other->lacks_of_all;
     read_events(&appending, keep);
     trace->workers = other->workers;
     storage_lend(trace);

@@ -114,9 +114,11 @@ void trace_builder_reset_file(struct trace_builder *builder)
 {
     struct trace_file *file = trace_builder_current_file(builder);
     int packing = file->packing;
+    unsigned lacks = file->lacks;
     release_file(file);
     *file = unknown_file(file->path, file->format, file->first_event);
     file->packing = packing;
+    file->lacks = lacks;
 }
 
 struct trace_file *trace_builder_current_file(struct trace_builder *builder)
@@ -188,6 +190,8 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
                     uint64_t count, int64_t offset)
 {
     struct trace_notice *notice = find_notice(builder, file, kind);
+    if (count > 0)
+        builder->storage->files.at[file].lacks |= lacks_of_word(kind);
     if (!notice) {
         const struct buffer *key = notice_key(builder, file, kind);
         names_add(builder->notice_keys, key->at, key->count);
@@ -207,9 +211,22 @@ void trace_builder_notice(struct trace_builder *builder, const char *kind, const
     builder_notice(builder, (uint32_t)builder->storage->files.count - 1, kind, text, count, offset);
 }
 
+void trace_builder_lacks(struct trace_builder *builder, enum lack lack, const char *text, uint64_t count,
+                         int64_t offset)
+{
+    trace_builder_notice(builder, lack_word(lack), text, count, offset);
+}
+
+void trace_builder_lacks_files(struct trace_builder *builder, enum lack lack, const char *text,
+                               uint64_t count)
+{
+    trace_builder_tell(builder, lack_word(lack), text, count);
+}
+
 void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count)
 {
     struct buffer *key = notice_key(builder, UINT32_MAX, kind); /* no file has this number */
+    builder->trace->lacks_of_all |= lacks_of_word(kind);
     buffer_putc(key, '\0');
     buffer_puts(key, text);
     name_id known = names_find(builder->notice_keys, key->at, key->count);
@@ -572,6 +589,18 @@ static void freeze_args(struct trace_builder *builder)
             builder->trace->args[arg] = arg_storage_freeze(&storage->args[arg], storage->count);
 }
 
+/* What a .tpa file lacks may be of any of the files in it. */
+static void spread_lacks_of_containers(struct trace_storage *storage)
+{
+    for (size_t i = 0; i < storage->notices.count; i++) {
+        const struct trace_notice *notice = &storage->notices.at[i];
+        unsigned lacks = notice->of_container && notice->count ? lacks_of_word(notice->kind) : 0;
+        for (size_t f = 0; lacks && f < storage->files.count; f++)
+            if (storage->files.at[f].container == storage->files.at[notice->file].container)
+                storage->files.at[f].lacks |= lacks;
+    }
+}
+
 static void settle_files(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
@@ -645,6 +674,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
     builder_join_ends(builder);
     bound_durations(builder);
     settle_files(builder);
+    spread_lacks_of_containers(builder->storage);
     sort_devices(builder);
     builder_classify(builder);
     freeze_args(builder);

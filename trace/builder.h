@@ -123,6 +123,15 @@ void trace_builder_reset_file(struct trace_builder *builder);
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);
 
+/* The current file lacks something (base/lacks.h): set its state, and count COUNT cases in a notice. TEXT is a literal or
+ * lives as long as the trace. */
+void trace_builder_lacks(struct trace_builder *builder, enum lack lack, const char *text, uint64_t count,
+                         int64_t offset);
+
+/* The files as a whole lack something: unreadable files. TEXT is copied. */
+void trace_builder_lacks_files(struct trace_builder *builder, enum lack lack, const char *text,
+                               uint64_t count);
+
 /*
  * Tell COUNT cases of something odd that is about none of the files; what says the same is counted together. KIND is a
  * literal or lives as long as the trace; TEXT is copied.
@@ -196,6 +205,9 @@ void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact
 
 /* As trace_builder_notice, carried over on append. */
 void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char *text, int64_t offset);
+
+/* As trace_builder_lacks, carried over on append. */
+void trace_chunk_lacks(struct trace_chunk *chunk, enum lack lack, const char *text, int64_t offset);
 
 /* Count events that are not kept. */
 void trace_chunk_count_skipped(struct trace_chunk *chunk, uint64_t flows, uint64_t samples,

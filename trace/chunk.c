@@ -386,6 +386,11 @@ void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char 
     *VEC_PUSH(&chunk->notices) = (struct chunk_notice){ kind, text, 1, offset };
 }
 
+void trace_chunk_lacks(struct trace_chunk *chunk, enum lack lack, const char *text, int64_t offset)
+{
+    trace_chunk_notice(chunk, lack_word(lack), text, offset);
+}
+
 void trace_chunk_count_skipped(struct trace_chunk *chunk, uint64_t flows, uint64_t samples, uint64_t metadata)
 {
     chunk->flows_seen += flows;

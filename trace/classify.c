@@ -437,7 +437,7 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
     }
     if (written == MOST_EVENTS)
         builder_notice(
-            builder, index, "cut_at_limit",
+            builder, index, lack_word(LACK_CUT_AT_LIMIT),
             "the file holds exactly 1,000,000 events, at which JAX and TensorFlow stop writing JSON: more may have "
             "been recorded; the *.xplane.pb beside it has all",
             1, TPA_NOWHERE);

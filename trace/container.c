@@ -19,11 +19,24 @@ void sums_origin_release(struct sums_origin *origin)
     VEC_FREE(&origin->notices);
 }
 
+void sums_origin_add(struct sums_origin *origin, const struct sums_notice *notice)
+{
+    origin->lacks |= lacks_of_word(notice->kind);
+    *VEC_PUSH(&origin->notices) = *notice;
+}
+
+void sums_origin_lacks(struct sums_origin *origin, enum lack lack, const char *text, const char *path,
+                       uint64_t count, int64_t offset)
+{
+    sums_origin_add(origin, &(struct sums_notice){ lack_word(lack), text, path, count, offset });
+}
+
 void sums_origin_adopt(struct sums_origin *to, struct sums_origin *from)
 {
     for (size_t i = 0; i < from->containers.count; i++)
         *VEC_PUSH(&to->containers) = from->containers.at[i];
     from->containers.count = 0;
+    to->lacks |= from->lacks;
     for (size_t i = 0; i < from->notices.count; i++)
         *VEC_PUSH(&to->notices) = from->notices.at[i];
     sums_origin_release(from);

@@ -5,6 +5,7 @@
 #ifndef TPA_TRACE_CONTAINER_H
 #define TPA_TRACE_CONTAINER_H
 
+#include "base/lacks.h"
 #include "base/memory.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +43,16 @@ struct sums_notice {
 struct sums_origin {
     VEC_OF(struct trace_container *) containers; /* owned */
     VEC_OF(struct sums_notice) notices;
+    unsigned lacks; /* set of enum lacks (base/lacks.h); 0: nothing is known to lack */
 };
+
+/* Add NOTICE, and set the state if its kind is the word of a lack. */
+void sums_origin_add(struct sums_origin *origin, const struct sums_notice *notice);
+
+/* What was read lacks something: set the state, and add a notice about PATH (NULL: all files). TEXT and PATH are
+ * borrowed, as long as the sums live. */
+void sums_origin_lacks(struct sums_origin *origin, enum lack lack, const char *text, const char *path,
+                       uint64_t count, int64_t offset);
 
 /* Free what ORIGIN owns. */
 void sums_origin_release(struct sums_origin *origin);

@@ -103,12 +103,19 @@ void snapshot_spread(const struct snapshot_entries *entries, struct snapshot_col
 void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *text, uint64_t count,
                      int64_t offset)
 {
+    snapshot->lacks |= lacks_of_word(kind);
     for (size_t i = 0; i < snapshot->notices.count; i++)
         if (strcmp(snapshot->notices.at[i].kind, kind) == 0) {
             snapshot->notices.at[i].count += count;
             return;
         }
     *VEC_PUSH(&snapshot->notices) = (struct snapshot_notice){ kind, text, count, offset };
+}
+
+void snapshot_lacks(struct snapshot *snapshot, enum lack lack, const char *text, uint64_t count,
+                    int64_t offset)
+{
+    snapshot_notice(snapshot, lack_word(lack), text, count, offset);
 }
 
 size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)

@@ -18,6 +18,7 @@
 #define TPA_TRACE_SNAPSHOT_H
 
 #include "base/arena.h"
+#include "base/lacks.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include <stdbool.h>
@@ -164,6 +165,7 @@ struct snapshot {
     int64_t max_entries; /* of the ring, where the file tells; -1: it does not */
     bool overflowed;     /* the file says that entries were lost */
     VEC_OF(struct snapshot_notice) notices;
+    unsigned lacks; /* set of enum lacks (base/lacks.h); 0: the file is whole, as far as known */
     struct arena arena;
 };
 
@@ -200,6 +202,10 @@ void snapshot_repeat_entry(struct snapshot *snapshot, size_t e);
 /* Count something odd; KIND and TEXT are literals. What has the same kind is counted together. */
 void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *text, uint64_t count,
                      int64_t offset);
+
+/* The file lacks something (base/lacks.h): set the state, and count COUNT cases in a notice. TEXT as above. */
+void snapshot_lacks(struct snapshot *snapshot, enum lack lack, const char *text, uint64_t count,
+                    int64_t offset);
 
 /* Where the segments of DEVICE begin, and end, among all: they are sorted by it. */
 size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device);

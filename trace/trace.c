@@ -123,6 +123,25 @@ const char *event_kind_name(enum event_kind kind)
     return names[kind];
 }
 
+unsigned trace_lacks(const struct trace *trace)
+{
+    unsigned lacks = trace->lacks_of_all;
+    for (size_t f = 0; f < trace->file_count; f++)
+        lacks |= trace->files[f].lacks;
+    return lacks;
+}
+
+const struct trace_notice *trace_lacks_notice(const struct trace *trace)
+{
+    const struct trace_notice *first = NULL;
+    for (size_t i = 0; i < trace->notice_count; i++) {
+        const struct trace_notice *notice = &trace->notices[i];
+        if (lacks_of_word(notice->kind) && (!first || notice->file < first->file))
+            first = notice;
+    }
+    return first;
+}
+
 const char *trace_file_property(const struct trace_file *file, const char *key)
 {
     for (size_t i = file->properties.count; i-- > 0;) /* of several the last */

@@ -23,6 +23,7 @@
 #define TPA_TRACE_TRACE_H
 
 #include "base/arena.h"
+#include "base/lacks.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "trace/container.h"
@@ -274,6 +275,7 @@ struct trace_file {
     int64_t packed_size, size; /* bytes on disk (-1: unknown), bytes of text */
     enum trace_producer producer;
     event_id first_event, event_count;
+    unsigned lacks; /* set of enum lacks: not all of the recording is here. Ask before a verdict */
     bool has_base;
     int64_t base_ns; /* baseTimeNanoseconds */
     /* The profiler's window: start and stop of the span of category Trace. */
@@ -321,6 +323,13 @@ struct trace_sample {
     track_id track;
 };
 
+/* What the user says that several files are. */
+enum trace_files_are {
+    TRACE_FILES_AS_FOUND,  /* nothing: evidence decides, see file_set.h */
+    TRACE_FILES_ARE_JOB,   /* ranks and recordings of one job */
+    TRACE_FILES_ARE_APART, /* separate runs */
+};
+
 struct trace {
     /* The columns: event_count elements each. */
     size_t event_count;
@@ -334,6 +343,7 @@ struct trace {
     struct trace_arg_column args[ARG_COUNT];
     struct trace_wants wants; /* what the reader was requested */
     unsigned workers;         /* threads that analyses may use at once, as given to the reader; 0: 1 */
+    enum trace_files_are files_are;
 
     const struct names *names; /* event names: ids count up in order of first event */
     const struct names *texts; /* all other strings */
@@ -346,7 +356,8 @@ struct trace {
     size_t file_count;
     const struct trace_notice *notices;
     size_t notice_count;
-    size_t flow_count; /* stored, see trace_flow(); see flows_seen for how many the files hold */
+    unsigned lacks_of_all; /* as file->lacks, about the files as a whole: unreadable ones */
+    size_t flow_count;     /* stored, see trace_flow(); see flows_seen for how many the files hold */
     const struct trace_sample *samples;
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
@@ -359,11 +370,24 @@ struct trace {
 /* Free TRACE and all it owns. NULL is allowed. */
 void trace_free(struct trace *trace);
 
+/* What TRACE lacks, of any of its files and of the files as a whole: a set of enum lacks; 0: nothing is known to lack. */
+unsigned trace_lacks(const struct trace *trace);
+
+/* The first notice about a lack of TRACE, by order of files; NULL if it lacks nothing. Borrowed. */
+const struct trace_notice *trace_lacks_notice(const struct trace *trace);
+
 /*
  * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
  * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces.
  */
 #define TRACE_STEP_RANGE "step range"
+
+/*
+ * A property of a file that is one rank of several in a merged file: how the rank was found. Kept in converted traces.
+ */
+#define TRACE_RANK_BY "rank by"
+#define TRACE_RANK_BY_LABELS "labels of processes"
+#define TRACE_RANK_BY_PROCESSES "processes that mark steps"
 
 /* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);

@@ -12,6 +12,7 @@
  */
 #include "treediff/align.h"
 
+#include "base/rows.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -385,13 +386,7 @@ struct numbered {
     uint32_t number, place;
 };
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct numbered *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
-}
+static const struct key by_numbers[] = { ASC(struct numbered, number), ASC(struct numbered, place), KEY_END };
 
 /* The nodes of LIST whose subtree occurs once in it, by number; new, free with free(). */
 static struct numbered *lonely_nodes(const struct tree_aligner *aligner, int side, struct tree_list list,
@@ -401,7 +396,7 @@ static struct numbered *lonely_nodes(const struct tree_aligner *aligner, int sid
     for (size_t i = 0; i < list.count; i++)
         all[i] = (struct numbered){ align_node_at(aligner, side, list.at[i])->number, (uint32_t)i };
     if (list.count)
-        qsort(all, list.count, sizeof *all, compare_numbers);
+        SORT_ARRAY(all, list.count, by_numbers);
     *count = 0;
     for (size_t i = 0, end; i < list.count; i = end) {
         for (end = i + 1; end < list.count && all[end].number == all[i].number; end++)
@@ -418,17 +413,13 @@ struct anchor {
     uint32_t last; /* the previous anchor in the best sequence that ends here; WORK_NONE: none */
 };
 
-static int compare_anchors(const void *left, const void *right)
-{
-    const struct anchor *a = left, *b = right;
-    return a->before < b->before ? -1 : a->before > b->before;
-}
+static const struct key by_anchors[] = { ASC(struct anchor, before), KEY_END };
 
 /* Keep a longest sequence of ANCHORS that ascends on both sides; returns how many. */
 static size_t keep_ascending(struct anchor *anchors, size_t count)
 {
     if (count)
-        qsort(anchors, count, sizeof *anchors, compare_anchors);
+        SORT_ARRAY(anchors, count, by_anchors);
     uint32_t *ends =
         /* by length: end of the sequence with the lowest end */
         mem_alloc(mem_times(count + 1, sizeof *ends));

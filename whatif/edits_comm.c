@@ -2,6 +2,7 @@
 #include "whatif/editing.h"
 
 #include "derive/collective_names.h"
+#include "base/rows.h"
 #include <stdlib.h>
 
 /* The host's regions of a library that communicates there, such as gloo's. */
@@ -87,11 +88,7 @@ struct sized {
     double bus_bytes;
 };
 
-static int compare_sized(const void *left, const void *right)
-{
-    const struct sized *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_sized[] = { ASC(struct sized, event), KEY_END };
 
 void edit_comm_bandwidth(const struct editing *editing)
 {
@@ -106,10 +103,10 @@ void edit_comm_bandwidth(const struct editing *editing)
             sized[count++] = (struct sized){ one->event, bytes };
     }
     if (count)
-        qsort(sized, count, sizeof *sized, compare_sized);
+        SORT_ARRAY(sized, count, by_sized);
     for (size_t i = 0; i < gpu->count && count; i++) {
         struct sized key = { .event = gpu->event[i] };
-        const struct sized *found = bsearch(&key, sized, count, sizeof key, compare_sized);
+        const struct sized *found = rows_find(sized, count, sizeof key, by_sized, &key);
         int64_t transfer_ns = transfer_of(editing->graph, i);
         if (found && transfer_ns > 0)
             editing_scale_work(editing, i,

@@ -1,6 +1,7 @@
 /* edits_host.c - edits of what the host does: data loading, synchronisations, launches, allocation, first use. */
 #include "whatif/editing.h"
 
+#include "base/rows.h"
 #include "base/stats.h"
 #include "derive/call_names.h"
 #include "derive/communication.h"
@@ -241,15 +242,8 @@ struct launchings {
     VEC_OF(struct launching);
 };
 
-static int compare_launching(const void *left, const void *right)
-{
-    const struct launching *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->step != b->step)
-        return a->step < b->step ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
+static const struct key by_launching[] = { ASC(struct launching, thread), ASC(struct launching, step),
+                                           ASC(struct launching, start_ns), KEY_END };
 
 /* That of the call of work I. */
 static struct launching launching_of(const struct editing *editing, const struct step_list *steps, size_t i)
@@ -296,7 +290,7 @@ static void collect_launchings(const struct editing *editing, struct launchings 
             *VEC_PUSH(all) = one;
     }
     if (all->count)
-        qsort(all->at, all->count, sizeof *all->at, compare_launching);
+        SORT(all, by_launching);
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
         if (kept && are_together(&all->at[kept - 1], &all->at[i]))
@@ -445,25 +439,11 @@ struct use {
     int64_t start_ns, own_ns;
 };
 
-static int edits_host_compare_uses(const void *left, const void *right)
-{
-    const struct use *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    if (a->launched != b->launched)
-        return a->launched < b->launched ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->span < b->span ? -1 : a->span > b->span;
-}
+static const struct key by_uses[] = { ASC(struct use, file),     ASC(struct use, name),
+                                      ASC(struct use, launched), ASC(struct use, start_ns),
+                                      ASC(struct use, span),     KEY_END };
 
-static int compare_spans(const void *left, const void *right)
-{
-    const struct use *a = left, *b = right;
-    return a->span < b->span ? -1 : a->span > b->span;
-}
+static const struct key by_spans[] = { ASC(struct use, span), KEY_END };
 
 struct uses {
     VEC_OF(struct use);
@@ -486,7 +466,7 @@ static void collect_uses(const struct editing *editing, struct uses *uses)
                               .own_ns = replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1) };
     }
     if (uses->count)
-        qsort(uses->at, uses->count, sizeof *uses->at, compare_spans);
+        SORT(uses, by_spans);
     size_t kept = 0;
     for (size_t i = 0; i < uses->count; i++) {
         if (kept && uses->at[kept - 1].span == uses->at[i].span)
@@ -505,7 +485,7 @@ static void record_kernels(const struct editing *editing, struct uses *uses)
         struct use key = { .span = gpu->call[i] };
         struct use *use = key.span == EVENT_NONE || uses->count == 0
                               ? NULL
-                              : bsearch(&key, uses->at, uses->count, sizeof key, compare_spans);
+                              : rows_find(uses->at, uses->count, sizeof key, by_spans, &key);
         if (use)
             use->launched = editing->trace->name[gpu->event[i]];
     }
@@ -569,7 +549,7 @@ void edit_no_first_use(const struct editing *editing)
     collect_uses(editing, &uses);
     record_kernels(editing, &uses);
     if (uses.count)
-        qsort(uses.at, uses.count, sizeof *uses.at, edits_host_compare_uses);
+        SORT(&uses, by_uses);
     for (size_t first = 0, end; first < uses.count; first = end) {
         const struct use *of = &uses.at[first];
         for (end = first; end < uses.count && uses.at[end].file == of->file && uses.at[end].name == of->name;)

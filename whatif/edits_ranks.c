@@ -8,6 +8,7 @@
 #include "whatif/editing.h"
 
 #include "analyze/selection.h"
+#include "base/rows.h"
 #include <stdlib.h>
 
 /* What a rank took for one name. */
@@ -39,15 +40,8 @@ static int edits_ranks_compare_places(const void *left, const void *right)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-static int compare_in_key(const void *left, const void *right)
-{
-    const struct rank_time *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+static const struct key by_in_key[] = { ASC(struct rank_time, key), ASC(struct rank_time, time_ns),
+                                        ASC(struct rank_time, rank), KEY_END };
 
 static struct rank_times open_ranks(const struct trace *trace)
 {
@@ -200,7 +194,7 @@ static size_t middle_of(size_t count)
 /* How much longer than the median rank each took for each key; ranks that have nothing of it took no time. */
 static void compare_keys(struct rank_times *times)
 {
-    qsort(times->at, times->count, sizeof *times->at, compare_in_key);
+    SORT(times, by_in_key);
     for (size_t first = 0, end; first < times->count; first = end) {
         for (end = first; end < times->count && times->at[end].key == times->at[first].key;)
             end++;

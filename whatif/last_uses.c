@@ -2,6 +2,7 @@
 #include "whatif/last_uses.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "whatif/make_graph.h"
 #include "trace/derived.h"
 #include <stdlib.h>
@@ -27,13 +28,7 @@ static void record_run(struct last_uses *uses, const struct replay_graph *graph,
     }
 }
 
-static int last_uses_compare_uses(const void *left, const void *right)
-{
-    const struct last_use *a = left, *b = right;
-    if (a->run != b->run)
-        return a->run < b->run ? -1 : 1;
-    return a->block < b->block ? -1 : a->block > b->block;
-}
+static const struct key by_uses[] = { ASC(struct last_use, run), ASC(struct last_use, block), KEY_END };
 
 static void *last_uses_derive(const struct trace *trace)
 {
@@ -45,7 +40,7 @@ static void *last_uses_derive(const struct trace *trace)
         record_run(uses, graph, run);
     for (uint32_t block = 0; block < uses->count; block++)
         uses->at[block].block = block;
-    qsort(uses->at, uses->count, sizeof *uses->at, last_uses_compare_uses);
+    SORT(uses, by_uses);
     return uses;
 }
 

@@ -2,6 +2,7 @@
 #include "whatif/path.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -376,25 +377,11 @@ struct seen {
     int64_t time_ns;
 };
 
-static int compare_seen(const void *left, const void *right)
-{
-    const struct seen *a = left, *b = right;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_seen[] = { ASC(struct seen, part), ASC(struct seen, name), ASC(struct seen, event),
+                                      KEY_END };
 
-static int compare_items(const void *left, const void *right)
-{
-    const struct path_item *a = left, *b = right;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns > b->time_ns ? -1 : 1;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
-}
+static const struct key by_items[] = { DESC(struct path_item, time_ns), ASC(struct path_item, part),
+                                       ASC(struct path_item, name), KEY_END };
 
 struct path_items *path_items_open(const struct replay_graph *graph, const struct path *path)
 {
@@ -406,7 +393,7 @@ struct path_items *path_items_open(const struct replay_graph *graph, const struc
         seen[i] = (struct seen){ segment->part, name, segment->event, segment->end_ns - segment->start_ns };
     }
     if (path->count)
-        qsort(seen, path->count, sizeof *seen, compare_seen);
+        SORT_ARRAY(seen, path->count, by_seen);
     for (size_t i = 0; i < path->count; i++) {
         struct path_item *item = items->count ? &items->at[items->count - 1] : NULL;
         bool same_item = item && item->part == seen[i].part && item->name == seen[i].name;
@@ -419,7 +406,7 @@ struct path_items *path_items_open(const struct replay_graph *graph, const struc
     }
     free(seen);
     if (items->count)
-        qsort(items->at, items->count, sizeof *items->at, compare_items);
+        SORT(items, by_items);
     return items;
 }
 

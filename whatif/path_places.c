@@ -1,5 +1,6 @@
 /* path_places.c - see path_places.h. */
 #include "whatif/path_places.h"
+#include "base/rows.h"
 
 #include <stdlib.h>
 
@@ -63,15 +64,8 @@ static void add_segment(const struct summing *summing, const struct path_segment
         add_to(summing, code_place_of(summing->code, segment->event).path, time_ns);
 }
 
-static int path_places_compare_places(const void *left, const void *right)
-{
-    const struct path_place *a = left, *b = right;
-    if (a->self_ns != b->self_ns)
-        return a->self_ns > b->self_ns ? -1 : 1;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns > b->time_ns ? -1 : 1;
-    return a->path < b->path ? -1 : a->path > b->path;
-}
+static const struct key by_places[] = { DESC(struct path_place, self_ns), DESC(struct path_place, time_ns),
+                                        ASC(struct path_place, path), KEY_END };
 
 struct path_places path_places_of(const struct replay_graph *graph, const struct path *path,
                                   const struct code_paths *code)
@@ -91,6 +85,6 @@ struct path_places path_places_of(const struct replay_graph *graph, const struct
     }
     free(sums);
     if (places.count)
-        qsort(places.at, places.count, sizeof *places.at, path_places_compare_places);
+        SORT(&places, by_places);
     return places;
 }

@@ -3,6 +3,7 @@
 
 #include "analyze/selection.h"
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
@@ -584,11 +585,7 @@ struct rank_step {
     int64_t rank, now_ns, then_ns;
 };
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct rank_step *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
+static const struct key by_ranks[] = { ASC(struct rank_step, rank), KEY_END };
 
 /* The steps of a rank into TIMES, where they are longer than those of the ranks so far. */
 static void collect_rank(struct step_times *times, const struct rank_step *steps, size_t count)
@@ -620,7 +617,7 @@ static void collect_medians(struct step_times *times, const struct trace *trace)
             *VEC_PUSH(&steps) = (struct rank_step){ selection_rank(trace, times->at[i].file),
                                                     times->at[i].now_ns, times->at[i].then_ns };
     if (steps.count)
-        qsort(steps.at, steps.count, sizeof *steps.at, compare_ranks);
+        SORT(&steps, by_ranks);
     for (size_t first = 0, end; first < steps.count; first = end) {
         for (end = first; end < steps.count && steps.at[end].rank == steps.at[first].rank;)
             end++;

@@ -7,6 +7,7 @@
  */
 #include "whatif/graph_maker.h"
 
+#include "base/rows.h"
 #include "base/runs.h"
 #include "base/search.h"
 #include "whatif/links.h"
@@ -400,12 +401,6 @@ static void add_handover_edges(struct threads *threads, struct handovers *handov
 
 /* ---- moments ---- */
 
-static int threads_compare_times(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Take the spans that have ended by NS from the top of the stack. */
 static void close_spans(struct threads *threads, int64_t ns)
 {
@@ -435,7 +430,7 @@ static void sort_ends(struct threads *threads, const struct calltree_thread *thr
             *VEC_PUSH(&threads->open) = threads->spans->event[n];
     }
     if (!sorted)
-        qsort(threads->ends.at, threads->ends.count, sizeof *threads->ends.at, threads_compare_times);
+        SORT_NUMBERS(threads->ends.at, threads->ends.count);
 }
 
 static void threads_add_time(struct threads *threads, size_t first, int64_t ns)

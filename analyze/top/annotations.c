@@ -7,6 +7,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "trace/time_scan.h"
 #include <stdlib.h>
@@ -30,12 +31,6 @@ struct stream_snaps {
     struct snaps starts, ends;
 };
 
-static int compare_times(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* All moments are there. */
 static void snaps_sort(struct snaps *snaps)
 {
@@ -43,7 +38,7 @@ static void snaps_sort(struct snaps *snaps)
     for (size_t i = 1; i < snaps->count && sorted; i++)
         sorted = snaps->at[i - 1] <= snaps->at[i];
     if (!sorted)
-        qsort(snaps->at, snaps->count, sizeof *snaps->at, compare_times);
+        SORT_NUMBERS(snaps->at, snaps->count);
     snaps->before_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->before_ns));
     snaps->after_ns = mem_alloc(mem_times(snaps->count + 1, sizeof *snaps->after_ns));
     for (size_t i = 0; i < snaps->count; i++) {

@@ -9,6 +9,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,23 +73,10 @@ static double node_duration_us(const struct float_state *state, node_id n)
 }
 
 /* torch's list is sorted by (start, -end), stably, from one sorted by start, stably, from the file's order. */
-static int compare_listed(const void *left, const void *right)
-{
-    const struct listed *a = left, *b = right;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
+static const struct key by_listed[] = { ASC(struct listed, start_ns), DESC(struct listed, end_ns),
+                                        ASC(struct listed, order), KEY_END };
 
-static int compare_starts(const void *left, const void *right)
-{
-    const struct listed *a = left, *b = right;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
+static const struct key by_starts[] = { ASC(struct listed, start_ns), ASC(struct listed, order), KEY_END };
 
 static void find_origins(struct float_state *state)
 {
@@ -156,7 +144,7 @@ static void sum_kernels(struct float_state *state)
     const struct trace *trace = state->trace;
     const struct top_links *links = state->links;
     const node_id *node_of = state->node_of;
-    qsort(state->list.at, state->list.count, sizeof *state->list.at, compare_starts);
+    SORT(&state->list, by_starts);
     for (size_t i = 0; i < state->list.count; i++) {
         const struct listed *listed = &state->list.at[i];
         event_id e = listed->event;
@@ -203,7 +191,7 @@ static void sum_children(struct float_state *state)
 
 static void sum_rows(struct float_state *state)
 {
-    qsort(state->list.at, state->list.count, sizeof *state->list.at, compare_listed);
+    SORT(&state->list, by_listed);
     for (size_t i = 0; i < state->list.count; i++) {
         const struct listed *listed = &state->list.at[i];
         node_id n = listed->node;

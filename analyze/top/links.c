@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/rows.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +89,8 @@ static void make_filter(struct top_links *links)
     }
 }
 
-static int compare_lookalikes(const void *left, const void *right)
-{
-    const struct lookalike *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return a->call < b->call ? -1 : a->call > b->call;
-}
+static const struct key by_lookalikes[] = { ASC(struct lookalike, process), ASC(struct lookalike, id),
+                                            ASC(struct lookalike, call), KEY_END };
 
 /* The first lookalike of ID, or their count. */
 static size_t find_lookalike(const struct top_links *links, uint32_t process, int64_t id)
@@ -175,11 +169,7 @@ struct links_part {
     uint64_t moved_calls;
 };
 
-static int compare_moves(const void *left, const void *right)
-{
-    const struct calltree_move *a = left, *b = right;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_moves[] = { ASC(struct calltree_move, event), KEY_END };
 
 /* Does A come before B in the list torch walks, which is sorted by start? */
 static bool listed_before(const struct trace *trace, event_id a, event_id b)
@@ -226,8 +216,7 @@ static void drag_calls(struct top_links *links, const struct top_events *events)
             continue;
         struct calltree_move wanted = { e, links->stop_thread[attribution_process(links->launches, e)] };
         struct calltree_move *known =
-            moved_before ? bsearch(&wanted, links->moves.at, moved_before, sizeof wanted, compare_moves)
-                         : NULL;
+            moved_before ? rows_find(links->moves.at, moved_before, sizeof wanted, by_moves, &wanted) : NULL;
         if (known)
             known->track = wanted.track;
         else if (trace->track[e] != wanted.track)
@@ -311,10 +300,10 @@ static void settle_lookalikes(struct top_links *links, const struct top_events *
     if (links->lookalikes.count == 0)
         return;
     make_filter(links);
-    qsort(links->lookalikes.at, links->lookalikes.count, sizeof *links->lookalikes.at, compare_lookalikes);
+    SORT(&links->lookalikes, by_lookalikes);
     drag_calls(links, events);
     if (links->moves.count)
-        qsort(links->moves.at, links->moves.count, sizeof *links->moves.at, compare_moves);
+        SORT(&links->moves, by_moves);
 }
 
 void top_links_open(struct top_links *links, const struct top_events *events)

@@ -9,6 +9,7 @@
 #include "analyze/top/calls.h"
 
 #include "base/memory.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,9 @@ struct forwards {
     VEC_OF(struct forward);
 };
 
-static int compare_forwards(const void *left, const void *right)
-{
-    const struct forward *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->sequence != b->sequence)
-        return a->sequence < b->sequence ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
+static const struct key by_forwards[] = { ASC(struct forward, process),  ASC(struct forward, sequence),
+                                          ASC(struct forward, start_ns), DESC(struct forward, end_ns),
+                                          ASC(struct forward, event),    KEY_END };
 
 /* The first forward operator with the number, in torch's order; EVENT_NONE when there is none. */
 static event_id find_forward(const struct forwards *forwards, size_t process, int64_t sequence)
@@ -81,7 +72,7 @@ static node_id *find_backward(const struct top_calls *calls, const struct top_li
                                                     trace_start_ns(trace, e), trace_end_ns(trace, e), e };
     }
     if (forwards->count)
-        qsort(forwards->at, forwards->count, sizeof *forwards->at, compare_forwards);
+        SORT(forwards, by_forwards);
     return backward;
 }
 

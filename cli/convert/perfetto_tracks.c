@@ -2,6 +2,7 @@
 #include "cli/convert/perfetto_tracks.h"
 
 #include "base/packer.h"
+#include "base/rows.h"
 #include "base/search.h"
 #include "cli/convert/chrome_head.h"
 #include "cli/convert/wire_put.h"
@@ -21,12 +22,6 @@ static bool is_stream(const struct trace *trace, track_id track)
     return trace->tracks[track].kind == TRACK_STREAM;
 }
 
-static int compare_pids(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Give each process a number of its own. */
 static void number_processes(struct perfetto_tracks *tracks)
 {
@@ -35,7 +30,7 @@ static void number_processes(struct perfetto_tracks *tracks)
     size_t count = tracks->processes.count;
     for (size_t i = 0; i < count; i++)
         taken[i] = trace->tracks[tracks->processes.at[i].track].pid;
-    qsort(taken, count, sizeof *taken, compare_pids);
+    SORT_NUMBERS(taken, count);
     for (size_t i = 0; i < count; i++) {
         struct perfetto_process *process = &tracks->processes.at[i];
         const struct track *track = &trace->tracks[process->track];

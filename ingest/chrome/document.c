@@ -71,6 +71,11 @@ static void notice(struct parser *parser, const char *kind, const char *text, si
     trace_chunk_notice(parser->reader->chunk, kind, text, parser->reader->offset + (int64_t)at);
 }
 
+static void document_lacks(struct parser *parser, enum lack lack, const char *text, size_t at)
+{
+    notice(parser, lack_word(lack), text, at);
+}
+
 /* The next position, or SIZE_MAX when there is none in the window. Indexes more when needed. */
 static size_t next_position(struct parser *parser)
 {
@@ -139,7 +144,7 @@ static void consume_gap(struct parser *parser, size_t end, bool window_ends)
             end--;
     struct chrome_state *state = parser->state;
     if (from < end && !state->in_garbage && !state->in_gap)
-        notice(parser, "garbage", garbage, from);
+        document_lacks(parser, LACK_GARBAGE, garbage, from);
     if (from < end && open)
         state->in_gap = true;
     if (!window_ends)
@@ -227,9 +232,9 @@ static bool recover(struct parser *parser, size_t at)
     if (mended)
         notice(parser, "mended_event", mended_event, at);
     else if (without_args)
-        notice(parser, "lost_args", lost_args, at);
+        document_lacks(parser, LACK_LOST_ARGS, lost_args, at);
     else
-        notice(parser, "bad_event", bad_event, at);
+        document_lacks(parser, LACK_BAD_EVENT, bad_event, at);
     if (next || mended) {
         restart_at(parser, (size_t)((next ? next : event_end) - reader->text));
     } else {
@@ -243,9 +248,9 @@ static bool recover(struct parser *parser, size_t at)
 static void report_cut(struct parser *parser, size_t at)
 {
     if (parser->reader->gives_up)
-        notice(parser, "long_event", long_event, at);
+        document_lacks(parser, LACK_LONG_EVENT, long_event, at);
     else
-        notice(parser, "cut_short", cut_short, at);
+        document_lacks(parser, LACK_CUT_SHORT, cut_short, at);
     parser->state->in_garbage |= parser->reader->gives_up;
     restart_at(parser, parser->reader->len);
 }
@@ -261,7 +266,7 @@ static size_t find_close(struct parser *parser)
 }
 
 /* Count the string that opens at AT as KIND, and step over it. False when it goes on behind the window. */
-static bool skip_string(struct parser *parser, size_t at, const char *kind, const char *text)
+static bool skip_string(struct parser *parser, size_t at, enum lack lack, const char *text)
 {
     size_t close = find_close(parser);
     if (close == SIZE_MAX) {
@@ -269,7 +274,7 @@ static bool skip_string(struct parser *parser, size_t at, const char *kind, cons
             report_cut(parser, at);
         return false;
     }
-    notice(parser, kind, text, at);
+    document_lacks(parser, lack, text, at);
     parser->consumed = close + 1;
     parser->cursor += 2;
     return true;
@@ -320,9 +325,9 @@ static bool leave_garbage(struct parser *parser)
 }
 
 /* Count what stands at AT as KIND, and look for a place to go on from FROM. */
-static bool enter_garbage(struct parser *parser, const char *kind, const char *text, size_t at, size_t from)
+static bool enter_garbage(struct parser *parser, enum lack lack, const char *text, size_t at, size_t from)
 {
-    notice(parser, kind, text, at);
+    document_lacks(parser, lack, text, at);
     parser->state->in_garbage = true;
     parser->consumed = from;
     return true;
@@ -339,7 +344,7 @@ static bool parse_array(struct parser *parser)
     size_t at = next_position(parser), gap_end = at == SIZE_MAX ? reader->len : at;
     parser->consumed = skip_separators(text, parser->consumed, gap_end);
     if (parser->consumed < gap_end)
-        return enter_garbage(parser, "garbage", garbage, parser->consumed, parser->consumed);
+        return enter_garbage(parser, LACK_GARBAGE, garbage, parser->consumed, parser->consumed);
     if (at == SIZE_MAX)
         return false;
     enum chrome_outcome outcome;
@@ -385,13 +390,13 @@ static bool parse_array(struct parser *parser)
         parser->consumed = at + 1;
         parser->state->where = CHROME_END;
         return true;
-    case '"': return enter_garbage(parser, "not_event", not_event, at, at);
+    case '"': return enter_garbage(parser, LACK_NOT_EVENT, not_event, at, at);
     default: /* '[' */
         do
             outcome = chrome_skip_nested(&reader->index, &parser->cursor);
         while (outcome == CHROME_INCOMPLETE && index_more(parser));
         if (outcome == CHROME_READ) {
-            notice(parser, "not_event", not_event, at);
+            document_lacks(parser, LACK_NOT_EVENT, not_event, at);
             parser->consumed = reader->index.at[parser->cursor - 1] + 1;
             return true;
         }
@@ -462,7 +467,7 @@ static bool parse_skip(struct parser *parser)
     if (!begun.has_events) {
         const char *undecided, *events = chrome_find_events(text + parser->consumed, text + at, &undecided);
         if (events) { /* within the value: so it is damaged, and has ended before */
-            notice(parser, "garbage", garbage, (size_t)(events - text));
+            document_lacks(parser, LACK_GARBAGE, garbage, (size_t)(events - text));
             state->where = CHROME_TOP;
             restart_at(parser, (size_t)(events - text));
             return true;
@@ -558,9 +563,9 @@ static bool parse_top(struct parser *parser)
         return false;
     }
     if (!is_key && !state->has_events)
-        return enter_garbage(parser, "garbage", garbage, open, open + 1);
+        return enter_garbage(parser, LACK_GARBAGE, garbage, open, open + 1);
     if (!is_key) {
-        notice(parser, "garbage", garbage, open);
+        document_lacks(parser, LACK_GARBAGE, garbage, open);
         parser->cursor += close ? 2 : 1;
         parser->consumed = (close ? close : open) + 1;
         return true;
@@ -585,11 +590,11 @@ static bool parse_top(struct parser *parser)
         else if (outcome == CHROME_INCOMPLETE && check_value(parser, value, reader->len) == CHROME_BAD)
             outcome = CHROME_BAD;
         if (outcome == CHROME_BAD)
-            return enter_garbage(parser, "garbage", garbage, open, open + 1);
+            return enter_garbage(parser, LACK_GARBAGE, garbage, open, open + 1);
     }
     bool skips = outcome != CHROME_READ && (reader->final || reader->len - value > LONGEST_PROPERTY);
     if (is_events && (outcome == CHROME_READ || skips))
-        notice(parser, "not_array", "traceEvents is not an array", value);
+        document_lacks(parser, LACK_NOT_ARRAY, "traceEvents is not an array", value);
     if (outcome == CHROME_READ) {
         if (!is_events && end - value <= LONGEST_PROPERTY)
             keep_property(parser, key, key_len, text + value, end - value);
@@ -620,12 +625,12 @@ static bool parse_string_between(struct parser *parser, size_t at)
         if (next >= reader->text + reader->len && !reader->final)
             return false;
         if (*next == ':') {
-            notice(parser, "garbage", garbage, at);
+            document_lacks(parser, LACK_GARBAGE, garbage, at);
             state->where = CHROME_TOP;
             return true;
         }
     }
-    return skip_string(parser, at, "garbage", garbage);
+    return skip_string(parser, at, LACK_GARBAGE, garbage);
 }
 
 /* Behind a document, or before the first. */
@@ -646,7 +651,7 @@ static bool parse_between(struct parser *parser)
     size_t gap = skip_separators(text, parser->consumed, gap_end);
     if (gap < gap_end && closed_too_early(state)) {
         state->where = CHROME_TOP;
-        return enter_garbage(parser, "garbage", garbage, gap, gap);
+        return enter_garbage(parser, LACK_GARBAGE, garbage, gap, gap);
     }
     consume_gap(parser, gap_end, at == SIZE_MAX);
     if (at == SIZE_MAX)
@@ -683,7 +688,7 @@ static bool parse_between(struct parser *parser)
         state->has_events = text[at] == '[';
         state->lines = false;
     } else {
-        notice(parser, "garbage", garbage, at);
+        document_lacks(parser, LACK_GARBAGE, garbage, at);
     }
     return true;
 }

@@ -138,6 +138,7 @@ static void begin_files(struct split *split, const event_id *first_events)
             trace_builder_file(builder, whole.path, whole.format);
         trace_builder_current_file(builder)->first_event = first_events[part];
         trace_builder_current_file(builder)->packing = whole.packing;
+        trace_builder_current_file(builder)->lacks = whole.lacks;
         apply_facts(split, part, base);
     }
     trace_builder_current_file(builder)->size = whole.size;

@@ -321,7 +321,7 @@ static void check_end(struct pipeline *pipeline)
     const struct chrome_state *state = &pipeline->state;
     bool open = state->where == CHROME_TOP || state->where == CHROME_SKIP ||
                 (state->where == CHROME_ARRAY && state->in_object);
-    struct trace_notice *cut = trace_builder_find_notice(pipeline->builder, "cut_short");
+    struct trace_notice *cut = trace_builder_find_notice(pipeline->builder, lack_word(LACK_CUT_SHORT));
     if (cut) {
         /* One sentence is enough, and this one tells how much was there of the event. */
         char text[160];
@@ -332,25 +332,24 @@ static void check_end(struct pipeline *pipeline)
                            there, there == 1 ? "" : "s");
         cut->text = trace_builder_strndup(pipeline->builder, text, (size_t)len);
     } else if (open) {
-        trace_builder_notice(pipeline->builder, "not_closed",
-                             "the file ends before its JSON does; every whole event in it was read", 1,
-                             pipeline->read_offset);
+        trace_builder_lacks(pipeline->builder, LACK_NOT_CLOSED,
+                            "the file ends before its JSON does; every whole event in it was read", 1,
+                            pipeline->read_offset);
     }
     const char *damage = source_damage(pipeline->source);
     if (damage)
-        trace_builder_notice(pipeline->builder, "damaged_file",
-                             trace_builder_strndup(pipeline->builder, damage, strlen(damage)), 1,
-                             TPA_NOWHERE);
+        trace_builder_lacks(pipeline->builder, LACK_DAMAGED_FILE,
+                            trace_builder_strndup(pipeline->builder, damage, strlen(damage)), 1, TPA_NOWHERE);
 }
 
 /* Was there nothing of a trace in it: neither an event nor a place for events? A list of nothing is an empty trace. */
 static bool is_no_trace(const struct pipeline *pipeline)
 {
     const struct chrome_state *state = &pipeline->state;
-    static const char *const odd[] = { "bad_event", "not_event", "garbage", "not_array" };
+    static const enum lack odd[] = { LACK_BAD_EVENT, LACK_NOT_EVENT, LACK_GARBAGE, LACK_NOT_ARRAY };
     bool list_of_nothing = state->has_events;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-        list_of_nothing = list_of_nothing && !trace_builder_find_notice(pipeline->builder, odd[i]);
+        list_of_nothing = list_of_nothing && !trace_builder_find_notice(pipeline->builder, lack_word(odd[i]));
     return !pipeline->found_any && !list_of_nothing;
 }
 

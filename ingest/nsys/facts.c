@@ -267,7 +267,7 @@ static void facts_describe(struct nsys *nsys, const char *kind, const char *text
 
 void nsys_describe_facts(struct nsys *nsys)
 {
-    facts_describe(nsys, "dangling_names", "names of events are missing in the table StringIds",
+    facts_describe(nsys, lack_word(LACK_DANGLING_NAMES), "names of events are missing in the table StringIds",
                    nsys->dangling);
     if (nsys->failed_calls) {
         const char *line = arena_printf(

@@ -299,7 +299,7 @@ static void take_annotation(struct pf_reader *reader, const struct pf_sequence *
 {
     struct annotation annotation;
     if (!read_annotation(sequence, in, &annotation)) {
-        pf_notice(reader, "bad_argument", "arguments are damaged and were left out");
+        pf_lacks(reader, LACK_BAD_ARGUMENT, "arguments are damaged and were left out");
         return;
     }
     bool dangles = annotation.dangles;
@@ -314,7 +314,7 @@ static void take_annotation(struct pf_reader *reader, const struct pf_sequence *
         }
     }
     if (dangles)
-        pf_notice(reader, "dangling_id", "names or texts refer to something that is not in the file");
+        pf_lacks(reader, LACK_DANGLING_ID, "names or texts refer to something that is not in the file");
     if (key && annotation.value.kind != PF_NONE && !annotation.dangles)
         set_arg(reader, key, &annotation.value);
 }

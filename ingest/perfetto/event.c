@@ -320,7 +320,7 @@ static void add_slice(struct pf_reader *reader, const struct pf_sequence *sequen
     if (track->is_async)
         slice->flags |= EVENT_ASYNC;
     if (event->dangles)
-        pf_notice(reader, "dangling_id", "names or texts refer to something that is not in the file");
+        pf_lacks(reader, LACK_DANGLING_ID, "names or texts refer to something that is not in the file");
     trace_chunk_event(reader->chunk, slice);
     if (of_end.at != of_end.end)
         pf_annotations(reader, sequence, of_end);
@@ -386,7 +386,7 @@ void pf_event(struct pf_reader *reader, struct pf_sequence *sequence, const stru
     struct track_event event;
     int64_t ts_ns;
     if (!read_event(sequence, packet->body, &event)) {
-        pf_notice(reader, "bad_packet", "damaged packets could not be read and were left out");
+        pf_lacks(reader, LACK_BAD_PACKET, "damaged packets could not be read and were left out");
         return;
     }
     if (!time_of(reader, sequence, packet, &event, &ts_ns))

@@ -209,7 +209,7 @@ void pf_render_stage(struct pf_reader *reader, const struct pf_sequence *sequenc
 {
     struct stage stage;
     if (!read_stage(in, &stage)) {
-        pf_notice(reader, "bad_packet", "damaged packets could not be read and were left out");
+        pf_lacks(reader, LACK_BAD_PACKET, "damaged packets could not be read and were left out");
         return;
     }
     struct pf_text lane = text_of_kind(sequence, PF_SPECIFICATION, stage.queue);

@@ -246,6 +246,7 @@ void pf_keep(struct pf_reader *reader);
 
 /* Count something odd, in the last pass only. */
 void pf_notice(struct pf_reader *reader, const char *kind, const char *text);
+void pf_lacks(struct pf_reader *reader, enum lack lack, const char *text); /* base/lacks.h */
 
 /* The time of PACKET in the trace. False, and counted: it has none that is usable. */
 bool pf_time(struct pf_reader *reader, struct pf_sequence *sequence, const struct pf_packet *packet,

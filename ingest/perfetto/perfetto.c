@@ -31,6 +31,11 @@ void pf_notice(struct pf_reader *reader, const char *kind, const char *text)
         trace_chunk_notice(reader->chunk, kind, text, reader->packet_offset);
 }
 
+void pf_lacks(struct pf_reader *reader, enum lack lack, const char *text)
+{
+    pf_notice(reader, lack_word(lack), text);
+}
+
 /* ---- time ---- */
 
 bool pf_in_range(struct pf_reader *reader, int64_t ns)
@@ -282,9 +287,9 @@ static void use_packet(struct pf_reader *reader, const struct pf_packet *packet)
         sequence->is_valid = false;
     bool is_lost = needs_state && (!sequence->is_valid || packet->sequence == 0);
     if (is_lost) {
-        pf_notice(reader, "lost_state",
-                  "packets need earlier ones, which were lost when the recorder's buffer was full; they were "
-                  "left out");
+        pf_lacks(reader, LACK_LOST_STATE,
+                 "packets need earlier ones, which were lost when the recorder's buffer was full; they were "
+                 "left out");
         return;
     }
     if (packet->has_defaults)
@@ -386,8 +391,8 @@ static struct wire unpacked(struct pf_reader *reader, const struct pf_packet *pa
         bool fine = packet->payload == 50 ? inflate_zlib(reader, packet->body, &inflated)
                                           : inflate_zstd(reader, packet->body, &inflated);
         if (!fine)
-            trace_chunk_notice(
-                reader->chunk, "bad_compressed",
+            trace_chunk_lacks(
+                reader->chunk, LACK_BAD_COMPRESSED,
                 "compressed packets are damaged or unpack to more than is allowed; what could be unpacked was read",
                 reader->packet_offset);
         *VEC_PUSH(&reader->inflated) = inflated;
@@ -453,7 +458,7 @@ static bool walk(struct pf_reader *reader, struct wire in, bool is_inner)
         if (!wire_is(&field, 1, WIRE_BYTES) || field.value == 0)
             continue;
         if (!read_packet(wire_in(&field), &packet)) {
-            pf_notice(reader, "bad_packet", "damaged packets could not be read and were left out");
+            pf_lacks(reader, LACK_BAD_PACKET, "damaged packets could not be read and were left out");
         } else if (!is_compressed(&packet)) {
             if (is_needed_later(&packet))
                 pf_keep(reader);
@@ -468,7 +473,7 @@ static bool walk(struct pf_reader *reader, struct wire in, bool is_inner)
     }
     if ((in.damaged || in.at < in.end) && ok && !is_inner) {
         reader->packet_offset = in.at - reader->whole.at;
-        pf_notice(reader, "cut_short", "the file is cut or damaged here; what comes after was not read");
+        pf_lacks(reader, LACK_CUT_SHORT, "the file is cut or damaged here; what comes after was not read");
     }
     return ok;
 }

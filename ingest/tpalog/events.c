@@ -799,7 +799,7 @@ void tpalog_trace_finish(struct tpalog_reader *reader)
         add_samples(reader);
     }
     if (trace->lost_tracks || trace->lost_categories)
-        trace_builder_notice(reader->builder, "lost_tables",
-                             "events name tracks or categories whose block is lost",
-                             trace->lost_tracks + trace->lost_categories, TPA_NOWHERE);
+        trace_builder_lacks(reader->builder, LACK_LOST_TABLES,
+                            "events name tracks or categories whose block is lost",
+                            trace->lost_tracks + trace->lost_categories, TPA_NOWHERE);
 }

@@ -422,25 +422,26 @@ static void records_describe(struct tpalog_reader *reader, const char *kind, uin
 static void records_describe_losses(struct tpalog_reader *reader)
 {
     static const struct {
-        const char *word, *format;
+        enum lack lack;
+        const char *format;
     } dropped[TPALOG_DROPPED] = {
-        [TPAFILE_DROPPED_BY_CUPTI] = { "dropped_by_cupti",
+        [TPAFILE_DROPPED_BY_CUPTI] = { LACK_DROPPED_BY_CUPTI,
                                        "%" PRIu64
                                        " records were dropped by CUPTI before tpa capture saw them" },
-        [TPAFILE_DROPPED_BEHIND] = { "dropped_behind",
+        [TPAFILE_DROPPED_BEHIND] = { LACK_DROPPED_BEHIND,
                                      "%" PRIu64 " records were dropped because they came faster than "
                                      "they could be written" },
-        [TPAFILE_DROPPED_MEMORY] = { "dropped_memory",
+        [TPAFILE_DROPPED_MEMORY] = { LACK_DROPPED_MEMORY,
                                      "%" PRIu64 " records were dropped for want of memory" },
-        [TPAFILE_DROPPED_DISK] = { "dropped_disk",
+        [TPAFILE_DROPPED_DISK] = { LACK_DROPPED_DISK,
                                    "%" PRIu64 " records were dropped because the file could not be written" },
-        [TPAFILE_DROPPED_UNKNOWN] = { "dropped_unknown",
+        [TPAFILE_DROPPED_UNKNOWN] = { LACK_DROPPED_UNKNOWN,
                                       "%" PRIu64 " records of kinds that tpa capture does not know "
                                       "were left out" },
     };
     const struct log_facts *facts = reader->log->facts;
     for (size_t i = 0; i < TPALOG_DROPPED; i++)
-        records_describe(reader, dropped[i].word, facts->dropped[i], dropped[i].format);
+        records_describe(reader, lack_word(dropped[i].lack), facts->dropped[i], dropped[i].format);
     records_describe(reader, "no_time", facts->without_time,
                      "%" PRIu64 " records without a time were left out: CUPTI had none for them");
     if (facts->failed_calls) {

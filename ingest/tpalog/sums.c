@@ -360,13 +360,13 @@ static void sums_add_notice(struct tpalog_reader *reader, const char *kind, cons
     const char *path = source_name(reader->source);
     if (!sums->path)
         sums->path = arena_strndup(arena_of(sums), path, strlen(path));
-    *VEC_PUSH(&origin_of(sums)->notices) = (struct sums_notice){
-        .kind = kind,
-        .text = text,
-        .path = sums->path,
-        .count = count,
-        .offset = offset,
-    };
+    sums_origin_add(origin_of(sums), &(struct sums_notice){
+                                         .kind = kind,
+                                         .text = text,
+                                         .path = sums->path,
+                                         .count = count,
+                                         .offset = offset,
+                                     });
 }
 
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
@@ -406,7 +406,7 @@ void tpalog_sums_finish(struct tpalog_reader *reader)
         return;
     const char *text = arena_printf(arena_of(sums), "%" PRIu64 " %s in blocks that are lost", sums->lost,
                                     sums->profile ? "functions and callers were" : "actions were");
-    tpalog_sums_notice(reader, "lost_sums", text, sums->lost, TPA_NOWHERE);
+    tpalog_sums_notice(reader, lack_word(LACK_LOST_SUMS), text, sums->lost, TPA_NOWHERE);
 }
 
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to)

@@ -562,30 +562,37 @@ static void notice(struct tpalog_reader *reader, const char *kind, uint64_t coun
     trace_builder_find_notice(builder, kind)->of_container = true;
 }
 
+static void tpalog_lacks(struct tpalog_reader *reader, enum lack lack, uint64_t count, int64_t offset,
+                         const char *text)
+{
+    notice(reader, lack_word(lack), count, offset, text);
+}
+
 static void describe_damage(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     char text[256];
     bool header_only = blocks->header_damaged && blocks->skipped_bytes == TPAFILE_HEADER_SIZE;
     if (blocks->header_damaged)
-        notice(reader, "damaged_header", 1, 0, "the header is damaged; the blocks behind it were read");
+        tpalog_lacks(reader, LACK_DAMAGED_HEADER, 1, 0,
+                     "the header is damaged; the blocks behind it were read");
     if (blocks->skipped_bytes > 0 && !header_only) {
         int len = snprintf(text, sizeof text, "%" PRId64 " bytes are damaged", blocks->skipped_bytes);
         if (blocks->lost_blocks)
             len += snprintf(text + len, sizeof text - (size_t)len, ", and %" PRIu64 " block%s lost with them",
                             blocks->lost_blocks, blocks->lost_blocks == 1 ? " is" : "s are");
         snprintf(text + len, sizeof text - (size_t)len, "; every whole block was read");
-        notice(reader, "damaged_file", blocks->lost_blocks ? blocks->lost_blocks : 1, blocks->first_skipped,
-               text);
+        tpalog_lacks(reader, LACK_DAMAGED_FILE, blocks->lost_blocks ? blocks->lost_blocks : 1,
+                     blocks->first_skipped, text);
     } else if (blocks->lost_blocks > 0) {
         snprintf(text, sizeof text, "%" PRIu64 " blocks are not there; every other one was read",
                  blocks->lost_blocks);
-        notice(reader, "damaged_file", blocks->lost_blocks, TPA_NOWHERE, text);
+        tpalog_lacks(reader, LACK_DAMAGED_FILE, blocks->lost_blocks, TPA_NOWHERE, text);
     }
     if (reader->bad_blocks > 0) {
         snprintf(text, sizeof text,
                  "blocks make no sense and were left out; of the first, number %" PRIu32 ", %s",
                  reader->bad_number, reader->bad_reason);
-        notice(reader, "bad_block", reader->bad_blocks, reader->first_bad, text);
+        tpalog_lacks(reader, LACK_BAD_BLOCK, reader->bad_blocks, reader->first_bad, text);
     }
     if (reader->odd_values > 0) {
         snprintf(
@@ -593,14 +600,14 @@ static void describe_damage(struct tpalog_reader *reader, const struct tpalog_bl
             "numbers cannot be what they should and are taken as not known; the first is %.*s of a record "
             "(%s) in block %" PRIu32,
             (int)strcspn(reader->odd_field, "|"), reader->odd_field, reader->odd_word, reader->odd_number);
-        notice(reader, "odd_values", reader->odd_values, reader->first_odd, text);
+        tpalog_lacks(reader, LACK_ODD_VALUES, reader->odd_values, reader->first_odd, text);
     }
     if (reader->odd_arguments > 0)
         notice(reader, "odd_arguments", reader->odd_arguments, reader->first_odd_argument,
                "arguments have another type than their names imply; they were left out");
     const char *damage = source_damage(reader->source);
     if (damage)
-        notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);
+        tpalog_lacks(reader, LACK_DAMAGED_SOURCE, 1, TPA_NOWHERE, damage);
 }
 
 /* A file without an end is not damage: the file may still be written. */
@@ -608,17 +615,18 @@ static void describe_end(struct tpalog_reader *reader, const struct tpalog_block
 {
     char text[256];
     if (blocks->tail_bytes > 0 && blocks->tail_at == 0) {
-        notice(reader, "unfinished_file", 1, 0, "the file ends within its header: nothing was recorded yet");
+        tpalog_lacks(reader, LACK_UNFINISHED_FILE, 1, 0,
+                     "the file ends within its header: nothing was recorded yet");
     } else if (blocks->tail_bytes > 0) {
         snprintf(text, sizeof text,
                  "the file ends %" PRId64
                  " bytes into a block: it is still being written, or its writer was stopped; "
                  "every whole block was read",
                  blocks->tail_bytes);
-        notice(reader, "unfinished_file", 1, blocks->tail_at, text);
+        tpalog_lacks(reader, LACK_UNFINISHED_FILE, 1, blocks->tail_at, text);
     } else if (!reader->ended) {
-        notice(
-            reader, "unfinished_file", 1, TPA_NOWHERE,
+        tpalog_lacks(
+            reader, LACK_UNFINISHED_FILE, 1, TPA_NOWHERE,
             "the file has no end: it is still being written, or its writer was stopped; every block was read");
     }
 }
@@ -639,7 +647,7 @@ bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t tex
         word_len <= TPALOG_LONGEST_WORD && body->len <= TPALOG_LONGEST_NOTICE)
         id = names_add(reader->notices, (const char *)key, sizeof key);
     if (id == NAME_NONE)
-        reader->more_notices += count;
+        *(words && lacks_of_word(words->at) ? &reader->more_lacks : &reader->more_notices) += count;
     *number = id;
     return id != NAME_NONE;
 }
@@ -651,8 +659,11 @@ static void tpalog_describe_losses(struct tpalog_reader *reader, const struct tp
         notice(reader, "unknown_blocks", reader->unknown_blocks, TPA_NOWHERE,
                "blocks are of kinds that a later tpa knows; they were left out");
     if (reader->texts.lost_count > 0)
-        notice(reader, "lost_texts", reader->texts.lost_count, TPA_NOWHERE,
-               "names are in blocks that are lost: they are shown as (lost)");
+        tpalog_lacks(reader, LACK_LOST_TEXTS, reader->texts.lost_count, TPA_NOWHERE,
+                     "names are in blocks that are lost: they are shown as (lost)");
+    if (reader->more_lacks > 0)
+        tpalog_lacks(reader, LACK_MORE_DAMAGE, reader->more_lacks, TPA_NOWHERE,
+                     "cases of damage have more notices in the file, or longer ones, than tpa shows");
     if (reader->more_notices > 0)
         notice(reader, "more_notices", reader->more_notices, TPA_NOWHERE,
                "cases have more notices in the file, or longer ones, than tpa shows");

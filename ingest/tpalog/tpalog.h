@@ -181,6 +181,7 @@ struct tpalog_reader {
     enum tpalog_holds holds;
     struct names *notices; /* in the file, keyed by the numbers of their texts */
     uint64_t more_notices; /* cases of notices beyond the limit */
+    uint64_t more_lacks;   /* the same of lacks (base/lacks.h) */
     bool ended;            /* an END record was read */
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* valid checksum, invalid contents */

@@ -85,9 +85,9 @@ static bool read_line_fields(struct xplane_reader *reader, struct wire in, struc
 
 static void describe_damage(struct xplane_reader *reader, const uint8_t *at)
 {
-    trace_chunk_notice(reader->chunk, "bad_message",
-                       "damaged parts of the file could not be read; what stands around them was",
-                       xplane_offset(reader, at));
+    trace_chunk_lacks(reader->chunk, LACK_BAD_MESSAGE,
+                      "damaged parts of the file could not be read; what stands around them was",
+                      xplane_offset(reader, at));
 }
 
 static struct xplane_line open_line(struct xplane_reader *reader, const struct xplane_plane *plane,
@@ -351,9 +351,9 @@ static void describe_cut(struct xplane_reader *reader, const struct xplane_plane
                  "called #NUMBER",
                  plane->name.len ? "plane " : "a plane", plane->name.len > 300 ? 300 : (int)plane->name.len,
                  plane->name.at, there, len);
-    trace_builder_notice(reader->builder, "cut_short",
-                         trace_builder_strndup(reader->builder, text, (size_t)written), 1,
-                         xplane_offset(reader, plane->fields.at));
+    trace_builder_lacks(reader->builder, LACK_CUT_SHORT,
+                        trace_builder_strndup(reader->builder, text, (size_t)written), 1,
+                        xplane_offset(reader, plane->fields.at));
 }
 
 /* Read plane IN; CUT_LEN is what it would have if the file did not end in its middle, else 0. */
@@ -492,9 +492,9 @@ static bool read_space(struct xplane_reader *reader)
     if (ok && wire_cut(&in, &field, &len) && field.number == 1)
         ok = read_plane(reader, wire_in(&field), len, &met);
     else if (in.damaged)
-        trace_chunk_notice(reader->chunk, "cut_short",
-                           "the file is cut or damaged here; what comes after was not read",
-                           xplane_offset(reader, end));
+        trace_chunk_lacks(reader->chunk, LACK_CUT_SHORT,
+                          "the file is cut or damaged here; what comes after was not read",
+                          xplane_offset(reader, end));
     names_free(met.names);
     VEC_FREE(&met.times);
     return ok;

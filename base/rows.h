@@ -1,0 +1,107 @@
+/*
+ * rows.h - sort, group and fold arrays of structs by lists of their members: ORDER BY, GROUP BY and the sums.
+ *
+ *     struct call { name_id name; int64_t dur_ns, waited_ns; };          // waited_ns: ROWS_MISSING: it did not wait
+ *     struct call_row { name_id name; int64_t count, total_ns, wait_average_ns; };
+ *
+ *     static const struct key by_name[] = { ASC(struct call, name), KEY_END };
+ *     static const struct fold sums[] = {
+ *         FIRST_OF(struct call_row, name, struct call, name),
+ *         COUNT_OF(struct call_row, count, struct call, dur_ns),
+ *         SUM_OF(struct call_row, total_ns, struct call, dur_ns),
+ *         MEAN_OF(struct call_row, wait_average_ns, struct call, waited_ns),
+ *         FOLD_END,
+ *     };
+ *     SORT(&calls, by_name);
+ *     FOR_GROUPS(&calls, by_name, first, end)
+ *         rows_fold(VEC_PUSH(&rows), sums, &calls.at[first], end - first, sizeof *calls.at);
+ *
+ * Members are integers, enums, bool, double or texts (char *, compared as bytes; NULL is the least). A missing value is
+ * ROWS_MISSING or NaN. It sorts as the least integer and after every double, and it is in no sum, count, mean, least or
+ * most; where all values are missing, so is the result, except of COUNT_OF. Sums saturate; means are rounded, halves up.
+ */
+#ifndef TPA_BASE_ROWS_H
+#define TPA_BASE_ROWS_H
+
+#include "base/memory.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROWS_MISSING INT64_MIN
+
+enum rows_type { ROWS_I64 = 1, ROWS_U64, ROWS_I32, ROWS_U32, ROWS_U16, ROWS_U8, ROWS_F64, ROWS_TEXT };
+
+struct key {
+    enum rows_type type; /* 0 ends a list */
+    size_t offset;
+    bool descending;
+};
+
+enum fold_op { FOLD_FIRST = 1, FOLD_COUNT, FOLD_SUM, FOLD_MEAN, FOLD_LEAST, FOLD_MOST };
+
+struct fold {
+    enum fold_op op;     /* 0 ends a list */
+    enum rows_type type; /* of FROM; TO has the same for FOLD_FIRST, else it is an int64_t */
+    size_t to, from;
+};
+
+/* clang-format off */
+#define ROWS_TYPE_OF(value) _Generic((value), int64_t : ROWS_I64, uint64_t : ROWS_U64, int32_t : ROWS_I32, \
+    uint32_t : ROWS_U32, uint16_t : ROWS_U16, uint8_t : ROWS_U8, bool : ROWS_U8, double : ROWS_F64, \
+    char * : ROWS_TEXT, const char * : ROWS_TEXT)
+#define ROWS_TYPE(item, member) ROWS_TYPE_OF(((item *)0)->member)
+#define ASC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), false }
+#define DESC(item, member) { ROWS_TYPE(item, member), offsetof(item, member), true }
+#define KEY_END { (enum rows_type)0, 0, false }
+#define FOLD(op, row, to, item, from) { op, ROWS_TYPE(item, from), offsetof(row, to), offsetof(item, from) }
+#define FIRST_OF(row, to, item, from) FOLD(FOLD_FIRST, row, to, item, from)
+#define COUNT_OF(row, to, item, from) FOLD(FOLD_COUNT, row, to, item, from)
+#define SUM_OF(row, to, item, from) FOLD(FOLD_SUM, row, to, item, from)
+#define MEAN_OF(row, to, item, from) FOLD(FOLD_MEAN, row, to, item, from)
+#define LEAST_OF(row, to, item, from) FOLD(FOLD_LEAST, row, to, item, from)
+#define MOST_OF(row, to, item, from) FOLD(FOLD_MOST, row, to, item, from)
+#define FOLD_END { (enum fold_op)0, (enum rows_type)0, 0, 0 }
+/* clang-format on */
+
+/* Keys of arrays of numbers or texts: their own value. */
+extern const struct key rows_ascending_i64[], rows_ascending_u32[], rows_ascending_f64[],
+    rows_ascending_text[];
+
+/* Sort COUNT items of SIZE bytes by KEYS, the most important first. Stable. Linear in COUNT for many items without texts
+ * among the keys. */
+void rows_sort(void *items, size_t count, size_t size, const struct key *keys);
+#define SORT(vec, keys) rows_sort((vec)->at, (vec)->count, sizeof *(vec)->at, keys)
+
+/* The same for COUNT elements of ARRAY; numbers ascending, and texts by their bytes. */
+#define SORT_ARRAY(array, count, keys) rows_sort(array, count, sizeof *(array), keys)
+#define SORT_NUMBERS(array, count)                                                                           \
+    SORT_ARRAY(array, count,                                                                                 \
+               _Generic((array), int64_t * : rows_ascending_i64, uint32_t * : rows_ascending_u32,            \
+                                 double * : rows_ascending_f64))
+#define SORT_TEXTS(array, count) SORT_ARRAY(array, count, rows_ascending_text)
+
+/* The order of two items by KEYS: negative, 0 or positive. */
+int rows_compare(const void *a, const void *b, const struct key *keys);
+
+/* The end of the group that begins at FIRST, of items sorted by KEYS. */
+size_t rows_group_end(const void *items, size_t count, size_t size, const struct key *keys, size_t first);
+#define FOR_GROUPS(vec, keys, first, end) FOR_GROUPS_OF((vec)->at, (vec)->count, keys, first, end)
+#define FOR_GROUPS_OF(array, count, keys, first, end)                                                        \
+    for (size_t first = 0, end;                                                                              \
+         first < (count) && ((end) = rows_group_end(array, count, sizeof *(array), keys, first), true);      \
+         (first) = (end))
+
+/* The number of groups in COUNT items sorted by KEYS. */
+size_t rows_count_groups(const void *items, size_t count, size_t size, const struct key *keys);
+
+/* Keep one item, the first, of each group of COUNT items sorted by KEYS. Returns how many are left. */
+size_t rows_unique(void *items, size_t count, size_t size, const struct key *keys);
+
+/* The first of COUNT items, sorted by KEYS, that equals WANTED in them; NULL if none does. */
+void *rows_find(const void *items, size_t count, size_t size, const struct key *keys, const void *wanted);
+
+/* Set the members of ROW that FOLDS name, from COUNT items of SIZE bytes. */
+void rows_fold(void *row, const struct fold *folds, const void *items, size_t count, size_t size);
+
+#endif

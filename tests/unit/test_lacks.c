@@ -1,0 +1,193 @@
+/* test_lacks.c - base/lacks.h: the state of a recording that is not complete, and where it is kept. */
+#include "tests/unit/small_trace.h"
+#include "tests/unit/tpa_bytes.h"
+
+#include "base/result.h"
+#include "base/source.h"
+#include "figures/gather.h"
+#include "ingest/formats.h"
+#include "trace/append.h"
+#include "trace/container.h"
+#include "trace/slice.h"
+#include "trace/snapshot.h"
+
+extern const struct format format_tpa;
+
+static void words_and_sorts_are_distinct(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LACK_COUNT; i++) {
+        const char *word = lack_word((enum lack)i);
+        unsigned sort = lack_sort((enum lack)i);
+        assert_true(sort && (sort & (sort - 1)) == 0);
+        assert_int_equal(lacks_of_word(word), sort);
+        for (int other = 0; other < i; other++)
+            assert_string_not_equal(lack_word((enum lack)other), word);
+    }
+    assert_int_equal(lacks_of_word("given_twice"), 0);
+    assert_int_equal(lacks_of_word(NULL), 0);
+    struct buffer text = { 0 };
+    lacks_append(&text, LACKS_END | LACKS_RECORDS);
+    assert_string_equal(text.at, "end, records");
+    buffer_release(&text);
+}
+
+/* Two files: the first is whole, the second lacks LACK and has something odd that is none. */
+static struct trace *two_files(enum lack lack)
+{
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "aten::mm", 10, 40);
+    trace_chunk_notice(small.chunk, "negative_duration", "an event is odd", 3);
+    assert_true(trace_builder_append(small.builder, small.chunk, NULL));
+    trace_builder_file(small.builder, "other.json", "Chrome JSON");
+    small_host(&small, 1, "cpu_op", "aten::add", 10, 40);
+    trace_chunk_lacks(small.chunk, lack, "something is missing", 77);
+    return small_end(&small);
+}
+
+static void the_file_that_lacks_something_is_known(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LACK_COUNT; i++) {
+        struct trace *trace = two_files((enum lack)i);
+        assert_int_equal(trace->files[0].lacks, 0);
+        assert_int_equal(trace->files[1].lacks, lack_sort((enum lack)i));
+        assert_int_equal(trace_lacks(trace), lack_sort((enum lack)i));
+        assert_string_equal(trace_lacks_notice(trace)->kind, lack_word((enum lack)i));
+        assert_int_equal(trace_lacks_notice(trace)->offset, 77);
+        trace_free(trace);
+    }
+}
+
+static void files_that_cannot_be_read_are_of_no_file(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    trace_builder_lacks_files(small.builder, LACK_LEFT_OUT, "left out: x.json", 2);
+    struct trace *trace = small_end(&small), *sum = trace_open();
+    assert_int_equal(trace->files[0].lacks, 0);
+    assert_int_equal(trace_lacks(trace), LACKS_FILES);
+    trace_append(sum, trace, NULL);
+    assert_int_equal(trace_lacks(sum), LACKS_FILES);
+    trace_free(sum);
+    trace_free(trace);
+}
+
+static void merged_and_sliced_files_keep_it(void **state)
+{
+    (void)state;
+    struct trace *trace = two_files(LACK_CUT_SHORT), *other = two_files(LACK_DAMAGED_TABLE),
+                 *sum = trace_open();
+    const unsigned lacks[] = { 0, LACKS_END, 0, LACKS_PARTS };
+    trace_append(sum, trace, NULL);
+    trace_append(sum, other, NULL);
+    for (size_t f = 0; f < 4; f++)
+        assert_int_equal(sum->files[f].lacks, lacks[f]);
+    assert_int_equal(trace_lacks(sum), LACKS_END | LACKS_PARTS);
+    const bool keep[] = { true, false, false, true };
+    trace_keep(sum, &(struct trace_part){ .files = keep });
+    assert_int_equal(sum->files[0].lacks, 0);
+    assert_int_equal(sum->files[1].lacks, LACKS_PARTS);
+    trace_free(sum);
+    trace_free(other);
+    trace_free(trace);
+}
+
+static void a_dropped_file_lacks_nothing(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    trace_builder_lacks(small.builder, LACK_CUT_SHORT, "cut", 1, TPA_NOWHERE);
+    assert_true(trace_builder_drop_file(small.builder));
+    trace_builder_file(small.builder, "next.json", "Chrome JSON");
+    struct trace *trace = small_end(&small);
+    assert_int_equal(trace_lacks(trace), 0);
+    assert_null(trace_lacks_notice(trace));
+    trace_free(trace);
+}
+
+static struct trace *read_tpa(const struct buffer *bytes, size_t len)
+{
+    struct source *source = source_open_memory(bytes->at, len, "small.tpa", NULL);
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    struct ingest_options options = { .workers = 1 };
+    struct tpa_error err = { 0 };
+    struct ingested other = { 0 };
+    trace_builder_file(builder, "small.tpa", format_tpa.name);
+    assert_true(format_tpa.read_any(source, builder, &options, &other, &err));
+    source_free(source);
+    return trace_builder_finish(builder);
+}
+
+/* Of a damaged .tpa file with several files in it, each may be what was lost. */
+static void a_tpa_file_keeps_it_and_has_its_own(void **state)
+{
+    (void)state;
+    struct trace *trace = two_files(LACK_LOST_STATE);
+    struct buffer bytes = tpa_of_trace(trace, 0);
+    struct trace *read = read_tpa(&bytes, bytes.count);
+    assert_int_equal(read->files[0].lacks, 0);
+    assert_int_equal(read->files[1].lacks, LACKS_RECORDS);
+    trace_free(read);
+    read = read_tpa(&bytes, bytes.count - 9);
+    assert_int_equal(read->file_count, 2);
+    assert_int_equal(read->files[0].lacks & LACKS_END, LACKS_END);
+    assert_int_equal(read->files[1].lacks, LACKS_END | LACKS_RECORDS);
+    trace_free(read);
+    buffer_release(&bytes);
+    trace_free(trace);
+}
+
+static void facts_mark_the_rank(void **state)
+{
+    (void)state;
+    struct trace *trace = two_files(LACK_BAD_EVENT);
+    struct facts *facts = facts_open();
+    facts_gather(facts, trace, &(struct gather_options){ 0 });
+    facts_finish(facts);
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    assert_int_equal(facts->tables[FACTS_RECORDINGS].count, 2);
+    assert_int_equal(recordings[0].cut + recordings[1].cut, 1);
+    assert_int_equal(facts_lacks(facts), LACKS_PARTS);
+    facts_free(facts);
+    trace_free(trace);
+}
+
+static void snapshots_sums_and_results_have_it(void **state)
+{
+    (void)state;
+    struct snapshot *snapshot = snapshot_open("s.pickle");
+    snapshot_notice(snapshot, "lone_end", "an end", 1, TPA_NOWHERE);
+    assert_int_equal(snapshot->lacks, 0);
+    snapshot_lacks(snapshot, LACK_CUT_SHORT, "cut", 1, 9);
+    assert_int_equal(snapshot->lacks, LACKS_END);
+    snapshot_free(snapshot);
+
+    struct sums_origin first = { 0 }, second = { 0 };
+    sums_origin_lacks(&second, LACK_LOST_SUMS, "lost", "x.tpa", 1, TPA_NOWHERE);
+    sums_origin_adopt(&first, &second);
+    assert_int_equal(first.lacks, LACKS_PARTS);
+    sums_origin_release(&first);
+
+    struct result *result = result_open("tpa.top/1");
+    result_add_notice(result, "unlinked_gpu_work", 3, NULL, TPA_NOWHERE, "3 kernels");
+    assert_int_equal(result_lacks(result), 0);
+    result_add_notice(result, "cut_short", 1, "a.json", 7, "the file ends");
+    assert_int_equal(result_lacks(result), LACKS_END);
+    result_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_and_sorts_are_distinct),
+        cmocka_unit_test(the_file_that_lacks_something_is_known),
+        cmocka_unit_test(files_that_cannot_be_read_are_of_no_file),
+        cmocka_unit_test(merged_and_sliced_files_keep_it),
+        cmocka_unit_test(a_dropped_file_lacks_nothing),
+        cmocka_unit_test(a_tpa_file_keeps_it_and_has_its_own),
+        cmocka_unit_test(facts_mark_the_rank),
+        cmocka_unit_test(snapshots_sums_and_results_have_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
