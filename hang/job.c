@@ -497,7 +497,7 @@ static void read_status(struct hang_job *job)
 
 static void look_at_gaps(struct hang_job *job, const struct flight_dump *dump)
 {
-    const struct flight_entry *entries = job->flight->entries.at + dump->first;
+    const struct flight_entry *entries = dump->count ? &job->flight->entries.at[dump->first] : NULL;
     bool gaps = false, used = false;
     for (size_t i = 1; i < dump->count; i++)
         gaps = gaps || entries[i].record != entries[i - 1].record + 1;
@@ -510,9 +510,9 @@ static void look_at_gaps(struct hang_job *job, const struct flight_dump *dump)
 /* torchcomms counts collectives over all groups of the process: two groups in a row have numbers in a row. */
 static bool counts_over_groups(const struct flight *flight, const struct flight_dump *dump)
 {
-    const struct flight_entry *entries = flight->entries.at + dump->first;
     if (dump->standing_count || dump->count == 0)
         return false;
+    const struct flight_entry *entries = &flight->entries.at[dump->first];
     if (entries[0].record == 0 && entries[0].seq == 0 && !entries[0].p2p)
         return true;
     for (size_t i = 1; i < dump->count; i++)

@@ -401,9 +401,8 @@ static name_id call_of(struct flight_reader *reader, const struct python_value *
 static uint32_t group_of(struct flight_reader *reader, struct flight_dump *dump, name_id name, name_id desc)
 {
     struct flight *flight = reader->flight;
-    struct flight_group *groups = flight->groups.at + dump->first_group;
     for (size_t g = 0; g < dump->group_count; g++)
-        if (groups[g].name == name) {
+        if (flight->groups.at[dump->first_group + g].name == name) {
             reader->budget -= (int64_t)(g >> 4);
             return (uint32_t)g;
         }
@@ -529,6 +528,8 @@ static bool read_entries(struct flight_reader *reader, struct flight_dump *dump,
             return false;
         else if (reader->budget < 0)
             return tpa_fail(err, TPA_NOWHERE, "the dump refers to the same values too often");
+    if (dump->count == 0)
+        return true;
     struct flight_entry *first = reader->flight->entries.at + dump->first;
     if (!is_in_order(first, dump->count))
         qsort(first, dump->count, sizeof *first, compare_records);

@@ -14,7 +14,8 @@ static struct python_value text_value(struct python_tree *tree, const char *text
         return (struct python_value){ PYTHON_OTHER, PYTHON_NO_WORD, 0, { 0 } };
     struct python_value value = { PYTHON_TEXT, PYTHON_NO_WORD, (uint32_t)len, { 0 } };
     for (size_t w = 0; w < tree->word_count; w++)
-        if (strncmp(tree->words[w], text, len) == 0 && tree->words[w][len] == '\0') {
+        if (len > 0 && tree->words[w][0] == text[0] && strlen(tree->words[w]) == len &&
+            memcmp(tree->words[w], text, len) == 0) {
             value.word = (uint8_t)w;
             value.text = tree->words[w];
             return value;
@@ -95,7 +96,8 @@ static bool tree_make_from(struct python_tree *tree, size_t from, enum python_ki
     if (kind == PYTHON_DICT && count % 2)
         return tpa_fail(err, TPA_NOWHERE, "a dict has a key without a value");
     struct python_value made = list_value(tree, kind);
-    list_add(tree, made.list, tree->stack.at + from, count);
+    if (count)
+        list_add(tree, made.list, &tree->stack.at[from], count);
     tree->stack.count = from;
     *VEC_PUSH(&tree->stack) = made;
     return true;
