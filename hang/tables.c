@@ -452,7 +452,6 @@ static void add_step(struct writing *writing, const struct hang_job *job, struct
         hang_add_rank_words(&text, ranks, false);
     buffer_puts(&text, behind);
     result_add_notice(writing->result, "next_step", 1, NULL, TPA_NOWHERE, "%s", text.at);
-    result_make_minor(writing->result);
     buffer_release(&text);
 }
 
