@@ -423,23 +423,23 @@ static bool read_operation(struct pickle *in, uint8_t op, struct pickle_step *st
     case 'J': /* BININT */
         *step = (struct pickle_step){ PICKLE_INT, .integer = (int32_t)(uint32_t)pickle_read_number(in, 4) };
         return true;
-    case 0x8a: pickle_read_long(in, pickle_read_number(in, 1), step); return true;  /* LONG1 */
-    case 0x8b: pickle_read_long(in, pickle_read_number(in, 4), step); return true;  /* LONG4 */
-    case 'G': pickle_read_double(in, step); return true;                            /* BINFLOAT */
-    case 'I':                                                                /* INT */
-    case 'L': read_integer_line(in, step); return true;                      /* LONG */
-    case 'F': read_double_line(in, step); return true;                       /* FLOAT */
-    case 0x8c:                                                               /* SHORT_BINUNICODE */
-    case 'U': read_text_step(in, pickle_read_number(in, 1), step); return true;   /* SHORT_BINSTRING */
-    case 'X':                                                                /* BINUNICODE */
-    case 'T': read_text_step(in, pickle_read_number(in, 4), step); return true;   /* BINSTRING */
-    case 0x8d: read_text_step(in, pickle_read_number(in, 8), step); return true;  /* BINUNICODE8 */
-    case 'V': read_unicode_line(in, step); return true;                      /* UNICODE */
-    case 'S': read_quoted_line(in, step); return true;                       /* STRING */
-    case 'C': read_bytes(in, pickle_read_number(in, 1), step); return true;  /* SHORT_BINBYTES */
-    case 'B': read_bytes(in, pickle_read_number(in, 4), step); return true;  /* BINBYTES */
-    case 0x8e:                                                               /* BINBYTES8 */
-    case 0x96: read_bytes(in, pickle_read_number(in, 8), step); return true; /* BYTEARRAY8 */
+    case 0x8a: pickle_read_long(in, pickle_read_number(in, 1), step); return true; /* LONG1 */
+    case 0x8b: pickle_read_long(in, pickle_read_number(in, 4), step); return true; /* LONG4 */
+    case 'G': pickle_read_double(in, step); return true;                           /* BINFLOAT */
+    case 'I':                                                                      /* INT */
+    case 'L': read_integer_line(in, step); return true;                            /* LONG */
+    case 'F': read_double_line(in, step); return true;                             /* FLOAT */
+    case 0x8c:                                                                     /* SHORT_BINUNICODE */
+    case 'U': read_text_step(in, pickle_read_number(in, 1), step); return true;    /* SHORT_BINSTRING */
+    case 'X':                                                                      /* BINUNICODE */
+    case 'T': read_text_step(in, pickle_read_number(in, 4), step); return true;    /* BINSTRING */
+    case 0x8d: read_text_step(in, pickle_read_number(in, 8), step); return true;   /* BINUNICODE8 */
+    case 'V': read_unicode_line(in, step); return true;                            /* UNICODE */
+    case 'S': read_quoted_line(in, step); return true;                             /* STRING */
+    case 'C': read_bytes(in, pickle_read_number(in, 1), step); return true;        /* SHORT_BINBYTES */
+    case 'B': read_bytes(in, pickle_read_number(in, 4), step); return true;        /* BINBYTES */
+    case 0x8e:                                                                     /* BINBYTES8 */
+    case 0x96: read_bytes(in, pickle_read_number(in, 8), step); return true;       /* BYTEARRAY8 */
     default:
         if (!code_operation(op))
             return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is not an operation of a pickle", op);

@@ -52,7 +52,8 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
     case 0x8a: /* LONG1 of up to seven bytes: addresses, times */
         if (*at == 0 || *at > 7)
             return false;
-        objects_quick_int(o, (int64_t)(snapshot_little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
+        objects_quick_int(o,
+                          (int64_t)(snapshot_little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
         in->at += 2 + (size_t)*at;
         return true;
     default: return false;
@@ -60,7 +61,8 @@ static inline bool quick_step(struct pickle *in, struct objects *o, uint8_t op)
 }
 
 /* Run STEP, which ends at OFFSET. False and ERR, without an offset, if the stack does not allow it. */
-static bool snapshot_run_step(struct objects *o, const struct pickle_step *step, int64_t offset, struct tpa_error *err)
+static bool snapshot_run_step(struct objects *o, const struct pickle_step *step, int64_t offset,
+                              struct tpa_error *err)
 {
     switch (step->kind) {
     case PICKLE_NOTHING: return true;
@@ -91,7 +93,8 @@ static bool snapshot_run_step(struct objects *o, const struct pickle_step *step,
     return true;
 }
 
-static void notice_snapshot_damage(struct snapshot *snapshot, struct objects *o, const char *what, int64_t offset)
+static void notice_snapshot_damage(struct snapshot *snapshot, struct objects *o, const char *what,
+                                   int64_t offset)
 {
     snapshot_lacks(
         snapshot, LACK_DAMAGED,
@@ -131,8 +134,8 @@ static void run(struct pickle *in, struct snapshot *snapshot, struct objects *o)
         int64_t offset = pickle_offset(in);
         if (in->end - in->at > PICKLE_SLACK && quick_step(in, o, in->window[in->at]))
             continue;
-        if ((!pickle_next(in, &step, &odd) || !snapshot_run_step(o, &step, pickle_offset(in), &odd)) && !in->cut &&
-            !in->failed) {
+        if ((!pickle_next(in, &step, &odd) || !snapshot_run_step(o, &step, pickle_offset(in), &odd)) &&
+            !in->cut && !in->failed) {
             notice_snapshot_damage(snapshot, o, odd.message, offset);
             return;
         }
