@@ -9,6 +9,7 @@
 #include "base/rows.h"
 #include "base/runs.h"
 #include "base/sum.h"
+#include "derive/communication.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
 #include "derive/callers.h"
@@ -287,6 +288,9 @@ static const struct {
                           .alike = "wait less often, or for an event instead of a stream or device" },
     [WAIT_FOR_NOTHING] = { "empty wait",
                            .alike = "leave it out where it can be: nothing was left to wait for" },
+    [WAIT_FOR_UNKNOWN] = { "wait for unknown work",
+                           .alike =
+                               "record again: work of devices is missing, and this may have waited for it" },
     [WAIT_PINNING] = { "pinning", NULL, ADVICE_PIN_ONCE },
 };
 
@@ -314,7 +318,8 @@ static const char *advice_for(const struct trace *trace, enum host_wait_kind kin
     static const char *const copiers[] = { "aten::to", "aten::_to_copy", "aten::copy_", NULL };
     bool copies = kind == WAIT_PAGEABLE_COPY || kind == WAIT_SYNC_COPY ||
                   (kind == WAIT_FOR_COPY && is_one_of(owner, copiers));
-    if (kind != WAIT_FOR_NOTHING && kind != WAIT_PINNING && is_one_of(owner, readers))
+    if (kind != WAIT_FOR_NOTHING && kind != WAIT_FOR_UNKNOWN && kind != WAIT_PINNING &&
+        is_one_of(owner, readers))
         return read_advice;
     if (copies && copy.direction == COPY_DTOH)
         return trace_advice(trace, ADVICE_WAIT_FOR_NO_DOWNLOAD);
@@ -334,6 +339,7 @@ struct stall {
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
     struct copy_kind copy; /* if the work is a copy; else zero */
+    bool waits_for_communication;
 };
 
 static int compare_lines(const struct stall *a, const struct stall *b)
@@ -383,6 +389,8 @@ static struct stall stall_of(const struct transfers_query *query, const struct h
         stall.rank = selection_rank(trace, trace->tracks[trace->track[wait->call]].file);
     if (is_copy(trace, wait->work))
         stall.copy = kind_of(query, wait->work);
+    stall.waits_for_communication = wait->work != EVENT_NONE && trace->kind[wait->work] == EVENT_KERNEL &&
+                                    kernel_is_communication(trace_name(trace, wait->work));
     return stall;
 }
 
@@ -413,14 +421,22 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
     }
+    bool repeats = false; /* then the last wait is one of those, else it is the end of the recording */
+    for (size_t i = 0; i < count; i++)
+        repeats |= !stalls[i].wait.at_begin && !stalls[i].wait.at_end;
     for (size_t i = 0; i < count; i++) {
         int64_t dur_ns = trace_dur_ns(trace, stalls[i].wait.call), launch_ns = query->transfers->launch_ns;
         row.blocked_ns += dur_ns;
-        row.saving_ns += dur_ns > launch_ns ? dur_ns - launch_ns : 0;
+        bool counts = !stalls[i].wait.at_begin && (repeats || !stalls[i].wait.at_end);
+        row.saving_ns += dur_ns > launch_ns && counts ? dur_ns - launch_ns : 0;
+        row.communication_ns += stalls[i].waits_for_communication ? dur_ns : 0;
         row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;
         if (is_copy(trace, stalls[i].wait.work))
             sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
     }
+    uint32_t file = trace->tracks[trace->track[stalls->wait.call]].file;
+    if (row.kind == WAIT_FOR_UNKNOWN || trace->files[file].lost.much)
+        row.saving_ns = TABLE_INT_MISSING; /* nobody knows what it waited for */
     return row;
 }
 

@@ -8,7 +8,7 @@
  */
 #include "derive/host_waits.h"
 
-#include "derive/call_names.h"
+#include "trace/call_names.h"
 #include "derive/copy_names.h"
 #include "base/memory.h"
 #include "base/rows.h"
@@ -63,7 +63,7 @@ static const struct key by_synced[] = { ASC(struct synced, call), KEY_END };
 
 static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
 {
-    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+    *VEC_PUSH(waits) = (struct host_wait){ .call = call, .work = work, .kind = kind };
 }
 
 /*
@@ -189,13 +189,20 @@ static void find_blocking_copies(const struct search *search, const unsigned cha
     }
 }
 
+/* Is work missing from the file of CALL, so that it may have waited for that? */
+static bool lacks_work(const struct search *search, event_id call)
+{
+    uint32_t file = search->trace->tracks[search->trace->track[call]].file;
+    return search->trace->files[file].lacks & (LACKS_END | LACKS_RECORDS) || search->ended[file].count == 0;
+}
+
 static void resolve_syncs(const struct search *search, struct host_waits *waits)
 {
     const struct trace *trace = search->trace;
     for (size_t i = 0; i < search->sync_calls.count; i++) {
         event_id call = search->sync_calls.at[i], work = waited_for(search, call);
         add_wait(waits, call, work,
-                 work == EVENT_NONE                  ? WAIT_FOR_NOTHING
+                 work == EVENT_NONE ? (lacks_work(search, call) ? WAIT_FOR_UNKNOWN : WAIT_FOR_NOTHING)
                  : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
                                                      : WAIT_FOR_KERNEL);
     }
@@ -251,6 +258,50 @@ static void drop_nested(const struct trace *trace, struct host_waits *waits)
     waits->count = kept;
 }
 
+/* When the first work of a file was launched, and the last kernel. */
+struct launched {
+    int64_t first_ns, last_kernel_ns;
+};
+
+/* New, by file; free(). */
+static struct launched *find_launched(const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    struct launched *launched = mem_alloc(mem_times(trace->file_count + 1, sizeof *launched));
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        launched[f] = (struct launched){ INT64_MAX, INT64_MIN };
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        struct launched *of = &launched[trace->tracks[trace->track[gpu->call[i]]].file];
+        int64_t start_ns = trace_start_ns(trace, gpu->call[i]);
+        of->first_ns = start_ns < of->first_ns ? start_ns : of->first_ns;
+        if (gpu_work_is_kernel(gpu->work[i]) && start_ns > of->last_kernel_ns)
+            of->last_kernel_ns = start_ns;
+    }
+    return launched;
+}
+
+static void mark_ends(struct host_waits *waits, const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    struct launched *launched = find_launched(gpu);
+    for (size_t i = 0; i < waits->count; i++) {
+        struct host_wait *wait = &waits->at[i];
+        const struct launched *of = &launched[trace->tracks[trace->track[wait->call]].file];
+        int64_t start_ns = trace_start_ns(trace, wait->call);
+        bool is_sync =
+            wait->kind == WAIT_FOR_COPY || wait->kind == WAIT_FOR_KERNEL || wait->kind == WAIT_FOR_NOTHING;
+        bool of_earlier =
+            wait->work != EVENT_NONE && attribution_call(attribution_of(trace), wait->work) == EVENT_NONE;
+        if (!is_sync || of->first_ns == INT64_MAX) /* no launches were recorded */
+            continue;
+        wait->at_begin = start_ns < of->first_ns || of_earlier;
+        wait->at_end = start_ns > of->last_kernel_ns;
+    }
+    free(launched);
+}
+
 static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
     struct search search = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
@@ -265,6 +316,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     drop_nested(gpu->trace, waits);
     if (waits->count)
         SORT(waits, by_waits);
+    mark_ends(waits, gpu);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&search.ended[f]);
         intervals_release(&search.syncing[f]);

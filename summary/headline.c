@@ -11,6 +11,8 @@
 #include "derive/step_list.h"
 #include "summary/figures.h"
 #include "summary/rules.h"
+#include "trace/lost_work.h"
+#include "summary/unexplained.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
@@ -257,6 +259,15 @@ static void add_idle_parts(struct headline *headline, const struct use *use, dou
     enum gap_cause order[GAP_CAUSES];
     enum chart_color colors[GAP_CAUSES];
     double rest_ns = use->idle_ns;
+    if (trace_lost_much(headline->summary->trace)) {
+        add_part(headline, bar,
+                 (struct answer_part){ .title = "not known: idle, or work that was lost",
+                                       .share = rest_ns / use->span_ns,
+                                       .color = CHART_COLOR_OF_OTHER,
+                                       .section = "gaps" },
+                 whole_ns);
+        return;
+    }
     gap_colors(headline->summary->gaps, false, colors);
     order_causes(use, true, order);
     const double ends_ns[] = { use->before_ns, use->after_ns };
@@ -555,7 +566,7 @@ static double recorded_of_devices(const struct summary *summary)
     double recorded_ns = 0;
     for (size_t i = 0; i < summary->gpu->count; i++) {
         const struct summary_rank *rank = summary_rank_of(summary, summary->gpu->at[i].key.rank);
-        recorded_ns += rank ? (double)rank->time_ns : 0;
+        recorded_ns += rank ? (double)rank->time_ns - (double)summary->gpu->at[i].unrecorded_ns : 0;
     }
     return recorded_ns;
 }
@@ -572,6 +583,13 @@ static const char *describe_devices(struct headline *headline)
     if (!(use.span_ns > 0))
         return NULL;
     const char *said = describe_uses(headline, &use, whose);
+    int64_t before_ns = 0, queued_ns = unexplained_start_ns(summary, &before_ns);
+    if (queued_ns > 0 && (double)before_ns * (double)summary->gpu->count > 0.1 * recorded_ns)
+        said = arena_printf(
+            headline->texts,
+            "%s In the %s before its first work, which waited %s in its queue, the %s was busy with work that was "
+            "launched before the recording began.",
+            said, time_text(headline, (double)before_ns), time_text(headline, (double)queued_ns), word);
     if (headline->step || !(use.span_ns < small * recorded_ns))
         return said;
     return arena_printf(
@@ -652,9 +670,41 @@ static const char *describe_host(struct headline *headline)
     return steps;
 }
 
+/* "5 of 6 graph replays have no work in the file ...": absence is not idleness. NULL: little or nothing was lost. */
+static const char *describe_loss(struct headline *headline)
+{
+    const struct trace *trace = headline->summary->trace;
+    struct buffer lost = { 0 };
+    if (!trace_lost_much(trace))
+        return NULL;
+    trace_describe_lost(trace, &lost);
+    const char *said = arena_printf(
+        headline->texts,
+        "%.*s. How long devices idled, what waits were for, and what a change would save is not known.",
+        (int)lost.count, lost.at);
+    buffer_release(&lost);
+    return said;
+}
+
+/* SAID, of what is left where records of devices were left out for their time. */
+static const char *describe_rest(struct headline *headline, const char *said)
+{
+    const struct trace *trace = headline->summary->trace;
+    struct buffer left_out = { 0 };
+    if (!said || !trace_left_out_much(trace))
+        return said;
+    trace_describe_left_out(trace, &left_out);
+    said = arena_printf(headline->texts, "%.*s. Of the rest: %s", (int)left_out.count, left_out.at, said);
+    buffer_release(&left_out);
+    return said;
+}
+
 static void add_verdict(struct headline *headline, struct result *result)
 {
-    const char *verdict = headline->summary->gpu ? describe_devices(headline) : describe_host(headline);
+    const char *verdict = describe_loss(headline);
+    if (!verdict)
+        verdict = headline->summary->gpu ? describe_rest(headline, describe_devices(headline))
+                                         : describe_host(headline);
     if (!verdict)
         return;
     headline->answer->verdict = verdict;
@@ -692,7 +742,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
 {
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
         .title = copy(headline, finding->title),
-        .saves = arena_printf(headline->texts, "saves %s, %.1f %% of %s",
+        .saves = arena_printf(headline->texts, "saves up to %s, %.1f %% of %s",
                               time_text(headline, (double)finding->saves_ns),
                               quantity_percent(finding->saves_share),
                               headline->findings->has_steps ? "a step" : "the recording"),
@@ -764,6 +814,8 @@ void summary_add_headline(const struct summary *summary, const struct findings *
     add_unpriced(&headline, MOST);
     if (headline.answer->findings.count == 0 && findings->priced)
         headline.answer->nothing =
-            arena_printf(headline.texts, "No change that tpa knows of would save %.1f %% of %s.",
-                         100 * FINDINGS_LEAST_SHARE, findings->has_steps ? "a step" : "the recording");
+            arena_printf(headline.texts, "No change that tpa knows of would save %.1f %% of %s%s%s.",
+                         100 * FINDINGS_LEAST_SHARE, findings->has_steps ? "a step" : "the recording",
+                         findings->unexplained.count ? "; but " : "",
+                         findings->unexplained.count ? findings->unexplained.at : "");
 }
