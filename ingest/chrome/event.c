@@ -834,6 +834,7 @@ enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct 
         fields->at[FIELD_PHASE].start == fields->at[FIELD_PHASE].end)
         return CHROME_BAD;
     char phase = phase_of(reader, &fields->at[FIELD_PHASE]);
+    reader->last_phase = phase;
     switch (phase) {
     case 'X':
     case 'B':
