@@ -25,6 +25,7 @@ struct table_notice {
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
     unsigned lacks;   /* set of enum lacks, by KIND: the recording is not complete. Shown first */
     bool on_top;      /* shown before the tables instead of below them */
+    bool is_answer;   /* the result in a sentence: people read it without "note:" */
     bool minor;       /* explains how rows are counted, or what to do next: text leaves it out, unless requested */
 };
 
