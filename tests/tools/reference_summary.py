@@ -8,7 +8,6 @@ Written from docs/definitions.md and docs/commands/summary.md, from what the oth
 
 import statistics
 
-import reference_kernels
 import reference_memory
 import reference_steps
 import reference_top
@@ -33,14 +32,14 @@ class Summary:
         self.span = self.whole[0].end - self.whole[0].start if self.whole else 0
 
     def overview(self):
+        """Without the step and the shares of it, which are those of tpa steps."""
         figures = {"host_time_ns": self.span}
         if self.complete:
             figures["steps"] = len(self.complete)
-            figures["step_average_ns"] = reference_steps.rounded(statistics.mean([step.end - step.start for step, _ in self.complete]))
         if self.devices:
             span = sum(d["span_ns"] for d in self.devices)
             figures["devices"] = len(self.devices)
-            for key, part in (("computing", "computation_ns"), ("communicating", "exposed_communication_ns"), ("copying", "exposed_memcpy_ns"), ("idle", "idle_ns")):
+            for key, part in () if self.complete else (("computing", "computation_ns"), ("communicating", "exposed_communication_ns"), ("copying", "exposed_memcpy_ns"), ("idle", "idle_ns")):
                 figures[key] = share(sum(d[part] for d in self.devices), span)
             figures["host_blocked_ns"] = self.stalls.blocked()
         peaks = {d.name: d.peak.used for d in self.memory.devices} if self.memory else {}
@@ -52,8 +51,7 @@ class Summary:
     def operators(self):
         times = {}
         if self.tables.work:
-            kernels = reference_kernels.Kernels(self.tables)
-            found = [(kernels.operator(e), e.duration, 1) for e in self.tables.work]
+            found = [(self.worker(e), e.duration, 1) for e in self.tables.work]
         elif not self.tables.operators:
             return []
         else:
@@ -64,6 +62,11 @@ class Summary:
             row[1] += count
         whole = sum(time for time, _ in times.values())
         return [{"name": name, "time_ns": time, "share_of_all": share(time, whole), "count": count} for name, (time, count) in times.items()]
+
+    def worker(self, event):
+        """The operator that launched it; where none is known the work itself."""
+        operator = self.tables.operator_of.get(event.link)
+        return operator.name if operator else event.name
 
     def remarks(self):
         """
