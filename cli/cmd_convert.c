@@ -475,6 +475,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     bool of_snapshot = ingested.snapshots.of.count > 0; /* which are freed by writing */
     fine = fine && convert_input(call, form, &input, &summary, notices, err);
     if (fine) {
+        result_order_notices(notices);
         output_print_notices(notices); /* on stderr, as standard output may be the file */
         cmd_convert_print(form, args, of_snapshot, &summary);
     }

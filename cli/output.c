@@ -223,6 +223,7 @@ static bool print_to_file(const struct printer *printer, const struct result *re
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err)
 {
+    result_order_notices(result);
     if ((args->tables && !output_select_tables(result, args->tables, err)) ||
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;

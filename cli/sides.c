@@ -121,6 +121,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
+        load_add_lacks(&part, result); /* before a saved result is taken */
         good =
             measure_part(sides, side, &part, result, err) &&
             (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));

@@ -526,18 +526,23 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
 
 enum { MOST_NOTES = 5 };
 
+static bool is_above(const struct table_notice *notice)
+{
+    return notice_place(notice) < NOTICE_BELOW;
+}
+
 /* Those that stand above the tables, or those below, of which no more than MOST, minor ones the fewer; how many there were. */
-static size_t text_add_notices(struct page *page, const struct result *result, bool on_top, size_t most)
+static size_t text_add_notices(struct page *page, const struct result *result, bool above, size_t most)
 {
     size_t count = 0, major = 0, minor = 0;
     for (size_t i = 0; i < result->notices.count; i++)
-        major += result->notices.at[i].on_top == on_top && !result->notices.at[i].minor;
+        major += is_above(&result->notices.at[i]) == above && !result->notices.at[i].minor;
     size_t room[] = { major < most ? major : most, major < most ? most - major : 0 };
     major = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
-        if (result->notices.at[i].on_top != on_top)
+        if (is_above(&result->notices.at[i]) != above)
             continue;
-        if (!on_top && count == 0 && result->tables.count)
+        if (!above && count == 0 && result->tables.count)
             buffer_putc(&page->text, '\n');
         count++;
         bool is_minor = result->notices.at[i].minor;

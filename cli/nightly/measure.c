@@ -120,6 +120,7 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
         good = load_any(&of_part, &args->load, &wants, &part, err);
         if (!good)
             break;
+        load_add_lacks(&part, result);
         good = measure_part(measures, &part, &options, measured, result, err);
         if (!good)
             tpa_in_file(err, call->operands[i]);
