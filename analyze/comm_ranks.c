@@ -11,6 +11,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "base/stats.h"
+#include "derive/file_set.h"
 #include "derive/step_list.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
@@ -97,6 +98,7 @@ struct rank_sums {
     VEC_OF(int64_t) lateness;
     VEC_OF(struct share) meanwhile;
     struct intervals waiting;
+    int64_t waiting_ns; /* its length */
 };
 
 /*
@@ -195,7 +197,6 @@ static struct comm_rank comm_ranks_rank_of(const struct comm_query *query, struc
     struct stats late = stats_of(sums->lateness.at, sums->lateness.count);
     const struct rank_clock *clock = &query->matches->clocks[of->file];
     bool known = clock->ahead_ns != CLOCK_UNKNOWN;
-    intervals_merge(&sums->waiting);
     return (struct comm_rank){
         .rank = selection_rank(query->trace, of->file),
         .device = of->device >= 0 ? of->device : TABLE_INT_MISSING,
@@ -203,7 +204,7 @@ static struct comm_rank comm_ranks_rank_of(const struct comm_query *query, struc
         .time_ns = sums->time_ns,
         .transfer_ns = sums->time_ns - sums->waited_ns,
         .waited_ns = sums->waited_ns,
-        .waited_union_ns = intervals_length(&sums->waiting),
+        .waited_union_ns = sums->waiting_ns,
         .last = sums->last,
         .last_share = (double)sums->last / (double)sums->count,
         .late_ns = sums->late_ns,
@@ -223,13 +224,49 @@ static bool was_less_late(const void *context, const void *a, const void *b)
     return ((const struct comm_rank *)a)->late_ns < ((const struct comm_rank *)b)->late_ns;
 }
 
+/* Add the sums of one place to those of another, a cycle of the same rank and device before. */
+static void join_sums(struct rank_sums *sums, const struct rank_sums *more)
+{
+    sums->count += more->count;
+    sums->last += more->last;
+    sums->time_ns += more->time_ns;
+    sums->waited_ns += more->waited_ns;
+    sums->late_ns += more->late_ns;
+    sums->waiting_ns += more->waiting_ns;
+    for (size_t i = 0; i < more->lateness.count; i++)
+        *VEC_PUSH(&sums->lateness) = more->lateness.at[i];
+    for (size_t i = 0; i < more->meanwhile.count; i++)
+        *VEC_PUSH(&sums->meanwhile) = more->meanwhile.at[i];
+}
+
+/* The first of the PLACES below PLACE that has its rank and device; PLACE itself if there is none. */
+static uint32_t first_cycle(const struct file_set *set, const struct collective_place *places, uint32_t place)
+{
+    uint32_t first = 0;
+    while (set->files[places[first].file].rank != set->files[places[place].file].rank ||
+           places[first].device != places[place].device)
+        first++;
+    return first;
+}
+
 static void find_ranks(const struct comm_query *query)
 {
     const struct collectives *all = query->collectives;
+    const struct file_set *set = file_set_of(query->trace);
+    bool has_cycles = file_set_has_cycles(set);
     struct comm *comm = query->comm;
     struct rank_sums *sums = mem_zalloc(all->place_count + 1, sizeof *sums);
     for (size_t m = 0; m < query->matches->count; m++)
         add_match(query, sums, &query->matches->at[m]);
+    for (uint32_t place = 0; place < all->place_count; place++) {
+        uint32_t first = has_cycles && sums[place].count ? first_cycle(set, all->places, place) : place;
+        intervals_merge(&sums[place].waiting);
+        sums[place].waiting_ns = intervals_length(&sums[place].waiting);
+        if (first == place)
+            continue;
+        join_sums(&sums[first], &sums[place]);
+        sums[place].count = 0;
+    }
     uint32_t file = UINT32_MAX;
     for (uint32_t place = 0; place < all->place_count; place++) {
         if (sums[place].count) {

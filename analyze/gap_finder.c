@@ -170,10 +170,13 @@ static int64_t overhead_ns(const struct gap_finder *finder, const struct gap *ga
                                  &finder->near_overhead[file]);
 }
 
-static void split_phases(const struct gap_finder *finder, struct gap *gap)
+/* QUEUED_NS: how long work was queued after its call, of which GAP may be a stretch. */
+static void split_phases(const struct gap_finder *finder, struct gap *gap, int64_t queued_ns)
 {
     int64_t edge_ns[GAP_PHASES + 1];
     gap_edges(finder->trace, gap, edge_ns);
+    if (queued_ns < 0)
+        queued_ns = edge_ns[GAP_AFTER_CALL + 1] - edge_ns[GAP_AFTER_CALL];
     for (size_t phase = 0; phase < GAP_PHASES; phase++) {
         gap->phase_ns[phase] = edge_ns[phase + 1] - edge_ns[phase];
         if (gap->phase_ns[phase] == 0)
@@ -186,28 +189,44 @@ static void split_phases(const struct gap_finder *finder, struct gap *gap)
         else if (phase == GAP_IN_CALL)
             gap->part_ns[cause_in_call(finder, gap)] += left_ns;
         else
-            gap->part_ns[cause_after_call(finder, gap, gap->phase_ns[phase])] += left_ns;
+            gap->part_ns[cause_after_call(finder, gap, queued_ns)] += left_ns;
     }
 }
 
-static void split(const struct gap_finder *finder, struct gap *gap)
+/* QUEUED_NS: as for split_phases; -1: GAP is whole. */
+static void split(const struct gap_finder *finder, struct gap *gap, int64_t queued_ns)
 {
     if (gap->call == EVENT_NONE) {
         gap->part_ns[GAP_PROFILER] = overhead_ns(finder, gap, gap->start_ns, gap->end_ns);
         gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
     } else {
-        split_phases(finder, gap);
+        split_phases(finder, gap, queued_ns);
     }
     for (size_t c = 1; c < GAP_CAUSES; c++)
         if (gap->part_ns[c] > gap->part_ns[gap->cause])
             gap->cause = (enum gap_cause)c;
 }
 
+void gap_finder_split(const struct gap_finder *finder, const struct gap *gap, int64_t start_ns,
+                      int64_t end_ns, int64_t part_ns[GAP_CAUSES])
+{
+    struct gap stretch = *gap;
+    if (start_ns >= end_ns)
+        return;
+    stretch.start_ns = start_ns;
+    stretch.end_ns = end_ns;
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        stretch.part_ns[c] = 0;
+    split(finder, &stretch, gap->phase_ns[GAP_AFTER_CALL]);
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        part_ns[c] += stretch.part_ns[c];
+}
+
 /* ---- finding gaps ---- */
 
 static void collect_gap(struct gap_finder *finder, struct gap gap)
 {
-    split(finder, &gap);
+    split(finder, &gap, -1);
     finder->take(finder->context, &gap);
 }
 

@@ -127,6 +127,13 @@ void gap_finder_visit(struct gap_finder *finder, uint32_t device, gap_taker *tak
 /* The same with the gaps of each stream, stream after stream as gpu_streams_open orders them. */
 void gap_finder_visit_streams(struct gap_finder *finder, gap_taker *take, void *context);
 
+/*
+ * For a gap_taker, of the gap that it has: the parts of GAP within [START, END), added to PART_NS. The parts of stretches that make up
+ * the gap add up to those of the gap.
+ */
+void gap_finder_split(const struct gap_finder *finder, const struct gap *gap, int64_t start_ns,
+                      int64_t end_ns, int64_t part_ns[GAP_CAUSES]);
+
 /* The starts of the phases of GAP, whose call is known, and its end. */
 void gap_edges(const struct trace *trace, const struct gap *gap, int64_t edge_ns[GAP_PHASES + 1]);
 

@@ -10,6 +10,7 @@
 #include "base/source.h"
 #include "base/sum.h"
 #include "trace/span.h"
+#include "derive/file_set.h"
 #include "derive/step_list.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -151,6 +152,12 @@ static struct table *file_table(const struct trace *trace)
     struct table *table = TABLE_OF_ROWS("files", "Files", file_columns, rows, trace->file_count);
     if (have_one_format(trace))
         TABLE_FLAG(table, struct file_row, format, TABLE_OPTIONAL);
+    if (trace->file_count > 1) {
+        struct buffer text = { 0 };
+        file_set_describe(file_set_of(trace), &text);
+        table_add_text_footer(table, "set", "Together", text.at, text.count);
+        buffer_release(&text);
+    }
     step_list_free(steps);
     arena_release(&texts);
     free(rows);

@@ -1,7 +1,7 @@
 /* selection.c - a query is converted to one array per kind of thing that can be selected; see selection.h. */
 #include "analyze/selection.h"
 
-#include "derive/recordings.h"
+#include "derive/file_set.h"
 
 #include "base/demangle.h"
 #include "base/memory.h"
@@ -66,7 +66,7 @@ bool *selection_match_names(const struct names *names, const char *filter, const
 
 int64_t selection_rank(const struct trace *trace, uint32_t file)
 {
-    return trace->files[file].rank >= 0 ? trace->files[file].rank : recordings_of(trace)->place[file];
+    return file_set_of(trace)->files[file].number;
 }
 
 /* The existing numbers, for messages: "0, 1 and 7". */

@@ -7,6 +7,7 @@
  */
 #include "analyze/steps.h"
 
+#include "analyze/account_tables.h"
 #include "analyze/many_rows.h"
 #include "base/rows.h"
 #include "base/runs.h"
@@ -880,7 +881,14 @@ static bool run_steps(const struct analysis_query *query, struct result *result,
     const struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
     if (!steps)
         return false;
+    const struct account *account = own.name ? NULL : account_open(query->trace, query->selection);
+    bool has_account = account && account->has_steps;
+    if (has_account)
+        account_notice(account, result);
     steps_add_result(steps, result);
+    if (has_account)
+        account_add_table(account, result);
+    account_free(account);
     steps_free(steps);
     return true;
 }
@@ -907,6 +915,7 @@ static const struct opt_choice own_words[] = {
 static const struct table_shape tables[] = {
     TABLE_SHAPE("steps", step_columns),
     TABLE_SHAPE("summary", summary_columns),
+    TABLE_SHAPE("account", account_columns),
     { 0 },
 };
 

@@ -222,8 +222,9 @@ static void print_environment(const struct recording *recording)
         fprintf(stderr, "Processes recorded: %zu\n", recording->texts.count);
 }
 
-/* Print the output of `tpa WORDS... PATHS...`, with the command as a heading. */
-static void print_answer(const char *title, const char *const *words, char *const *paths, size_t count)
+/* Print the output of `tpa WORDS... PATHS...`, with the command as a heading; its first paragraph alone if IS_SENTENCE. */
+static void print_part(const char *title, const char *const *words, char *const *paths, size_t count,
+                       bool is_sentence)
 {
     VEC_OF(const char *) argv = { 0 };
     *VEC_PUSH(&argv) = "/proc/self/exe";
@@ -244,13 +245,20 @@ static void print_answer(const char *title, const char *const *words, char *cons
     struct tpa_error err = { 0 };
     enum { LONGEST_S = 600 };
     if (process_run(argv.at, "", 0, LONGEST_S, &result, &err)) {
-        fwrite(result.output.at ? result.output.at : "", 1, result.output.count, stderr);
+        const char *text = result.output.at ? result.output.at : "";
+        const char *end = is_sentence ? memmem(text, result.output.count, "\n\n", 2) : NULL;
+        fwrite(text, 1, end ? (size_t)(end + 1 - text) : result.output.count, stderr);
         fwrite(result.errors.at ? result.errors.at : "", 1, result.errors.count, stderr);
     } else {
         tpa_error_print(&err, "tpa bottleneck", stderr);
     }
     process_release(&result);
     VEC_FREE(&argv);
+}
+
+static void print_answer(const char *title, const char *const *words, char *const *paths, size_t count)
+{
+    print_part(title, words, paths, count, false);
 }
 
 /* ---- the verdict ---- */
@@ -340,6 +348,13 @@ static bool bottleneck_print_verdict(const struct invocation *call, const struct
     return has_device;
 }
 
+static void print_profile(const struct recording *recording, const char *limit)
+{
+    print_answer("Python functions, by their own time",
+                 (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
+                 recording->profiles.at, 1);
+}
+
 static void bottleneck_print_all(const struct invocation *call, struct recording *recording)
 {
     const struct bottleneck_args *args = call->args;
@@ -357,7 +372,6 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
         char *const *traces = recording->traces.at;
         size_t count = recording->traces.count;
         bool has_device = bottleneck_print_verdict(call, recording);
-        print_answer("Summary", (const char *const[]){ "summary", NULL }, traces, count);
         print_answer("Operators by time on the CPU",
                      (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL },
                      traces, count);
@@ -366,13 +380,17 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
                 "Operators by time on the GPU",
                 (const char *const[]){ "top", "--sort", "self_cuda_time_total", "--limit", limit, NULL },
                 traces, count);
+        if (recording->profiles.count)
+            print_profile(recording, limit);
+        print_answer("Summary", (const char *const[]){ "summary", NULL }, traces,
+                     count); /* last: it stays in sight */
     } else {
         fputs("\ntorch was not used, or could not be recorded: there is a Python profile only\n", stderr);
     }
-    if (recording->profiles.count)
-        print_answer("Python functions, by their own time",
-                     (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
-                     recording->profiles.at, 1);
+    if (recording->profiles.count && !recording->traces.count) {
+        print_profile(recording, limit);
+        print_part("In short", (const char *const[]){ "summary", NULL }, recording->profiles.at, 1, true);
+    }
     if (args->report && recording->traces.count) {
         char *folder[] = { recording->folder }; /* two traces would be compared */
         print_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
@@ -394,6 +412,10 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
     }
     bottleneck_set_environment(args, &recording);
     VEC_OF(char *) words = { 0 };
+    char python[] = "python3";
+    const char *program = call->operands[0];
+    if (bottleneck_ends_in(program, ".py") && access(program, F_OK) == 0 && access(program, X_OK) != 0)
+        *VEC_PUSH(&words) = python;
     for (size_t i = 0; i < call->operand_count; i++)
         *VEC_PUSH(&words) = call->operands[i];
     *VEC_PUSH(&words) = NULL;

@@ -7,6 +7,8 @@
 #include "cli/load.h"
 #include "cli/profile_report.h"
 #include "profile/tables.h"
+#include <string.h>
+#include <unistd.h>
 
 struct calls_args {
     const char *sort;
@@ -70,8 +72,13 @@ static int callers_answer(enum pstats_report report, const struct invocation *ca
 {
     const struct calls_args *args = call->args;
     struct ingested ingested;
-    if (!load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err))
+    if (!load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err)) {
+        if (call->operand_count > 1 && err->file[0] && strcmp(err->file, call->operands[0]) == 0 &&
+            access(err->file, F_OK) != 0)
+            tpa_hint(err, "operands are files; a function is chosen by --filter: tpa %s --filter NAME %s",
+                     call->command->name, call->operands[1]);
         return EXIT_TROUBLE;
+    }
     bool fine = false;
     if (ingested.trace) {
         fine = sum_up_trace(&ingested, &args->selection, err);

@@ -116,6 +116,9 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
                                           .pattern_len = strlen(args->syncs.at[i]) };
     if (args->at_peak == 0)
         return tpa_fail(err, TPA_NOWHERE, "--at-peak takes a share above 0, such as 20%%");
+    if (args->at_peak > 1)
+        return tpa_fail(err, TPA_NOWHERE,
+                        "--at-peak takes a share of at most 100%%: nothing runs above the peak");
     if (args->comm_bandwidth == 0)
         return tpa_fail(err, TPA_NOWHERE, "--comm-bandwidth takes at least 1 byte a second, such as 100GB");
     add_edit(edits, args->no_data_wait, EDIT_NO_DATA_WAIT);

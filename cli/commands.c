@@ -26,6 +26,28 @@ const struct command *command_at(size_t index)
     return index < BEHIND ? behind[index] : NULL;
 }
 
+const struct command_mode command_modes[] = {
+    { "top", "callers", "callers" },          { "top", "callees", "callees" }, { "gpu", "gaps", "gaps" },
+    { "launches", "sequences", "sequences" }, { "fleet", "facts", "facts" },   { 0 },
+};
+
+const struct command_mode *command_mode_of(const struct command *command, const char *word)
+{
+    word += strncmp(word, "--", 2) == 0 ? 2 : 0;
+    for (const struct command_mode *mode = command_modes; mode->command; mode++)
+        if (strcmp(mode->command, command->name) == 0 && strcmp(mode->option, word) == 0)
+            return mode;
+    return NULL;
+}
+
+bool command_is_mode(const struct command *command)
+{
+    for (const struct command_mode *mode = command_modes; mode->command; mode++)
+        if (strcmp(mode->stands_for, command->name) == 0)
+            return true;
+    return false;
+}
+
 const struct command *command_find(const char *name, struct tpa_error *err)
 {
     struct suggest near = suggest_for(name, strlen(name));

@@ -42,6 +42,23 @@ COMMANDS_BEHIND(DECLARE_COMMAND)
 /* The commands in order, those of the analyses included; NULL past the last. */
 const struct command *command_at(size_t index);
 
+/*
+ * An option that asks COMMAND a question with a command of its own: `tpa top --callers NAME FILE` is `tpa callers NAME FILE`.
+ * The two are one question to people, and two names to programs; `tpa help` lists the first.
+ */
+struct command_mode {
+    const char *command, *option, *stands_for;
+};
+
+/* The modes of all commands; the one without a command ends them. */
+extern const struct command_mode command_modes[];
+
+/* The mode of COMMAND that WORD asks for, with or without its dashes; NULL if there is none. */
+const struct command_mode *command_mode_of(const struct command *command, const char *word);
+
+/* Does `tpa help` leave out COMMAND, because a mode of another is the same? */
+bool command_is_mode(const struct command *command);
+
 /* The command called NAME; NULL and ERR, with a suggestion, if there is none. */
 const struct command *command_find(const char *name, struct tpa_error *err);
 

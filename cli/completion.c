@@ -1,6 +1,8 @@
 /* completion.c - one script per shell; see completion.h. */
 #include "cli/completion.h"
 
+#include "base/table.h"
+
 #include "cli/commands.h"
 #include <string.h>
 
@@ -27,13 +29,18 @@ static void add_words(struct buffer *out, opt_choice_at *at)
         buffer_printf(out, "%s%s", i == 0 ? "" : " ", choice.name);
 }
 
-/* The words that ROW takes or suggests, separated by blanks; false if it has none. */
-static bool add_choices(struct buffer *out, const struct opt *row)
+/* The words that ROW of COMMAND takes or suggests, separated by blanks: for --sort the columns of its first table. False if
+ * there are none. */
+static bool add_choices(struct buffer *out, const struct command *command, const struct opt *row)
 {
     struct opt_choice choice = { 0 };
     size_t i = 0;
     for (; opt_choice_get(row, i, &choice); i++)
         buffer_printf(out, "%s%s", i == 0 ? "" : " ", choice.name);
+    const struct table_shape *first = command->tables[0];
+    if (i == 0 && first && strcmp(row->name, "sort") == 0)
+        for (; i < first->column_count; i++)
+            buffer_printf(out, "%s%s", i == 0 ? "" : " ", first->columns[i].key);
     return i > 0;
 }
 
@@ -68,7 +75,7 @@ static void bash_values(const struct command *command, struct buffer *out)
         if (row->letter)
             buffer_printf(out, "-%c | ", row->letter);
         struct buffer words = { 0 };
-        if (add_choices(&words, row))
+        if (add_choices(&words, command, row))
             buffer_printf(out, "--%s) words='%s' ;;\n", row->name, words.at);
         else if (row->type->completion == OPT_COMPLETE_FILES)
             buffer_printf(out, "--%s) return ;;\n", row->name);
@@ -155,7 +162,7 @@ static void zsh_option(const struct command *command, const struct opt *row, str
         buffer_putc(&spec, ':');
         zsh_escape(&spec, row->value_name);
         buffer_putc(&spec, ':');
-        if (add_choices(&words, row))
+        if (add_choices(&words, command, row))
             buffer_printf(&spec, "(%s)", words.at);
         else if (row->type->completion == OPT_COMPLETE_FILES)
             buffer_puts(&spec, "_files");
@@ -246,7 +253,7 @@ static void fish_option(const struct command *command, const struct opt *row, st
     buffer_printf(out, " -l %s%s", is_on(command, row) ? "no-" : "", row->name);
     if (row->type == &opt_flag) {
         ;
-    } else if (add_choices(&words, row)) {
+    } else if (add_choices(&words, command, row)) {
         buffer_puts(out, " -x -a ");
         add_quoted(out, words.at, IN_FISH);
     } else if (row->type->completion == OPT_COMPLETE_FILES) {

@@ -15,36 +15,77 @@ const char *help_section_title(enum command_section section)
     return section < SECTION_COUNT ? section_titles[section] : NULL;
 }
 
+/* The commands to begin with, and the others by the question that they answer. */
+static const char *const first_commands[] = { "summary", "top", "diff",    "report",
+                                              "memory",  "sql", "capture", "nightly" };
+static const struct {
+    const char *question, *commands;
+} questions[] = {
+    { "What does the file hold?", "info" },
+    { "Where does a step spend its time?", "steps  path  modules  latency" },
+    { "Why is the device idle?", "gpu  transfers  launches" },
+    { "What would a change gain?", "whatif" },
+    { "How good are the kernels?", "kernels  roofline" },
+    { "Which rank holds the others up?", "fleet  comm" },
+    { "How do I draw or convert it?", "chart  convert" },
+    { "What does a Python program do?", "bottleneck" },
+    { "How does a command work?", "help  completion" },
+};
+
+bool help_lists(const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof first_commands / sizeof *first_commands; i++)
+        if (strcmp(first_commands[i], name) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        for (const char *at = questions[i].commands; *at; at += strspn(at, " ")) {
+            size_t word = strcspn(at, " ");
+            if (word == len && memcmp(at, name, len) == 0)
+                return true;
+            at += word;
+        }
+    return false;
+}
+
 void help_overview(size_t width, struct buffer *out)
 {
-    enum { SUMMARY_COLUMN = 14 };
-    buffer_puts(out, "tpa " TPA_VERSION " - answers from the traces that profilers write\n\n"
-                     "Usage: tpa COMMAND [OPTIONS] FILE...\n"
-                     "       tpa FILE...                      the same as tpa summary FILE...\n");
-    for (int section = 0; section < SECTION_COUNT; section++) {
-        bool is_empty = true;
-        for (size_t i = 0; command_at(i); i++) {
-            if ((int)command_at(i)->section != section)
-                continue;
-            if (is_empty)
-                buffer_printf(out, "\n%s:\n", section_titles[section]);
-            is_empty = false;
-            buffer_printf(out, "  %-*s", SUMMARY_COLUMN - 2, command_at(i)->name);
-            text_wrap(out, command_at(i)->summary, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
-        }
+    enum { SUMMARY_COLUMN = 12, COMMANDS_COLUMN = 36 };
+    buffer_puts(out, "tpa " TPA_VERSION
+                     " - what is slow in a recorded program, why, and what a change would gain\n\n"
+                     "Usage: tpa FILE...                      the answer on one screen (tpa summary)\n"
+                     "       tpa COMMAND [OPTIONS] FILE...\n\n");
+    for (size_t i = 0; i < sizeof first_commands / sizeof *first_commands; i++) {
+        struct tpa_error ignored = { 0 };
+        const struct command *command = command_find(first_commands[i], &ignored);
+        buffer_printf(out, "  %-*s", SUMMARY_COLUMN - 2, command->name);
+        text_wrap(out, command->summary, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
     }
-    buffer_puts(
-        out, "\nA FILE is a trace (plain, .gz or .zst), a directory of traces, or - for standard input.\n\n"
-             "Try:\n"
-             "  tpa info trace.json\n"
-             "  tpa top --sort cuda_time_total trace.json\n"
-             "  tpa help top\n");
+    buffer_puts(out, "\nMore, by question:\n");
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        buffer_printf(out, "  %-*s%s\n", COMMANDS_COLUMN - 2, questions[i].question, questions[i].commands);
+    buffer_puts(out,
+                "\nA FILE is a trace (plain, .gz or .zst), a directory of traces, or - for standard input.\n"
+                "tpa help COMMAND explains a command and gives lines to paste.\n");
+}
+
+/* The questions that COMMAND answers by another: tpa top --callers. */
+static void append_modes(struct buffer *out, const struct command *command)
+{
+    for (const struct command_mode *mode = command_modes; mode->command; mode++) {
+        struct tpa_error ignored = { 0 };
+        const struct command *other = command_find(mode->stands_for, &ignored);
+        if (strcmp(mode->command, command->name) == 0)
+            buffer_printf(out, "       tpa %s --%s %s\n           %s (tpa help %s)\n", command->name,
+                          mode->option, other->operands, other->summary, other->name);
+    }
 }
 
 void help_command(const struct command *command, size_t width, struct buffer *out)
 {
     buffer_printf(out, "tpa %s - %s\n\nUsage: tpa %s [OPTIONS]%s%s\n", command->name, command->summary,
                   command->name, command->operands ? " " : "", command->operands ? command->operands : "");
+    append_modes(out, command);
     if (command->description) {
         buffer_putc(out, '\n');
         text_wrap(out, command->description, 0, 0, width);

@@ -7,8 +7,11 @@
 #include "base/buffer.h"
 #include "cli/command.h"
 
-/* `tpa help`: all commands, one line each. */
+/* `tpa help`: the commands to begin with, one line each, and the others by the question that they answer. */
 void help_overview(size_t width, struct buffer *out);
+
+/* Is the command NAME in `tpa help`? */
+bool help_lists(const char *name);
 
 /* `tpa COMMAND --help`. */
 void help_command(const struct command *command, size_t width, struct buffer *out);

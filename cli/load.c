@@ -13,7 +13,7 @@
 #include "base/sum.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
-#include "derive/recordings.h"
+#include "derive/file_set.h"
 #include "memory/snapshot_tables.h"
 #include "profile/tables.h"
 #include "profile/view.h"
@@ -21,6 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct opt_choice load_files_are[] = {
+    [TRACE_FILES_AS_FOUND] = { "auto", "decided by evidence in the files: see tpa info", NULL },
+    [TRACE_FILES_ARE_JOB] = { "job", "ranks of one job, and recordings of them one after the other", NULL },
+    [TRACE_FILES_ARE_APART] = { "files", "separate runs", "runs" },
+    { 0 },
+};
 
 static void print_progress(void *context, const char *path, int64_t done, int64_t total)
 {
@@ -137,6 +144,7 @@ bool load_each(const struct invocation *call, const struct load_args *args, cons
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
         .step_range = args->step_range,
         .results = args->results,
+        .files_are = (enum trace_files_are)args->files_are,
         .may_read = load_may_read,
         .progress = progress.out ? print_progress : NULL,
         .progress_context = &progress,
@@ -261,7 +269,7 @@ static bool are_several_files(const struct trace *trace)
 /* If several files record the number of ranks: report missing ranks. */
 static void notice_missing_ranks(const struct trace *trace, struct result *result)
 {
-    bool are_several = are_several_files(trace);
+    bool are_several = are_several_files(trace) && file_set_of(trace)->jobs < 2;
     VEC_OF(int64_t) ranks = { 0 };
     int64_t world_size = 0;
     for (size_t i = 0; i < trace->file_count && are_several; i++) {
@@ -289,12 +297,14 @@ static void notice_missing_ranks(const struct trace *trace, struct result *resul
 /* Notices about the files as a whole. */
 static void notice_files(const struct trace *trace, struct result *result)
 {
-    uint32_t repeats = recordings_of(trace)->repeats;
-    if (repeats)
-        result_add_notice(
-            result, "recordings", repeats + 1, NULL, TPA_NOWHERE,
-            "%" PRIu32 " of the %zu files %s another recording of a process that is there, and no other rank",
-            repeats, trace->file_count, repeats == 1 ? "is" : "are");
+    const struct file_set *set = file_set_of(trace);
+    if (file_set_has_cycles(set) || set->jobs > 1) {
+        struct buffer text = { 0 };
+        file_set_describe(set, &text);
+        result_add_notice(result, "recordings", (int64_t)set->count, NULL, TPA_NOWHERE, "the files are %s",
+                          text.at);
+        buffer_release(&text);
+    }
     for (size_t i = 0; i < trace->file_count && trace->file_count > 1; i++)
         if (trace->files[i].event_count == 0)
             result_add_notice(result, "no_events", 0, trace->files[i].path, TPA_NOWHERE,

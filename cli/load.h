@@ -27,10 +27,14 @@ struct load_args {
     uint64_t jobs;            /* 0: one per CPU */
     uint64_t max_ratio;       /* 0: no limit */
     const char *step_range;   /* NULL: not given */
+    int files_are;            /* enum trace_files_are */
     bool progress;
     bool strict;  /* fail if a file is not complete */
     bool results; /* not an option: set by commands that also accept saved results */
 };
+/* The values of --as. */
+extern const struct opt_choice load_files_are[];
+
 /* clang-format off */
 #define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true }
 
@@ -38,6 +42,7 @@ struct load_args {
     OPT_GROUP("Input"), \
     OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", \
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"), \
+    OPT_CHOICE(0, "as", T, field.files_are, load_files_are, "WHAT", "what several files are together"), \
     OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "work with N threads; without it one per CPU"), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \

@@ -3,6 +3,7 @@
  * written.
  */
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output_file.h"
@@ -166,6 +167,22 @@ static bool is_input(const char *word)
            (access(word, F_OK) == 0 && !command_find(word, &ignored));
 }
 
+/* Change COMMAND to the one that a mode among its COUNT words of ARGV stands for, and remove that word. Returns the new COUNT. */
+static int apply_mode(const struct command **command, int count, char **argv)
+{
+    for (int i = 0; i < count && strcmp(argv[i], "--") != 0 && !(*command)->runs_program; i++) {
+        const struct command_mode *mode =
+            strncmp(argv[i], "--", 2) == 0 ? command_mode_of(*command, argv[i]) : NULL;
+        if (!mode)
+            continue;
+        struct tpa_error ignored = { 0 };
+        *command = command_find(mode->stands_for, &ignored);
+        memmove(argv + i, argv + i + 1, (size_t)(count - i - 1) * sizeof *argv);
+        return count - 1;
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     set_up_process();
@@ -178,7 +195,7 @@ int main(int argc, char **argv)
     }
 
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0) {
         print_version();
         return finish_stdout(EXIT_FINE);
     }
@@ -192,7 +209,12 @@ int main(int argc, char **argv)
     struct tpa_error err = { 0 };
     const struct command *command = NULL;
     if (is_option) {
-        tpa_fail(&err, TPA_NOWHERE, "unknown option %s", word);
+        static const char *const known[] = { "--version", "--help" };
+        struct suggest near = suggest_for(word, strlen(word));
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            suggest_consider(&near, known[i]);
+        tpa_fail(&err, TPA_NOWHERE, near.best ? "unknown option %s; did you mean %s?" : "unknown option %s",
+                 word, near.best);
         tpa_hint(&err, "options follow the command: tpa COMMAND [OPTIONS] FILE...");
     } else {
         command = command_find(word, &err);
@@ -201,5 +223,6 @@ int main(int argc, char **argv)
         main_print_error(NULL, &err);
         return EXIT_TROUBLE;
     }
-    return finish_stdout(run_command(command, argc - 2, argv + 2));
+    int count = apply_mode(&command, argc - 2, argv + 2);
+    return finish_stdout(run_command(command, count, argv + 2));
 }

@@ -5,7 +5,7 @@
 #include "derive/collective_matches.h"
 
 #include "base/memory.h"
-#include "derive/recordings.h"
+#include "derive/file_set.h"
 #include "derive/step_list.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,10 @@ struct entry {
     int64_t size;   /* if it must be the same on all ranks; else, or if not recorded, -1 */
     int64_t step;   /* INT64_MIN: in none, or ignored */
     int64_t number; /* Seq; -1: not recorded */
-    size_t order;   /* index among those of one place that are equal in the fields above */
-    uint32_t place;
+    uint32_t round; /* of the recording; 0 for numbered ones, as numbers go on */
+    size_t order;   /* index among those of one seat that are equal in the fields above */
+    uint64_t seat;  /* rank and device */
+    uint32_t job;
     size_t index;
 };
 
@@ -31,7 +33,9 @@ static int collective_matches_compare_numbers(int64_t a, int64_t b)
 
 static int compare_groups(const struct entry *a, const struct entry *b)
 {
-    int order = collective_matches_compare_numbers(a->group_name, b->group_name);
+    int order = collective_matches_compare_numbers(a->job, b->job);
+    if (!order)
+        order = collective_matches_compare_numbers(a->group_name, b->group_name);
     if (!order)
         order = collective_matches_compare_numbers(a->group_ranks, b->group_ranks);
     if (!order)
@@ -51,15 +55,17 @@ static int compare_kinds(const struct entry *a, const struct entry *b)
         order = collective_matches_compare_numbers(a->size, b->size);
     if (!order)
         order = collective_matches_compare_numbers(a->step, b->step);
+    if (!order)
+        order = collective_matches_compare_numbers(a->round, b->round);
     return order ? order : collective_matches_compare_numbers(a->number, b->number);
 }
 
-static int compare_within_places(const void *left, const void *right)
+static int compare_within_seats(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     int order = compare_kinds(a, b);
     if (!order)
-        order = collective_matches_compare_numbers(a->place, b->place);
+        order = (a->seat > b->seat) - (a->seat < b->seat);
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -74,7 +80,7 @@ static int compare_entries(const void *left, const void *right)
     int order = compare_kinds(a, b);
     if (!order)
         order = (a->order > b->order) - (a->order < b->order);
-    return order ? order : collective_matches_compare_numbers(a->place, b->place);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int compare_by_group(const void *left, const void *right)
@@ -107,6 +113,7 @@ static void settle_numbers(struct entry *entries, size_t count)
             if (all) {
                 entries[i].kind = COLLECTIVE_UNKNOWN;
                 entries[i].step = INT64_MIN;
+                entries[i].round = 0;
             } else {
                 entries[i].number = -1;
             }
@@ -119,9 +126,9 @@ static void settle_numbers(struct entry *entries, size_t count)
 static void count_orders(struct entry *entries, size_t count)
 {
     if (count)
-        qsort(entries, count, sizeof *entries, compare_within_places);
+        qsort(entries, count, sizeof *entries, compare_within_seats);
     for (size_t i = 1; i < count; i++)
-        if (entries[i].place == entries[i - 1].place && compare_kinds(&entries[i], &entries[i - 1]) == 0)
+        if (entries[i].seat == entries[i - 1].seat && compare_kinds(&entries[i], &entries[i - 1]) == 0)
             entries[i].order = entries[i - 1].order + 1;
 }
 
@@ -137,50 +144,41 @@ static bool have_steps(const struct collectives *all, const struct step_list *st
     return every;
 }
 
-struct recorded_rank {
-    int64_t rank;
-    uint32_t file;
-};
-
-static int compare_ranks(const void *left, const void *right)
+/* A number for the rank and the device, or the host, of a file: equal for the cycles of a rank. Devices come before hosts. */
+static uint64_t seat_of(const struct file_set *set, const struct collective_place *place)
 {
-    const struct recorded_rank *a = left, *b = right;
-    int order = collective_matches_compare_numbers(a->rank, b->rank);
-    return order ? order : collective_matches_compare_numbers(a->file, b->file);
+    uint64_t rank = set->files[place->file].rank, is_host = place->device < 0;
+    return is_host << 63 | rank << 31 | (is_host ? 0 : (uint32_t)place->device);
 }
 
-/* New, by file: is its rank that of an earlier file, so that it is another run or another window? */
-static bool *find_repeats(const struct trace *trace)
+/* New, by file: was the recording given before? */
+static bool *find_repeats(const struct file_set *set)
 {
-    bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
-    struct recorded_rank *ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *ranks));
-    size_t count = 0;
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        if (trace->files[file].rank >= 0)
-            ranks[count++] = (struct recorded_rank){ trace->files[file].rank, file };
-    if (count)
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
-    for (size_t i = 1; i < count; i++)
-        repeats[ranks[i].file] = ranks[i].rank == ranks[i - 1].rank;
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        repeats[file] |= recordings_of(trace)->first[file] != file;
-    free(ranks);
+    bool *repeats = mem_zalloc(set->count + 1, sizeof *repeats);
+    struct names *seen = names_open();
+    for (uint32_t file = 0; file < set->count; file++) {
+        uint32_t key[] = { set->files[file].process, set->files[file].cycle };
+        size_t known = names_count(seen);
+        repeats[file] = names_add(seen, (const char *)key, sizeof key) < known;
+    }
+    names_free(seen);
     return repeats;
 }
 
 static struct entry *make_entries(const struct collectives *all, size_t *count)
 {
     struct step_list *steps = step_list_open(all->trace);
-    bool by_step = have_steps(all, steps), *repeats = find_repeats(all->trace);
+    const struct file_set *set = file_set_of(all->trace);
+    bool by_step = have_steps(all, steps), *repeats = find_repeats(set);
     struct entry *entries = mem_alloc(mem_times(all->count + 1, sizeof *entries));
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];
-        if (!one->timed || repeats[all->places[one->place].file])
+        const struct collective_place *place = &all->places[one->place];
+        if (!one->timed || repeats[place->file])
             continue;
         const struct step *step =
-            by_step ? step_list_at(steps, all->places[one->place].file, collective_issued_ns(all, one))
-                    : NULL;
+            by_step ? step_list_at(steps, place->file, collective_issued_ns(all, one)) : NULL;
         bool one_way = one->kind == COLLECTIVE_SEND || one->kind == COLLECTIVE_RECV;
         bool paired = one_way && one->source >= 0;
         entries[(*count)++] = (struct entry){
@@ -193,7 +191,9 @@ static struct entry *make_entries(const struct collectives *all, size_t *count)
             .size = has_one_size(one->kind) ? one->size_bytes : -1,
             .step = step ? step->number : INT64_MIN,
             .number = one->sequence,
-            .place = one->place,
+            .round = set->files[place->file].round,
+            .seat = seat_of(set, place),
+            .job = set->files[place->file].job,
             .index = i,
         };
     }
@@ -247,20 +247,36 @@ static int64_t collective_matches_median_of(int64_t *values, size_t count)
     return values[(count - 1) / 2];
 }
 
-/* The offsets of clocks, by the ends of collectives that ended for all at about the same time. */
+/*
+ * The offsets of clocks, by the ends of collectives that ended for all at about the same time. Each round is compared with the
+ * first place in it, as clocks drift from round to round.
+ */
 static void compare_clocks(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
+    const struct file_set *set = file_set_of(all->trace);
     VEC_OF(int64_t) *ahead = mem_zalloc(all->place_count + 1, sizeof *ahead);
-    uint32_t reference = UINT32_MAX;
-    for (size_t m = 0; m < matches->count; m++) {
-        const size_t *member = matches->member + matches->at[m].first;
-        if (all->at[member[0]].place < reference)
-            reference = all->at[member[0]].place;
-    }
+    struct round_reference {
+        uint64_t seat;
+        uint32_t place;
+    } *references = mem_alloc(mem_times(set->count + 1, sizeof *references)); /* by round */
+    for (size_t r = 0; r < set->count; r++)
+        references[r] = (struct round_reference){ UINT64_MAX, UINT32_MAX };
+    for (size_t m = 0; m < matches->count; m++)
+        for (size_t i = 0; i < matches->at[m].count; i++) {
+            uint32_t p = all->at[matches->member[matches->at[m].first + i]].place;
+            const struct collective_place *place = &all->places[p];
+            struct round_reference *reference = &references[set->files[place->file].round];
+            if (seat_of(set, place) < reference->seat)
+                *reference = (struct round_reference){ seat_of(set, place), p };
+        }
     for (size_t m = 0; m < matches->count; m++) {
         const struct collective_match *match = &matches->at[m];
-        const struct collective *first = &all->at[matches->member[match->first]];
+        const size_t *member = matches->member + match->first;
+        const struct collective *first = &all->at[member[0]];
+        uint32_t reference = references[set->files[all->places[first->place].file].round].place;
+        for (size_t i = 1; i < match->count && first->place != reference; i++)
+            first = &all->at[member[i]];
         if (first->place != reference || !collective_joins_all(first->kind))
             continue;
         int64_t end_ns = absolute(all, first, trace_end_ns(all->trace, first->event));
@@ -277,6 +293,7 @@ static void compare_clocks(struct collective_matches *matches)
             ahead[p].count ? collective_matches_median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
         VEC_FREE(&ahead[p]);
     }
+    free(references);
     free(ahead);
 }
 
@@ -417,45 +434,59 @@ static void check_matches(struct collective_matches *matches)
     matches->count = kept;
 }
 
-/* New, by file: a number for its host. */
-static uint32_t *hosts_of(const struct trace *trace)
+/* New, by rank: a number for its host. */
+static uint32_t *hosts_of(const struct trace *trace, const struct file_set *set)
 {
     struct names *hosts = names_open();
-    uint32_t *host = mem_alloc(mem_times(trace->file_count + 1, sizeof *host));
-    for (size_t f = 0; f < trace->file_count; f++) {
-        const struct trace_file *file = &trace->files[f];
+    uint32_t *host = mem_alloc(mem_times(set->ranks + 1, sizeof *host));
+    for (uint32_t rank = 0; rank < set->ranks; rank++) {
+        const struct trace_file *file = &trace->files[set->first[rank]];
         bool known = file->has_base && file->host_name && *file->host_name;
-        host[f] = known ? names_add(hosts, file->host_name, strlen(file->host_name)) : CLOCK_NO_HOST;
+        host[rank] = known ? names_add(hosts, file->host_name, strlen(file->host_name)) : CLOCK_NO_HOST;
     }
     names_free(hosts);
     return host;
 }
 
-/* The clocks of the files, by the matches that were not refuted. */
+/* New, by file: the clock of its rank. */
+static struct rank_clock *clocks_of_files(const struct file_set *set, const struct rank_clock *of_ranks)
+{
+    struct rank_clock *clocks = mem_alloc(mem_times(set->count + 1, sizeof *clocks));
+    for (size_t f = 0; f < set->count; f++) {
+        clocks[f] = of_ranks[set->files[f].rank];
+        clocks[f].root = set->first[clocks[f].root];
+    }
+    return clocks;
+}
+
+/* The clocks of the ranks, by the matches that were not refuted. */
 static void find_clocks(struct collective_matches *matches)
 {
     const struct collectives *all = matches->collectives;
     const struct trace *trace = all->trace;
-    uint32_t *hosts = hosts_of(trace);
-    bool *meets = mem_zalloc(trace->file_count + 1, sizeof *meets);
+    const struct file_set *set = file_set_of(trace);
+    uint32_t *hosts = hosts_of(trace, set);
+    bool *meets = mem_zalloc(set->ranks + 1, sizeof *meets);
     struct clock_end *ends = mem_alloc(mem_times(all->count + 1, sizeof *ends));
     struct clock_meeting *joining = mem_alloc(mem_times(matches->count + 1, sizeof *joining));
     struct clock_problem problem = {
-        .members = trace->file_count, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
+        .members = set->ranks, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
     };
     for (size_t m = 0, end = 0; m < matches->count; m++) {
         const size_t *member = matches->member + matches->at[m].first;
         struct clock_meeting meeting = { end, matches->at[m].count };
         for (size_t i = 0; i < meeting.count; i++, end++) {
             const struct collective *one = &all->at[member[i]];
-            uint32_t file = all->places[one->place].file;
-            ends[end] = (struct clock_end){ file, absolute(all, one, trace_end_ns(trace, one->event)) };
-            meets[file] = true;
+            uint32_t rank = set->files[all->places[one->place].file].rank;
+            ends[end] = (struct clock_end){ rank, absolute(all, one, trace_end_ns(trace, one->event)) };
+            meets[rank] = true;
         }
         if (collective_joins_all(all->at[member[0]].kind))
             joining[problem.count++] = meeting;
     }
-    matches->clocks = rank_clocks_find(&problem);
+    struct rank_clock *clocks = rank_clocks_find(&problem);
+    matches->clocks = clocks_of_files(set, clocks);
+    free(clocks);
     free(hosts);
     free(meets);
     free(ends);

@@ -107,6 +107,8 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
             .end_ns = end_ns,
             .number = range->number,
             .work = launched[i].count,
+            .work_start_ns = launched[i].first_start_ns,
+            .work_end_ns = launched[i].last_end_ns,
             .complete = true,
         };
         if (i + 1 == ranges->count || ranges->at[i + 1].file != range->file)

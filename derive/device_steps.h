@@ -31,6 +31,8 @@ struct device_step {
     int64_t start_ns, end_ns; /* as it ran */
     int64_t number;
     size_t work; /* events on devices that it launched */
+    int64_t work_start_ns,
+        work_end_ns; /* when the first of these began and the last ended; both 0 where WORK is 0 */
     bool complete;
 };
 

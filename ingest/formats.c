@@ -403,6 +403,7 @@ static struct trace *finish_trace(struct reading *reading)
 {
     trace_builder_set_workers(reading->builder, parallel_workers(reading->options->workers));
     struct trace *trace = trace_builder_finish(reading->builder);
+    trace->files_are = reading->options->files_are;
     mem_return_free_memory(); /* 3.6 MB of buffers and tables of reading 1 GB of JSON */
     return trace;
 }
@@ -735,7 +736,7 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
                  ingested->profile ? "Python function" : "action");
-        tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
+        tpa_hint(err, ingested->profile ? "tpa summary, top (also with --callers), diff, report, chart, convert, info and nightly read Python profiles"
                                         : "tpa top shows the report");
     }
     tpa_in_file(err, path);

@@ -34,6 +34,7 @@ struct ingest_options {
     unsigned workers; /* threads that parse; 0: one per CPU */
     /* regular expression for ranges that are steps, see TRACE_STEP_RANGE; NULL: as recorded */
     const char *step_range;
+    enum trace_files_are files_are;
     bool results;              /* also accept results saved by tpa with --format json */
     bool careful;              /* read each event with the slow parser (see chrome/shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */

@@ -323,6 +323,13 @@ struct trace_sample {
     track_id track;
 };
 
+/* What the user says that several files are. */
+enum trace_files_are {
+    TRACE_FILES_AS_FOUND,  /* nothing: evidence decides, see file_set.h */
+    TRACE_FILES_ARE_JOB,   /* ranks and recordings of one job */
+    TRACE_FILES_ARE_APART, /* separate runs */
+};
+
 struct trace {
     /* The columns: event_count elements each. */
     size_t event_count;
@@ -336,6 +343,7 @@ struct trace {
     struct trace_arg_column args[ARG_COUNT];
     struct trace_wants wants; /* what the reader was requested */
     unsigned workers;         /* threads that analyses may use at once, as given to the reader; 0: 1 */
+    enum trace_files_are files_are;
 
     const struct names *names; /* event names: ids count up in order of first event */
     const struct names *texts; /* all other strings */
@@ -373,6 +381,13 @@ const struct trace_notice *trace_lacks_notice(const struct trace *trace);
  * names match. Given by the user, or guessed by a reader, which adds a notice. Kept in converted traces.
  */
 #define TRACE_STEP_RANGE "step range"
+
+/*
+ * A property of a file that is one rank of several in a merged file: how the rank was found. Kept in converted traces.
+ */
+#define TRACE_RANK_BY "rank by"
+#define TRACE_RANK_BY_LABELS "labels of processes"
+#define TRACE_RANK_BY_PROCESSES "processes that mark steps"
 
 /* The value of KEY in FILE; NULL: none. */
 const char *trace_file_property(const struct trace_file *file, const char *key);

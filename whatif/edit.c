@@ -70,7 +70,7 @@ bool edit_parse_factor(const char *text, size_t len, double *factor)
         *factor = 1 / value;
     else if (strcmp(end, "%") == 0)
         *factor = value / 100;
-    else if (*end == '\0')
+    else if (*end == '\0' && value <= 1) /* "2" would be twice as long, and "2x" is twice as fast */
         *factor = value;
     else
         return false;
@@ -82,6 +82,13 @@ bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err
     const char *equals = strrchr(text, '=');
     *edit = (struct edit){ .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = text };
     if (!equals || equals == text || !edit_parse_factor(equals + 1, strlen(equals + 1), &edit->factor)) {
+        double plain = 0;
+        char *end = NULL;
+        if (equals && equals > text && (plain = strtod(equals + 1, &end)) > 1 && *end == '\0') {
+            tpa_fail(err, TPA_NOWHERE, "'%s' can be read in two ways", text);
+            return tpa_hint(err, "write %.6gx for %.6g times as fast, or %.6g%% for %.6g times as long",
+                            plain, plain, 100 * plain, plain);
+        }
         tpa_fail(err, TPA_NOWHERE, "'%s' does not say what takes how much of its time", text);
         return tpa_hint(
             err,

@@ -38,8 +38,14 @@ def _begin():
     def end_profile():
         profile, state["profile"] = state["profile"], None
         if profile is not None:
+            import marshal
+
             profile.disable()
-            profile.dump_stats(name() + ".prof")
+            profile.create_stats()
+            stats = {function: figures[:4] + ({caller: call for caller, call in figures[4].items() if caller[0] != __file__},)
+                     for function, figures in profile.stats.items() if function[0] != __file__}
+            with open(name() + ".prof", "wb") as file:
+                marshal.dump(stats, file)
 
     def yield_to_the_program():
         # There can be one such profiler: the program's own comes first.

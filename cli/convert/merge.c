@@ -8,7 +8,7 @@
 #include "base/quantity.h"
 #include "cli/timeline.h"
 #include "derive/collective_matches.h"
-#include "derive/recordings.h"
+#include "derive/file_set.h"
 #include "trace/builder.h"
 #include "trace/slice.h"
 #include <inttypes.h>
@@ -36,10 +36,10 @@ static struct rank_clock *find_clocks(const struct trace *trace, const struct co
     struct rank_clock *clocks = matches->clocks;
     matches->clocks = NULL;
     *collectives = matches->count;
-    const struct recordings *recordings = recordings_of(trace);
+    const struct file_set *set = file_set_of(trace);
     for (size_t f = 0; f < trace->file_count; f++)
         if (clocks[f].ahead_ns == CLOCK_UNKNOWN)
-            clocks[f] = clocks[recordings->first[f]];
+            clocks[f] = clocks[set->first[set->files[f].rank]];
     collective_matches_free(matches);
     collectives_free(own);
     return clocks;

@@ -1,0 +1,504 @@
+/* account.c - see account.h: which steps count, and how long they take. account_parts.c finds their parts. */
+#include "analyze/account.h"
+
+#include "base/quantity.h"
+#include "base/search.h"
+#include "base/sum.h"
+#include "derive/device_steps.h"
+#include "derive/host_waits.h"
+#include "derive/step_list.h"
+#include "derive/step_pattern.h"
+#include "trace/derived.h"
+#include "trace/span.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Devices fall behind where their steps take longer than those of the host by more than this. */
+static const double falls_behind = 1.02;
+
+/* A step is singular from so many times the time of all others on. */
+static const double singular_from = 1.5;
+
+/* The last range stands for its step where others miss at most this share of theirs. */
+static const double gap_of_ranges = 0.005;
+
+/* ---- the steps of a file ---- */
+
+/* Do the ranges of the COUNT steps at FIRST reach to the next of each? */
+static bool ranges_follow(const struct device_step *first, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        int64_t gap_ns = first[i + 1].host_start_ns - first[i].host_end_ns;
+        if ((double)gap_ns > gap_of_ranges * (double)(first[i + 1].host_start_ns - first[i].host_start_ns))
+            return false;
+    }
+    return count > 1;
+}
+
+static struct account_step account_step_of(const struct trace *trace, const struct device_step *first,
+                                           size_t i, size_t count, bool follow)
+{
+    const struct device_step *step = &first[i];
+    bool of_devices = step_name_is_of_devices(trace_name(trace, step->event));
+    bool ends = i + 1 < count || (step->complete && (follow || count == 1));
+    int64_t end_ns = i + 1 < count ? first[i + 1].host_start_ns : step->host_end_ns;
+    struct account_step one = {
+        .file = step->file,
+        .rank = selection_rank(trace, step->file),
+        .number = step->number,
+        .event = step->event,
+        .start_ns = step->host_start_ns,
+        .host_ns = ends && !of_devices ? end_ns - step->host_start_ns : 0,
+        .work_end_ns = step->work_end_ns,
+        .work = step->work,
+        .role = STEP_CUT,
+    };
+    if (of_devices)
+        one.device_ns = ends ? end_ns - step->host_start_ns : 0;
+    else if (step->work && i > 0 && first[i - 1].work && step->complete)
+        one.device_ns = step->work_end_ns - first[i - 1].work_end_ns;
+    else if (step->work && count == 1)
+        one.device_ns = step->work_end_ns - step->host_start_ns;
+    if (one.device_ns < 0)
+        one.device_ns = 0;
+    return one;
+}
+
+/* The range of the last step stands for it only where another took about as long: at the end hosts wait for all that they launched. */
+static void check_last(struct account_step *steps, size_t count)
+{
+    struct account_step *last = &steps[count - 1];
+    for (size_t i = 0; i + 1 < count; i++)
+        if (!step_pattern_is_unusual(last->host_ns, steps[i].host_ns))
+            return;
+    if (count > 1)
+        last->host_ns = 0;
+}
+
+/* ---- which of them count ---- */
+
+/* The steps of a file, and what is found of them. */
+struct choosing {
+    const struct trace *trace;
+    struct account *account;
+    struct account_rank *rank;
+    struct account_step *steps; /* COUNT of them */
+    size_t count;
+};
+
+static int64_t time_of(const struct account_step *step, enum account_limit limit)
+{
+    return limit == LIMIT_HOST ? step->host_ns : step->device_ns;
+}
+
+/* New, free with free(): the known times of steps by LIMIT, *COUNT of them; OF: the steps that they are of, free it too. */
+static int64_t *known_times(const struct choosing *choosing, enum account_limit limit, size_t **of,
+                            size_t *count)
+{
+    int64_t *ns = mem_alloc(mem_times(choosing->count + 1, sizeof *ns));
+    *of = mem_alloc(mem_times(choosing->count + 1, sizeof **of));
+    *count = 0;
+    for (size_t i = 0; i < choosing->count; i++) {
+        const struct account_step *step = &choosing->steps[i];
+        if (time_of(step, limit) <= 0 || step->role == STEP_SINGULAR || step->role == STEP_FIRST)
+            continue;
+        (*of)[*count] = i;
+        ns[(*count)++] = time_of(step, limit);
+    }
+    return ns;
+}
+
+static struct account_stretch stretch_of(const struct account_step *step, bool unusual)
+{
+    int64_t length_ns = step->host_ns > 0 ? step->host_ns : step->device_ns;
+    return (struct account_stretch){ step->event, step->start_ns, step->start_ns + length_ns, step->work,
+                                     unusual };
+}
+
+/* Mark the step that took far longer than all others, where nothing that it did explains that. */
+static void find_singular(struct choosing *choosing, enum account_limit limit)
+{
+    enum { LEAST_OTHERS = 3 };
+    size_t *of, count, most = 0;
+    int64_t *ns = known_times(choosing, limit, &of, &count), second_ns = 0;
+    for (size_t i = 1; i < count; i++)
+        most = ns[i] > ns[most] ? i : most;
+    for (size_t i = 0; i < count; i++)
+        if (i != most && ns[i] > second_ns)
+            second_ns = ns[i];
+    if (count > LEAST_OTHERS && (double)ns[most] > singular_from * (double)second_ns) {
+        struct account_step *step = &choosing->steps[of[most]];
+        const struct account_step *other = &choosing->steps[of[most == 0 ? count / 2 : most - 1]];
+        struct account_stretch two[] = { stretch_of(step, true), stretch_of(other, false) };
+        if (account_reason(&choosing->account->texts, choosing->trace, two, 2).len == 0) {
+            step->role = of[most] == 0 ? STEP_FIRST : STEP_SINGULAR;
+            choosing->rank->singular = step->number;
+            choosing->rank->singular_ns = time_of(step, limit);
+        }
+    }
+    free(ns);
+    free(of);
+}
+
+/* What is said of steps whose times are NS, COUNT of them: those of OF, of which those from FIRST on count, in periods of PERIOD. */
+static void describe_unusual(struct choosing *choosing, const int64_t *ns, const size_t *of, size_t first,
+                             size_t count, size_t period)
+{
+    struct account_rank *rank = choosing->rank;
+    int64_t median_ns = step_pattern_median(ns, count);
+    double sum_ns[2] = { 0 };
+    size_t found = 0, place = 0, used = count - first;
+    struct account_stretch *steps = mem_alloc(mem_times(count + 1, sizeof *steps));
+    int64_t *waits = mem_alloc(mem_times(count + 1, sizeof *waits));
+    bool by_time = false;
+    for (size_t i = first; i < count; i++) {
+        by_time |= step_pattern_is_unusual(ns[i], median_ns);
+        waits[i - first] = (int64_t)choosing->steps[of[i]].waits;
+    }
+    int64_t usual_waits = step_pattern_median(waits, used);
+    for (size_t i = first; i < count; i++) {
+        const struct account_step *step = &choosing->steps[of[i]];
+        bool unusual =
+            by_time ? step_pattern_is_unusual(ns[i], median_ns) : (int64_t)step->waits != usual_waits;
+        steps[i - first] = stretch_of(step, unusual);
+        sum_ns[unusual] += (double)ns[i];
+        found += unusual;
+        place = unusual ? i : place;
+    }
+    if (found && found < used) {
+        rank->unusual_ns = llround(sum_ns[true] / (double)found);
+        rank->usual_ns = llround(sum_ns[false] / (double)(used - found));
+        rank->unusual = period > 1 ? found / (used / period) : found;
+        rank->reason = account_reason(&choosing->account->texts, choosing->trace, steps, used);
+    }
+    if (found == 1 && period == 1 && by_time && used > 2 && rank->unusual_ns > rank->usual_ns) {
+        rank->once = choosing->steps[of[place]].number;
+        rank->once_without_ns = rank->usual_ns;
+    }
+    free(steps);
+    free(waits);
+}
+
+/* Times by a limit: how many are known, from which of them on they count, and their mean. */
+struct counted {
+    int64_t *ns;
+    size_t *of, first, count, period;
+    double mean_ns;
+};
+
+static struct counted counted_of(const struct choosing *choosing, enum account_limit limit, size_t period)
+{
+    struct counted counted = { .period = period };
+    counted.ns = known_times(choosing, limit, &counted.of, &counted.count);
+    counted.first = period ? counted.count % period : 0;
+    if (counted.count < period)
+        counted.first = 0;
+    double sum_ns = 0;
+    for (size_t i = counted.first; i < counted.count; i++)
+        sum_ns += (double)counted.ns[i];
+    size_t used = counted.count - counted.first;
+    counted.mean_ns = used ? sum_ns / (double)used : 0;
+    return counted;
+}
+
+static void counted_release(struct counted *counted)
+{
+    free(counted->ns);
+    free(counted->of);
+}
+
+static size_t period_of(const struct choosing *choosing, enum account_limit limit)
+{
+    size_t *of, count;
+    int64_t *ns = known_times(choosing, limit, &of, &count);
+    size_t period = step_pattern_period(ns, count);
+    free(ns);
+    free(of);
+    return period;
+}
+
+static size_t larger_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* After how many steps the times of the host, those of devices, calls that wait and launched work repeat: the longest of these. */
+static size_t period_of_all(const struct choosing *choosing)
+{
+    int64_t *waits = mem_alloc(mem_times(choosing->count + 1, sizeof *waits)),
+            *work = mem_alloc(mem_times(choosing->count + 1, sizeof *work));
+    size_t count = 0;
+    for (size_t i = 0; i < choosing->count; i++)
+        if (choosing->steps[i].host_ns > 0 || choosing->steps[i].device_ns > 0) {
+            waits[count] = (int64_t)choosing->steps[i].waits;
+            work[count++] = (int64_t)choosing->steps[i].work;
+        }
+    size_t period = larger_of(period_of(choosing, LIMIT_HOST), period_of(choosing, LIMIT_DEVICES));
+    period = larger_of(period, step_pattern_period_of_counts(waits, count));
+    period = larger_of(period, step_pattern_period_of_counts(work, count));
+    free(waits);
+    free(work);
+    return period;
+}
+
+/* Choose the steps of a file that count. */
+static void choose(struct choosing *choosing)
+{
+    struct account_rank *rank = choosing->rank;
+    find_singular(choosing, LIMIT_HOST);
+    size_t period = period_of_all(choosing);
+    struct counted host = counted_of(choosing, LIMIT_HOST, period),
+                   devices = counted_of(choosing, LIMIT_DEVICES, period);
+    bool behind = devices.count > 0 && devices.mean_ns > falls_behind * host.mean_ns &&
+                  (devices.count > 1 || host.count <= 1);
+    struct counted *used = behind ? &devices : &host;
+    rank->limit = behind ? LIMIT_DEVICES : LIMIT_HOST;
+    rank->host_step_ns = llround(host.mean_ns);
+    rank->device_step_ns = llround(devices.mean_ns);
+    rank->period = period;
+    for (size_t i = 0; i < used->count; i++) {
+        struct account_step *step = &choosing->steps[used->of[i]];
+        step->role = i < used->first ? STEP_OF_PART_PERIOD : STEP_COUNTS;
+        if (i < used->first)
+            continue;
+        rank->count++;
+        sum_add(&rank->total_ns, used->ns[i]);
+    }
+    rank->median_ns = step_pattern_median(used->ns + used->first, used->count - used->first);
+    describe_unusual(choosing, used->ns, used->of, used->first, used->count, period);
+    counted_release(&host);
+    counted_release(&devices);
+}
+
+/* ---- ranks ---- */
+
+/* The account of RANK, added if there is none; a pointer until the next is added. */
+static struct account_rank *rank_for(struct account *account, int64_t rank, uint32_t file)
+{
+    for (size_t i = 0; i < account->count; i++)
+        if (account->at[i].rank == rank)
+            return &account->at[i];
+    struct account_rank *added = VEC_PUSH(account);
+    *added = (struct account_rank){
+        .rank = rank, .file = file, .period = 1, .once = INT64_MIN, .singular = INT64_MIN
+    };
+    return added;
+}
+
+/* The stretches of time that count in FILE: of its COUNT steps, or all of it. */
+static void find_windows(const struct account_step *steps, size_t count, enum account_limit limit,
+                         struct account_windows *windows)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct account_step *step = &steps[i];
+        *VEC_PUSH(&windows->begins_ns) = step->start_ns;
+        if (step->role != STEP_COUNTS)
+            continue;
+        int64_t end_ns =
+            limit == LIMIT_DEVICES && step->work ? step->work_end_ns : step->start_ns + time_of(step, limit);
+        intervals_add(&windows->in, end_ns - time_of(step, limit), end_ns);
+    }
+    intervals_merge(&windows->in);
+}
+
+/* New, free with free(): the calls that waited in each of the COUNT steps at FIRST. */
+static size_t *count_waits(const struct trace *trace, const struct device_step *first, size_t count)
+{
+    const struct host_waits *waits = host_waits_of(trace);
+    size_t *counts = mem_zalloc(count + 1, sizeof *counts);
+    for (size_t i = 0; i < waits->count; i++) {
+        event_id call = waits->at[i].call;
+        int64_t start_ns = trace_start_ns(trace, call);
+        size_t next;
+        SEARCH(next, count, first[next].host_start_ns <= start_ns);
+        if (next > 0 && start_ns < first[next - 1].host_end_ns &&
+            trace->tracks[trace->track[call]].file == first->file)
+            counts[next - 1]++;
+    }
+    return counts;
+}
+
+static void account_add_file(struct account *account, const struct trace *trace,
+                             const struct selection *selection, uint32_t file)
+{
+    const struct device_steps *all = device_steps_of(trace);
+    size_t first, end = device_steps_of_file(all, file, &first), added = account->steps.count;
+    struct account_rank *rank = rank_for(account, selection_rank(trace, file), file);
+    struct account_rank before = *rank;
+    struct interval span = trace_file_span(trace, file);
+    bool follow = ranges_follow(&all->at[first], end - first);
+    size_t *waits = count_waits(trace, &all->at[first], end - first);
+    for (size_t i = first; i < end; i++) {
+        struct account_step one = account_step_of(trace, &all->at[first], i - first, end - first, follow);
+        one.waits = waits[i - first];
+        if (!selection || selection_holds_time(selection, file, one.start_ns))
+            *VEC_PUSH(&account->steps) = one;
+    }
+    free(waits);
+    struct account_windows windows = { 0 };
+    sum_add(&rank->recorded_ns, span.end_ns - span.start_ns);
+    if (account->steps.count > added) {
+        check_last(&account->steps.at[added], account->steps.count - added);
+        struct choosing choosing = { trace, account, rank, &account->steps.at[added],
+                                     account->steps.count - added };
+        choose(&choosing);
+        find_windows(choosing.steps, choosing.count, rank->limit, &windows);
+        rank->has_steps |= rank->count > before.count;
+        if (before.has_steps && before.step_ns > 0)
+            rank->median_ns = before.median_ns; /* of the first recording */
+    } else if (!before.has_steps && span.start_ns < span.end_ns) {
+        rank->count++;
+        sum_add(&rank->total_ns, span.end_ns - span.start_ns);
+        intervals_add(&windows.in, span.start_ns, span.end_ns);
+    }
+    size_t devices = account_add_parts(trace, file, &windows, rank->part_ns);
+    rank->device_count = devices > rank->device_count ? devices : rank->device_count;
+    rank->step_ns = rank->count ? rank->total_ns / (int64_t)rank->count : 0;
+    intervals_release(&windows.in);
+    VEC_FREE(&windows.begins_ns);
+}
+
+/* The slowest rank is how fast the job is; what devices do is that of all ranks. */
+static void add_up_ranks(struct account *account)
+{
+    struct account_rank *all = &account->all;
+    *all = (struct account_rank){
+        .rank = TABLE_INT_MISSING, .period = 1, .once = INT64_MIN, .singular = INT64_MIN
+    };
+    for (size_t i = 0; i < account->count; i++)
+        if (i == 0 || account->at[i].step_ns > all->step_ns)
+            *all = account->at[i];
+    all->rank = TABLE_INT_MISSING;
+    memset(all->part_ns, 0, sizeof all->part_ns);
+    all->device_count = 0;
+    all->recorded_ns = 0;
+    for (size_t i = 0; i < account->count; i++) {
+        const struct account_rank *rank = &account->at[i];
+        for (size_t part = 0; part < ACCOUNT_PARTS; part++)
+            sum_add(&all->part_ns[part], rank->part_ns[part]);
+        all->device_count += rank->device_count;
+        all->recorded_ns = rank->recorded_ns > all->recorded_ns ? rank->recorded_ns : all->recorded_ns;
+    }
+}
+
+static struct account *account_find(const struct trace *trace, const struct selection *selection)
+{
+    struct account *account = mem_zalloc(1, sizeof *account);
+    account->own = account;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        if (!selection || !selection->files || selection->files[file])
+            account_add_file(account, trace, selection, file);
+    for (size_t i = 0; i < account->count; i++)
+        account->has_steps |= account->at[i].has_steps;
+    account->overlapping = step_list_of(trace)->count - device_steps_of(trace)->count;
+    add_up_ranks(account);
+    return account;
+}
+
+static void account_release(void *value)
+{
+    struct account *account = value;
+    VEC_FREE(account);
+    VEC_FREE(&account->steps);
+    arena_release(&account->texts);
+    free(account);
+}
+
+static void *account_derive(const struct trace *trace)
+{
+    struct account *account = account_find(trace, NULL);
+    account->own = NULL;
+    return account;
+}
+
+const struct account *account_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { account_derive, account_release };
+    return trace_derive(trace, &derivation);
+}
+
+const struct account *account_open(const struct trace *trace, const struct selection *selection)
+{
+    return !selection || selection_is_all(selection) ? account_of(trace) : account_find(trace, selection);
+}
+
+void account_free(const struct account *account)
+{
+    if (account && account->own)
+        account_release(account->own);
+}
+
+const struct account_rank *account_rank_of(const struct account *account, int64_t rank)
+{
+    for (size_t i = 0; i < account->count; i++)
+        if (account->at[i].rank == rank)
+            return &account->at[i];
+    return NULL;
+}
+
+/* ---- figures ---- */
+
+int64_t account_part_ns(const struct account_rank *of, size_t part)
+{
+    double before = 0, whole = 0;
+    for (size_t i = 0; i < ACCOUNT_PARTS; i++) {
+        whole += (double)of->part_ns[i];
+        before += i < part ? (double)of->part_ns[i] : 0;
+    }
+    if (!(whole > 0))
+        return 0;
+    double own = before + (double)of->part_ns[part];
+    return llround(own / whole * (double)of->step_ns) - llround(before / whole * (double)of->step_ns);
+}
+
+double account_idle_share(const struct account_rank *of)
+{
+    double idle = 0, whole = 0;
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
+        whole += (double)of->part_ns[part];
+        idle += account_part_is_idle(part) ? (double)of->part_ns[part] : 0;
+    }
+    return of->device_count ? idle / whole : NAN;
+}
+
+static const char *ordinal_ending(size_t n)
+{
+    bool teen = n % 100 / 10 == 1;
+    return teen ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+static void append_times(struct buffer *text, int64_t unusual_ns, int64_t usual_ns)
+{
+    buffer_puts(text, ": ");
+    quantity_append_rounded_time(text, (double)unusual_ns);
+    buffer_puts(text, " instead of ");
+    quantity_append_rounded_time(text, (double)usual_ns);
+}
+
+void account_describe_pattern(const struct account_rank *of, struct buffer *text)
+{
+    const char *does = of->reason.len                  ? of->reason.at
+                       : of->unusual_ns > of->usual_ns ? "takes longer"
+                                                       : "takes less time";
+    if (of->once != INT64_MIN) {
+        buffer_printf(text, "step %" PRId64 " %s", of->once, does);
+        append_times(text, of->unusual_ns, of->usual_ns);
+        buffer_puts(
+            text,
+            "; recorded once, it counts, and a longer recording would tell whether it is of a plan: without it a step takes ");
+        quantity_append_rounded_time(text, (double)of->once_without_ns);
+    } else if (of->period > 1 && of->unusual == 1) {
+        buffer_printf(text, "every %zu%s step %s", of->period, ordinal_ending(of->period), does);
+        append_times(text, of->unusual_ns, of->usual_ns);
+    } else if (of->period > 1) {
+        buffer_printf(text, "steps differ, and repeat every %zu", of->period);
+    }
+    if (of->singular != INT64_MIN) {
+        buffer_printf(text, "%sstep %" PRId64 " does not count: it took ", text->count ? "; " : "",
+                      of->singular);
+        quantity_append_rounded_time(text, (double)of->singular_ns);
+        buffer_puts(text, ", for no reason that the others have");
+    }
+}

@@ -1,0 +1,70 @@
+/*
+ * file_set.h - the meaning of several files: job -> rank -> process -> recording.
+ *
+ *     const struct file_set *set = file_set_of(trace);
+ *     for (uint32_t f = 0; f < trace->file_count; f++)
+ *         printf("rank %" PRId64 ", cycle %" PRIu32 "\n", set->files[f].number, set->files[f].cycle + 1);
+ *
+ * A profiler that records in cycles (schedule with repeat) writes one file per process and cycle; a job has one process per
+ * rank. Decided by evidence, never by the number or the order of files:
+ *
+ * - The rank of a file is that of its distributedInfo, or of its label if it is a part of a merged file; else the number in
+ *   "rank7" or "_dump_7" in its path.
+ * - Two files are recordings of one process if rank, process number and host (as far as recorded) are equal, one ended before the
+ *   other began, and its steps go on: the numbers of its steps are higher. Without marked steps, their rank must be known, or
+ *   TensorBoard's worker name (HOST_PID.TIME.pt.trace.json) must be that of the other, in one directory. So runs that one
+ *   process profiled one after the other, as in a sweep, are not cycles.
+ * - Processes are ranks of one job if their world sizes do not differ and their ranks do. Processes of unknown rank must
+ *   have run at the same time. Everything else is a job of its own.
+ *
+ * The user may overrule this (trace->files_are).
+ */
+#ifndef TPA_DERIVE_FILE_SET_H
+#define TPA_DERIVE_FILE_SET_H
+
+#include "base/buffer.h"
+#include "trace/trace.h"
+
+/* The evidence for the ranks, or for the cycles if there is one rank. */
+enum set_evidence {
+    SET_BY_ONE_FILE,
+    SET_BY_DISTRIBUTED_INFO,
+    SET_BY_LABELS,    /* of the processes of a merged file */
+    SET_BY_PROCESSES, /* several processes of a file mark steps */
+    SET_BY_FILE_NAMES,
+    SET_BY_TIME,       /* they ran at the same time */
+    SET_BY_STEPS,      /* one process, whose steps go on */
+    SET_BY_WORKER,     /* one process, by its name in the names of the files */
+    SET_BY_DIFFERENCE, /* nothing connects the files */
+    SET_BY_USER,
+};
+
+struct set_file {
+    uint32_t job;     /* index among the jobs, as the next ones: in order of their first files */
+    uint32_t rank;    /* index among the ranks of all jobs */
+    uint32_t process; /* index among the processes */
+    uint32_t cycle;   /* place in time among the recordings of its process, from 0 */
+    uint32_t
+        round; /* recordings of a job that ran at the same time have one; the cycle, if clocks do not tell */
+    int64_t number; /* of its rank: as recorded, else RANK; RANK for all if two jobs have a rank of one number */
+};
+
+struct file_set {
+    struct set_file *files; /* by file */
+    uint32_t *first;        /* by rank: its first file in time */
+    size_t count;           /* of files */
+    uint32_t jobs, ranks, processes;
+    uint32_t fewest_cycles, most_cycles; /* of a process */
+    enum set_evidence by;
+};
+
+/* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
+const struct file_set *file_set_of(const struct trace *trace);
+
+/* Does a rank have several recordings? */
+bool file_set_has_cycles(const struct file_set *set);
+
+/* Append "one job of 2 ranks, 2 cycles each; by distributedInfo". */
+void file_set_describe(const struct file_set *set, struct buffer *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* step_pattern.c - see step_pattern.h. */
+#include "derive/step_pattern.h"
+
+#include "base/memory.h"
+#include "base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer do not show a pattern. */
+enum { LEAST_STEPS = 4 };
+
+int64_t step_pattern_median(const int64_t *ns, size_t count)
+{
+    if (count == 0)
+        return 0;
+    int64_t *copy = mem_alloc(mem_times(count, sizeof *copy));
+    memcpy(copy, ns, count * sizeof *copy);
+    int64_t median_ns = stats_value_at(copy, count, (count - 1) / 2);
+    free(copy);
+    return median_ns;
+}
+
+bool step_pattern_is_unusual(int64_t ns, int64_t median_ns)
+{
+    return fabs((double)ns - (double)median_ns) > STEP_UNUSUAL * (double)median_ns;
+}
+
+/* The mean distance of each value from the mean of those a multiple of PERIOD apart. */
+static double distance_from_means(const int64_t *ns, size_t count, size_t period)
+{
+    double sum_ns = 0;
+    for (size_t place = 0; place < period; place++) {
+        double mean_ns = 0;
+        size_t own = 0;
+        for (size_t i = place; i < count; i += period, own++)
+            mean_ns += (double)ns[i];
+        for (size_t i = place; i < count; i += period)
+            sum_ns += fabs((double)ns[i] - mean_ns / (double)own);
+    }
+    return sum_ns / (double)count;
+}
+
+static double mean_of(const int64_t *ns, size_t count)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        sum_ns += (double)ns[i];
+    return sum_ns / (double)count;
+}
+
+/* The smallest period that was recorded twice; 1: there is none. */
+static size_t repeated_period(const int64_t *ns, size_t count)
+{
+    const double differs = 0.02, alike = 0.2;
+    double all_ns = distance_from_means(ns, count, 1);
+    if (all_ns < differs * mean_of(ns, count))
+        return 1;
+    for (size_t period = 2; 2 * period <= count; period++) {
+        double corrected = (double)count / (double)(count - period);
+        if (distance_from_means(ns, count, period) * corrected <= alike * all_ns)
+            return period;
+    }
+    return 1;
+}
+
+/* How many steps unusual ones are apart; 1: not as many everywhere, or fewer than two are. */
+static size_t period_of_unusual(const int64_t *ns, size_t count)
+{
+    int64_t median_ns = step_pattern_median(ns, count);
+    size_t first = SIZE_MAX, last = SIZE_MAX, period = 1, unusual = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!step_pattern_is_unusual(ns[i], median_ns))
+            continue;
+        unusual++;
+        if (last != SIZE_MAX && period != 1 && i - last != period)
+            return 1;
+        if (last != SIZE_MAX)
+            period = i - last;
+        first = first == SIZE_MAX ? i : first;
+        last = i;
+    }
+    bool fits = period > 1 && 2 * unusual <= count && first < period && count - last <= period;
+    return fits ? period : 1;
+}
+
+size_t step_pattern_period(const int64_t *ns, size_t count)
+{
+    if (count < LEAST_STEPS)
+        return 1;
+    size_t period = repeated_period(ns, count);
+    return period > 1 ? period : period_of_unusual(ns, count);
+}
+
+/* Does each value but the median occur twice or more? */
+static bool is_recorded_twice(const int64_t *counts, size_t count)
+{
+    int64_t median = step_pattern_median(counts, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < count && counts[i] != median && alike < 2; k++)
+            alike += counts[k] == counts[i];
+        if (counts[i] != median && alike < 2)
+            return false;
+    }
+    return true;
+}
+
+size_t step_pattern_period_of_counts(const int64_t *counts, size_t count)
+{
+    if (count < LEAST_STEPS || !is_recorded_twice(counts, count))
+        return 1;
+    for (size_t period = 1; period < count - 1; period++) {
+        size_t i = 0;
+        while (i + period < count && counts[i] == counts[i + period])
+            i++;
+        if (i + period == count)
+            return period;
+    }
+    return 1;
+}

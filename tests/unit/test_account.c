@@ -1,0 +1,285 @@
+/* test_account.c - derive/step_pattern.h and analyze/account.h against series and drawings whose figures are worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/account.h"
+#include "analyze/gaps.h"
+#include "derive/step_pattern.h"
+#include "tests/unit/drawn.h"
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- patterns ---- */
+
+static void steps_that_are_alike_have_no_pattern(void **state)
+{
+    (void)state;
+    int64_t alike[] = { 100, 101, 100, 99, 100, 101, 100, 100 };
+    assert_int_equal(step_pattern_period(alike, COUNT(alike)), 1);
+    assert_int_equal(step_pattern_period(alike, 0), 1);
+}
+
+static void a_period_is_found_that_was_recorded_twice(void **state)
+{
+    (void)state;
+    int64_t third[] = { 10, 11, 40, 10, 10, 41, 11, 10, 40 };
+    int64_t kinds[] = { 10, 20, 11, 20, 10, 21, 10 };
+    int64_t six[] = { 10, 16, 12, 23, 11, 18, 10, 16, 12, 23, 11, 18 };
+    assert_int_equal(step_pattern_period(third, COUNT(third)), 3);
+    assert_int_equal(step_pattern_period(kinds, COUNT(kinds)), 2);
+    assert_int_equal(step_pattern_period(six, COUNT(six)), 6);
+}
+
+/* 40 at places 1 and 6 of 8: every 5th, as one before place 1 or behind place 6 would lie outside. */
+static void unusual_steps_that_are_as_far_apart_are_a_pattern(void **state)
+{
+    (void)state;
+    int64_t fifth[] = { 10, 40, 10, 11, 10, 10, 41, 10 };
+    int64_t uneven[] = { 10, 40, 10, 40, 11, 10, 10, 10, 40, 10 }; /* 2 and 5 apart */
+    int64_t ended[] = { 10, 40, 10, 40, 10, 10, 10, 10 };          /* it would have come again */
+    assert_int_equal(step_pattern_period(fifth, COUNT(fifth)), 5);
+    assert_int_equal(step_pattern_period(uneven, COUNT(uneven)), 1);
+    assert_int_equal(step_pattern_period(ended, COUNT(ended)), 1);
+}
+
+static void counts_repeat_exactly_or_not_at_all(void **state)
+{
+    (void)state;
+    int64_t fifth[] = { 2, 2, 2, 3, 2, 2, 2, 2, 3, 2, 2, 2 };
+    int64_t once[] = { 2, 2, 2, 3, 2, 2, 2 };
+    int64_t alike[] = { 2, 2, 2, 2 };
+    assert_int_equal(step_pattern_period_of_counts(fifth, COUNT(fifth)), 5);
+    assert_int_equal(step_pattern_period_of_counts(once, COUNT(once)), 1);
+    assert_int_equal(step_pattern_period_of_counts(alike, COUNT(alike)), 1);
+}
+
+/* ---- accounts ---- */
+
+static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ProfilerStep#%d", number);
+    draw_host("user_annotation", name, 1, start_ns, dur_ns);
+}
+
+static void check_sum(const struct account_rank *of)
+{
+    int64_t sum_ns = 0, total_ns = 0;
+    for (size_t part = 0; part < ACCOUNT_PARTS; part++) {
+        sum_ns += account_part_ns(of, part);
+        total_ns += of->part_ns[part];
+    }
+    assert_int_equal(sum_ns, of->step_ns);
+    assert_int_equal(total_ns, of->total_ns * (int64_t)(of->device_count ? of->device_count : 1));
+}
+
+/*
+ * Three steps of 100, and a fourth that ends early; each launches at 10 and waits until 80:
+ *
+ *     0    10   20        60   80   90  100
+ *     [ step                           )[ step ...
+ *          l1             sync    )
+ *     dev       [ gemm )[HtoD)                   20..50, 50..60
+ *
+ * Of the steps 0..300 (the last, of 60, is not as long as another): computing 3 * 30, copies 3 * 10. From the copy to the next begin 40
+ * idle: the host waited until 80 (20, synchronisation), then did something else (20, after the last work). Then 20 to the next work: 10
+ * before it was launched, 2 in the call, 8 queued. The first step begins before the first work: 20; after the last work of the third
+ * lies the work of the fourth.
+ */
+static void steps_of_a_host_that_waits(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 4; i++) {
+        int64_t at = 100 * i;
+        draw_step(i, at, i < 3 ? 100 : 60);
+        draw_call("cudaLaunchKernel", 1, at + 10, 2, 10 * i + 1);
+        draw_call("cudaMemcpyAsync", 1, at + 14, 2, 10 * i + 2);
+        draw_work("kernel", "gemm", 0, 7, at + 20, 30, 10 * i + 1);
+        draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, at + 50, 10, 10 * i + 2);
+        if (i < 3)
+            draw_call("cudaStreamSynchronize", 1, at + 30, 50, 10 * i + 3);
+    }
+    struct trace *trace = draw_end();
+    const struct account *account = account_of(trace);
+    const struct account_rank *all = &account->all;
+    assert_int_equal(account->count, 1);
+    assert_int_equal(all->count, 3);
+    assert_int_equal(all->total_ns, 300);
+    assert_int_equal(all->step_ns, 100);
+    assert_int_equal(all->limit, LIMIT_HOST);
+    assert_int_equal(all->period, 1);
+    assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 90);
+    assert_int_equal(all->part_ns[ACCOUNT_COPIES], 30);
+    assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_SYNCHRONIZATION], 60);
+    assert_int_equal(all->part_ns[ACCOUNT_AFTER_WORK], 60);
+    assert_int_equal(all->part_ns[ACCOUNT_BEFORE_WORK], 20 + 10 + 10);
+    assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_LAUNCH_CALL], 4);
+    assert_int_equal(all->part_ns[ACCOUNT_IDLE + GAP_LAUNCH_LATENCY], 16);
+    check_sum(all);
+    assert_int_equal(account->steps.at[3].role, STEP_CUT);
+    trace_free(trace);
+}
+
+/*
+ * The host takes 10 for a step, its device 30: work of step i ends at 40 + 30 i. From the end of the work of the first step, 4 steps of 30.
+ */
+static void devices_that_fall_behind_are_how_fast_the_job_is(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 5; i++) {
+        draw_step(i, 10 * i, 10);
+        draw_call("cudaLaunchKernel", 1, 10 * i + 2, 2, i + 1);
+        draw_work("kernel", "gemm", 0, 7, 12 + 30 * i, 28, i + 1);
+    }
+    struct trace *trace = draw_end();
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->limit, LIMIT_DEVICES);
+    assert_int_equal(all->count, 4);
+    assert_int_equal(all->step_ns, 30);
+    assert_int_equal(all->host_step_ns, 10);
+    assert_int_equal(all->part_ns[ACCOUNT_COMPUTING], 4 * 28);
+    check_sum(all);
+    trace_free(trace);
+}
+
+/* Steps of 100, every third of 400 as it runs eval: 8 and the last, not as long as any. The last two whole periods: 2 * 600 / 6. */
+static void steps_that_differ_by_plan_count_in_whole_periods(void **state)
+{
+    (void)state;
+    int64_t at = 0;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 9; i++) {
+        int64_t length = i == 8 ? 50 : i % 3 == 1 ? 400 : 100;
+        draw_step(i, at, length);
+        draw_host("cpu_op", "aten::mm", 1, at + 10, 30);
+        if (i % 3 == 1)
+            draw_host("user_annotation", "eval", 1, at + 50, 300);
+        at += length;
+    }
+    struct trace *trace = draw_end();
+    const struct account *account = account_of(trace);
+    const struct account_rank *all = &account->all;
+    assert_int_equal(all->period, 3);
+    assert_int_equal(all->count, 6);
+    assert_int_equal(all->step_ns, 200);
+    assert_int_equal(all->median_ns, 100);
+    assert_int_equal(all->unusual, 1);
+    assert_int_equal(all->unusual_ns, 400);
+    assert_string_equal(all->reason.at, "runs eval");
+    assert_int_equal(account->steps.at[1].role, STEP_OF_PART_PERIOD);
+    assert_int_equal(all->device_count, 0);
+    assert_int_equal(all->part_ns[ACCOUNT_HOST_OPERATORS], 6 * 30 + 2 * 300);
+    check_sum(all);
+    struct buffer text = { 0 };
+    account_describe_pattern(all, &text);
+    assert_string_equal(text.at, "every 3rd step runs eval: 400ns instead of 100ns");
+    buffer_release(&text);
+    trace_free(trace);
+}
+
+/* Six steps of 100, one of them of 700: with eval in it it counts, and the figure without it is there; without, it is singular. */
+static struct trace *draw_one_long_step(bool evaluates)
+{
+    int64_t at = 0;
+    draw_begin(&gaps_wants);
+    for (int i = 0; i < 7; i++) {
+        int64_t length = i == 3 ? 700 : 100;
+        draw_step(i, at, length);
+        draw_host("cpu_op", "aten::mm", 1, at + 10, 30);
+        if (i == 3 && evaluates)
+            draw_host("user_annotation", "eval", 1, at + 50, 600);
+        at += length;
+    }
+    return draw_end();
+}
+
+static void a_step_that_is_long_for_no_reason_is_left_out(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_one_long_step(false);
+    const struct account *account = account_of(trace);
+    assert_int_equal(account->all.count, 6);
+    assert_int_equal(account->all.step_ns, 100);
+    assert_int_equal(account->all.singular, 3);
+    assert_int_equal(account->all.singular_ns, 700);
+    assert_int_equal(account->steps.at[3].role, STEP_SINGULAR);
+    check_sum(&account->all);
+    trace_free(trace);
+}
+
+static void a_step_that_may_be_of_a_plan_counts(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_one_long_step(true);
+    const struct account_rank *all = &account_of(trace)->all;
+    assert_int_equal(all->count, 7);
+    assert_int_equal(all->step_ns, 1300 / 7);
+    assert_int_equal(all->once, 3);
+    assert_int_equal(all->once_without_ns, 100);
+    assert_int_equal(all->singular, INT64_MIN);
+    check_sum(all);
+    trace_free(trace);
+}
+
+static void a_recording_without_steps_is_one(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    draw_host("cpu_op", "aten::mm", 1, 100, 40);
+    draw_host("cpu_op", "aten::add", 1, 150, 50);
+    struct trace *trace = draw_end();
+    const struct account *account = account_of(trace);
+    assert_false(account->has_steps);
+    assert_int_equal(account->all.step_ns, 100);
+    assert_int_equal(account->all.part_ns[ACCOUNT_HOST_OPERATORS], 90);
+    assert_int_equal(account->all.part_ns[ACCOUNT_HOST_OUTSIDE], 10);
+    check_sum(&account->all);
+    trace_free(trace);
+}
+
+/* Rank 1 takes 120 for a step, rank 0 100: the job takes 120. */
+static void the_slowest_rank_is_how_fast_a_job_is(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    for (int rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("other.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        for (int i = 0; i < 3; i++) {
+            draw_step(i, (100 + 20 * rank) * i, 100 + 20 * rank);
+            draw_host("cpu_op", "aten::mm", 1, (100 + 20 * rank) * i + 10, 30);
+        }
+    }
+    struct trace *trace = draw_end();
+    const struct account *account = account_of(trace);
+    assert_int_equal(account->count, 2);
+    assert_int_equal(account_rank_of(account, 0)->step_ns, 100);
+    assert_int_equal(account->all.step_ns, 120);
+    check_sum(account_rank_of(account, 1));
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_that_are_alike_have_no_pattern),
+        cmocka_unit_test(a_period_is_found_that_was_recorded_twice),
+        cmocka_unit_test(unusual_steps_that_are_as_far_apart_are_a_pattern),
+        cmocka_unit_test(counts_repeat_exactly_or_not_at_all),
+        cmocka_unit_test(steps_of_a_host_that_waits),
+        cmocka_unit_test(devices_that_fall_behind_are_how_fast_the_job_is),
+        cmocka_unit_test(steps_that_differ_by_plan_count_in_whole_periods),
+        cmocka_unit_test(a_step_that_is_long_for_no_reason_is_left_out),
+        cmocka_unit_test(a_step_that_may_be_of_a_plan_counts),
+        cmocka_unit_test(a_recording_without_steps_is_one),
+        cmocka_unit_test(the_slowest_rank_is_how_fast_a_job_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/*
+ * The meaning of several files. Each file is a row of (path, rank, world size, pid, steps, start in us); it has one operator of
+ * 10 us per step, and steps of 10 us each.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "derive/file_set.h"
+#include "trace/builder.h"
+#include <stdio.h>
+#include <string.h>
+
+#define US INT64_C(1000)
+
+struct file {
+    const char *path;
+    int64_t rank, world_size, pid;
+    int first_step, steps; /* 0: an operator and no steps */
+    int64_t start_us;
+    const char *host;
+};
+
+static void add_file(struct trace_builder *builder, const struct file *file)
+{
+    struct tpa_error err = { 0 };
+    trace_builder_file(builder, file->path, "Chrome JSON");
+    struct trace_file *of = trace_builder_current_file(builder);
+    of->rank = file->rank;
+    of->world_size = file->world_size;
+    of->host_name = file->host;
+    struct trace_chunk *chunk = trace_chunk_open(builder);
+    struct track_key key = { .pid = file->pid, .tid = 1 };
+    for (int i = 0; i < (file->steps ? file->steps : 1); i++) {
+        char name[32];
+        snprintf(name, sizeof name, file->steps ? "ProfilerStep#%d" : "aten::mm", file->first_step + i);
+        trace_chunk_event(chunk, &(struct chunk_event){
+                                     .phase = 'X',
+                                     .start_ns = (file->start_us + 10 * i) * US,
+                                     .dur_ns = 10 * US,
+                                     .name = trace_chunk_name(chunk, name, strlen(name)),
+                                     .track = trace_chunk_track(chunk, &key),
+                                     .category = trace_chunk_category(chunk, "cpu_op", 6),
+                                 });
+    }
+    assert_true(trace_builder_append(builder, chunk, &err));
+    trace_chunk_free(chunk);
+}
+
+static struct trace *make(const struct file *files, size_t count, enum trace_files_are files_are)
+{
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    for (size_t i = 0; i < count; i++)
+        add_file(builder, &files[i]);
+    struct trace *trace = trace_builder_finish(builder);
+    trace->files_are = files_are;
+    return trace;
+}
+
+#define MAKE(files) make(files, sizeof(files) / sizeof *(files), TRACE_FILES_AS_FOUND)
+
+/* Check the sentence, and by file job, rank, cycle and round as digits, and the number of the rank. Frees TRACE. */
+static void expect(struct trace *trace, const char *sentence, const char *places[], const int64_t *numbers)
+{
+    const struct file_set *set = file_set_of(trace);
+    struct buffer text = { 0 };
+    file_set_describe(set, &text);
+    assert_string_equal(text.at, sentence);
+    buffer_release(&text);
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const struct set_file *file = &set->files[f];
+        char found[80];
+        snprintf(found, sizeof found, "%u%u%u%u", file->job, file->rank, file->cycle, file->round);
+        assert_string_equal(found, places[f]);
+        assert_int_equal(file->number, numbers[f]);
+    }
+    trace_free(trace);
+}
+
+static void ranks_and_cycles_by_distributed_info(void **state)
+{
+    (void)state;
+    struct file files[] = {
+        { "c2/b", 1, 2, 8, 7, 3, 1000, "vm" },
+        { "c1/a", 0, 2, 7, 2, 3, 0, "vm" },
+        { "c1/b", 1, 2, 8, 2, 3, 5, "vm" },
+        { "c2/a", 0, 2, 7, 7, 3, 1010, "vm" },
+    };
+    expect(MAKE(files), "one job of 2 ranks, 2 cycles each; by distributedInfo",
+           (const char *[]){ "0011", "0100", "0000", "0111" }, (int64_t[]){ 1, 0, 1, 0 });
+}
+
+static void a_missing_first_cycle_keeps_the_rounds_apart(void **state)
+{
+    (void)state;
+    struct file files[] = {
+        { "c1/a", 0, 2, 7, 2, 3, 0, "vm" },
+        { "c2/a", 0, 2, 7, 7, 3, 1000, "vm" },
+        { "c2/b", 1, 2, 8, 7, 3, 1005, "vm" },
+    };
+    expect(MAKE(files), "one job of 2 ranks, 1 to 2 cycles each; by distributedInfo",
+           (const char *[]){ "0000", "0011", "0101" }, (int64_t[]){ 0, 0, 1 });
+}
+
+static void steps_that_go_on_are_cycles_of_a_process(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 7, 7, 3, 1000, NULL } };
+    expect(MAKE(files), "one process of 2 cycles; by process number and steps that go on",
+           (const char *[]){ "0000", "0011" }, (int64_t[]){ 0, 0 });
+}
+
+static void steps_that_begin_again_are_separate_runs(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 7, 2, 3, 1000, NULL } };
+    const char *says = "2 separate runs; neither ranks of one job nor cycles of one process";
+    expect(MAKE(files), says, (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+    files[0].rank = files[1].rank = 0;
+    files[0].world_size = files[1].world_size = 2;
+    expect(MAKE(files), says, (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+}
+
+static void unmarked_files_need_the_name_of_a_worker(void **state)
+{
+    (void)state;
+    struct file files[] = { { "log/vm_7.1700000000000.pt.trace.json", -1, 0, 7, 0, 0, 0, NULL },
+                            { "log/vm_7.1700000001000.pt.trace.json.gz", -1, 0, 7, 0, 0, 1000, NULL } };
+    expect(MAKE(files), "one process of 2 cycles; by the process in the names of the files",
+           (const char *[]){ "0000", "0011" }, (int64_t[]){ 0, 0 });
+    files[1].path = "bs64/vm_7.1700000001000.pt.trace.json.gz";
+    expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
+           (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+}
+
+static void processes_of_the_same_time_are_ranks(void **state)
+{
+    (void)state;
+    struct file files[] = { { "b", -1, 0, 7, 2, 3, 0, NULL }, { "a", -1, 0, 7, 2, 3, 10, NULL } };
+    expect(MAKE(files), "one job of 2 ranks; by the time at which they ran",
+           (const char *[]){ "0000", "0100" }, (int64_t[]){ 0, 1 });
+}
+
+static void names_of_files_tell_ranks_that_nothing_else_does(void **state)
+{
+    (void)state;
+    struct file files[] = { { "run/rank3.json", -1, 0, 7, 2, 3, 0, NULL },
+                            { "run/rank_1.json", -1, 0, 8, 2, 3, 9000, NULL } };
+    expect(MAKE(files), "one job of 2 ranks; by the names of the files", (const char *[]){ "0000", "0100" },
+           (int64_t[]){ 3, 1 });
+    files[0].path = "run/rank-3/trace.json";
+    files[1].path = "run/rank-12/trace.json";
+    expect(MAKE(files), "one job of 2 ranks; by the names of the files", (const char *[]){ "0000", "0100" },
+           (int64_t[]){ 3, 12 });
+}
+
+static void jobs_of_the_same_ranks_are_kept_apart(void **state)
+{
+    (void)state;
+    struct file files[] = {
+        { "base/a", 0, 2, 7, 2, 3, 0, "vm" },
+        { "base/b", 1, 2, 8, 2, 3, 5, "vm" },
+        { "new/a", 0, 2, 17, 2, 3, 7000, "vm" },
+        { "new/b", 1, 2, 18, 2, 3, 7005, "vm" },
+    };
+    expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
+           (const char *[]){ "0000", "0100", "1200", "1300" }, (int64_t[]){ 0, 1, 2, 3 });
+}
+
+static void world_sizes_that_differ_are_separate_runs(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm" }, { "b", 1, 4, 8, 2, 3, 5, "vm" } };
+    expect(MAKE(files), "2 separate runs; neither ranks of one job nor cycles of one process",
+           (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+}
+
+static void a_file_given_twice_is_no_other_run(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", 0, 2, 7, 2, 3, 0, "vm" }, { "a.gz", 0, 2, 7, 2, 3, 0, "vm" } };
+    expect(MAKE(files), "one process; by distributedInfo", (const char *[]){ "0000", "0000" },
+           (int64_t[]){ 0, 0 });
+}
+
+static void the_user_overrules_it(void **state)
+{
+    (void)state;
+    struct file files[] = { { "a", -1, 0, 7, 2, 3, 0, NULL }, { "b", -1, 0, 9, 2, 3, 1000, NULL } };
+    expect(make(files, 2, TRACE_FILES_ARE_JOB), "one job of 2 ranks; by --as",
+           (const char *[]){ "0000", "0100" }, (int64_t[]){ 0, 1 });
+    files[1].start_us = 10;
+    expect(make(files, 2, TRACE_FILES_ARE_APART), "2 separate runs; by --as",
+           (const char *[]){ "0000", "1100" }, (int64_t[]){ 0, 1 });
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_and_cycles_by_distributed_info),
+        cmocka_unit_test(a_missing_first_cycle_keeps_the_rounds_apart),
+        cmocka_unit_test(steps_that_go_on_are_cycles_of_a_process),
+        cmocka_unit_test(steps_that_begin_again_are_separate_runs),
+        cmocka_unit_test(unmarked_files_need_the_name_of_a_worker),
+        cmocka_unit_test(processes_of_the_same_time_are_ranks),
+        cmocka_unit_test(names_of_files_tell_ranks_that_nothing_else_does),
+        cmocka_unit_test(jobs_of_the_same_ranks_are_kept_apart),
+        cmocka_unit_test(world_sizes_that_differ_are_separate_runs),
+        cmocka_unit_test(a_file_given_twice_is_no_other_run),
+        cmocka_unit_test(the_user_overrules_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
