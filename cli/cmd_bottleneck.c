@@ -7,6 +7,10 @@
  * All of it goes to stderr: stdout is the program's.
  */
 #include "analyze/steps.h"
+
+#include "base/shell_word.h"
+
+#include "cli/terminal.h"
 #include "base/buffer.h"
 #include "base/escape.h"
 #include "base/memory.h"
@@ -222,22 +226,30 @@ static void print_environment(const struct recording *recording)
         fprintf(stderr, "Processes recorded: %zu\n", recording->texts.count);
 }
 
+static void print_word(const char *word)
+{
+    struct buffer quoted = { 0 };
+    shell_word_append(&quoted, word, strlen(word));
+    terminal_print(" %s", quoted.at);
+    buffer_release(&quoted);
+}
+
 /* Print the output of `tpa WORDS... PATHS...`, with the command as a heading; its first paragraph alone if IS_SENTENCE. */
 static void print_part(const char *title, const char *const *words, char *const *paths, size_t count,
                        bool is_sentence)
 {
     VEC_OF(const char *) argv = { 0 };
     *VEC_PUSH(&argv) = "/proc/self/exe";
-    fprintf(stderr, "\n== %s: tpa", title);
+    terminal_print("\n== %s: tpa", title);
     for (size_t i = 0; words[i]; i++) {
         *VEC_PUSH(&argv) = words[i];
-        fprintf(stderr, " %s", words[i]);
+        print_word(words[i]);
     }
     *VEC_PUSH(&argv) = "--";
     for (size_t i = 0; i < count; i++) {
         *VEC_PUSH(&argv) = paths[i];
         if (i == 0)
-            fprintf(stderr, " %s", strrchr(paths[i], '/') + 1);
+            print_word(strrchr(paths[i], '/') + 1);
     }
     fputs(count > 1 ? " ...\n" : "\n", stderr);
     *VEC_PUSH(&argv) = NULL;
@@ -285,8 +297,8 @@ static void print_shares(const int64_t *part_ns, int64_t total_ns)
         if (part_ns[part] <= 0)
             continue;
         quantity_append_rounded_time(&time, (double)part_ns[part]);
-        fprintf(stderr, "  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
-                100.0 * (double)part_ns[part] / (double)total_ns, time.at);
+        terminal_print("  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
+                       100.0 * (double)part_ns[part] / (double)total_ns, time.at);
         buffer_release(&time);
     }
 }
@@ -318,9 +330,9 @@ static void print_bound(const struct steps *steps, bool has_device)
     const char *verdict = !has_device && most == BOUND_HOST
                               ? "it runs on the CPU: nothing ran on a GPU while it was recorded"
                               : words[most];
-    fprintf(stderr, "\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
-            steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
-            (double)total_ns / 1e9);
+    terminal_print("\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
+                   steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
+                   (double)total_ns / 1e9);
     print_shares(part_ns, total_ns);
 }
 
@@ -399,7 +411,7 @@ static void bottleneck_print_all(const struct invocation *call, struct recording
     if (args->report && !recording->traces.count)
         fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);
     if (!recording->is_ours)
-        fprintf(stderr, "\nThe recordings are in %s\n", args->folder);
+        terminal_print("\nThe recordings are in %s\n", args->folder);
 }
 
 static int bottleneck_main(const struct invocation *call, struct tpa_error *err)

@@ -183,8 +183,8 @@ void output_print_notices(const struct result *result)
         buffer_clear(&line);
         buffer_clear(&safe);
         figure_add_notice(&line, &result->notices.at[i]);
-        escape_terminal(&safe, line.at, line.count);
-        fprintf(stderr, "%s\n", safe.at);
+        escape_terminal(&safe, line.at, line.count); /* ends of lines, too: a notice is one line */
+        terminal_print("%s\n", safe.at);
     }
     buffer_release(&line);
     buffer_release(&safe);
