@@ -7,6 +7,7 @@
  */
 #include "analyze/modules.h"
 
+#include "derive/device_types.h"
 #include "derive/code_paths.h"
 #include "derive/python_names.h"
 #include "base/buffer.h"
@@ -547,6 +548,7 @@ static struct modules *modules_analyze(const struct trace *trace, const struct s
     query.depth = mem_zalloc(count + 1, sizeof *query.depth);
     query.has_device = modules_find_device(&query);
     modules->has_device = query.has_device;
+    modules->device_name = device_type_name((enum device_type)device_types_of(trace)->of_file[0]);
     modules->unlinked = (int64_t)query.paths->unlinked;
     modules->any = count > 1;
     const struct table_column *column = sort_column(options, query.has_device, err);
@@ -571,6 +573,9 @@ static void choose_columns(struct table *table, const struct modules *modules,
                            const struct modules_options *options)
 {
     enum modules_by by = options->by;
+    for (size_t c = 0; c < table->column_count && modules->has_device; c++)
+        table->columns[c].title =
+            device_type_title(&table->arena, table->columns[c].title, modules->device_name);
     if (!modules->has_device) {
         TABLE_FLAG(table, struct modules_row, device_ns, TABLE_OPTIONAL);
         TABLE_FLAG(table, struct modules_row, self_device_ns, TABLE_OPTIONAL);

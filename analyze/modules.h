@@ -41,8 +41,9 @@ struct modules {
     VEC_OF(struct modules_row) rows; /* the tree in order: a module before those it called */
     int64_t cpu_ns, device_ns;       /* of all rows; without counting anything twice */
     bool has_device;
-    bool any;         /* was any module, or line, found? */
-    int64_t unlinked; /* operators of the backward pass whose forward operator was not recorded */
+    const char *device_name; /* of the type of the devices; borrowed, a literal */
+    bool any;                /* was any module, or line, found? */
+    int64_t unlinked;        /* operators of the backward pass whose forward operator was not recorded */
     struct arena texts;
 };
 

@@ -362,7 +362,9 @@ bool selection_holds_place(const struct selection *selection, event_id e)
     event_id call = selection->windows && event_is_launched(trace->kind[e])
                         ? attribution_call(attribution_of(trace), e)
                         : EVENT_NONE;
-    return holds_place(selection, e, trace_start_ns(trace, call == EVENT_NONE ? e : call));
+    int64_t issued_ns;
+    attribution_issued(trace, e, call, &issued_ns);
+    return holds_place(selection, e, issued_ns);
 }
 
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call)
@@ -373,5 +375,7 @@ bool selection_holds_work(const struct selection *selection, event_id work, even
 
 bool selection_holds_launched(const struct selection *selection, event_id work, event_id call)
 {
-    return holds_place(selection, work, trace_start_ns(selection->trace, call == EVENT_NONE ? work : call));
+    int64_t issued_ns;
+    attribution_issued(selection->trace, work, call, &issued_ns);
+    return holds_place(selection, work, issued_ns);
 }

@@ -15,6 +15,7 @@ struct whatif_args {
     struct load_args load;
     struct opt_list scales, syncs;
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
+    bool fuse_attention;
     int64_t comm_bandwidth; /* below 0: not given */
     int ranks;
     double at_peak; /* below 0: not given */
@@ -70,6 +71,8 @@ static const struct opt whatif_opts[] = {
               "operators below this share of what the device could reach it: 20%"),
     OPT_FLAG(0, "fuse", struct whatif_args, fuse,
              "operations that one kernel could do (tpa sequences) are one"),
+    OPT_FLAG(0, "fuse-attention", struct whatif_args, fuse_attention,
+             "attention that is computed step by step (products and softmax) is one kernel"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
@@ -127,6 +130,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->no_alloc, EDIT_NO_ALLOC);
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
     add_edit(edits, args->fuse, EDIT_FUSE);
+    add_edit(edits, args->fuse_attention, EDIT_FUSE_ATTENTION);
     add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
     if (args->at_peak > 0)
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_AT_PEAK, .factor = args->at_peak };
@@ -328,7 +332,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     bool fine = collect_edits(args, &request.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &request.gate, err));
     const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
-                                      : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse
+                                      : args->comm_bandwidth > 0 || args->at_peak > 0 || args->fuse || args->fuse_attention
                                           ? &sized_wants
                                           : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;

@@ -13,6 +13,7 @@ struct words {
     const char *torch, *jax, *tensorflow;
     const char *tpu;   /* NULL: as above */
     const char *other; /* CUDA and HIP themselves, or a program of which nothing is known */
+    const char *npu;   /* PyTorch on NPUs of Ascend; NULL: as for PyTorch */
 };
 
 /* clang-format off */
@@ -30,7 +31,8 @@ static const struct words words[ADVICES] = {
         "copy the next batch while the device computes: jax.device_put, or tf.data's prefetch_to_device, ahead of the step",
         "copy the next batch while the device computes: tf.data.experimental.prefetch_to_device, last",
         NULL,
-        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync" },
+        "pin the host memory (cudaMallocHost, hipHostMalloc), and copy with cudaMemcpyAsync, hipMemcpyAsync",
+        .npu = "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True" },
     [ADVICE_COPY_AHEAD] = {
         "copy ahead, on a stream of its own, while the device computes (prefetch the next batch); keep on the device what is "
         "used again",
@@ -64,21 +66,28 @@ static const struct words words[ADVICES] = {
         "batches save a part of it",
         "let XLA compile the whole step, or several, as one program (jax.jit, jax.lax.scan; in TensorFlow steps_per_execution), "
         "so that the host launches less often; larger batches save a part of it",
-        "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels" },
+        "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels",
+        .npu = "let torchair compile the step for the NPU (torch.compile with its backend), which launches it as a graph;"
+        " fused optimizers (torch_npu.optim.NpuFusedAdamW and others), task queue level 2 (TASK_QUEUE_ENABLE=2) "
+        "and larger batches save a part of it" },
     [ADVICE_USE_ONCE] = {
         "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
         "leave the first steps, which compile, out of the recording; before serving, run once",
         "leave the first steps, which compile, out of the recording; before serving, run once",
         NULL,
         "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, "
-        "HIP_ENABLE_DEFERRED_LOADING=0)" },
+        "HIP_ENABLE_DEFERRED_LOADING=0)",
+        .npu = "leave the first steps out of the recording (schedule(wait=..., warmup=...)), and do not compile operators"
+        " at run time (torch_npu.npu.set_compile_mode(jit_compile=False)); before serving, run once" },
     [ADVICE_ALLOCATE_LESS] = {
         "keep shapes constant, so that the caching allocator can reuse its memory, or set "
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
         "keep shapes constant and memory preallocated (XLA_PYTHON_CLIENT_PREALLOCATE is not false)",
         "keep shapes constant and memory preallocated (no tf.config.experimental.set_memory_growth)",
         "keep shapes constant",
-        "allocate once, before the loop, or from a pool (cudaMallocAsync)" },
+        "allocate once, before the loop, or from a pool (cudaMallocAsync)",
+        .npu = "keep shapes constant, so that the caching allocator can reuse its memory, or set "
+        "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop" },
     [ADVICE_PIN_ONCE] = {
         "pin memory once and use it again; let DataLoader(pin_memory=True) do it",
         "pin memory once and use it again",
@@ -100,7 +109,15 @@ static const struct words words[ADVICES] = {
         "mixed precision (tf.keras.mixed_precision), or tf.config.experimental.enable_tensor_float_32_execution(True) (tpa "
         "kernels shows which)",
         NULL,
-        "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)" },
+        "half precision, or TF32 (CUBLAS_COMPUTE_32F_FAST_TF32) (tpa kernels shows which)",
+        .npu = "mixed precision (torch.autocast(\"npu\")), or torch_npu.npu.matmul.allow_hf32 = True" },
+    [ADVICE_FUSE] = {
+        "torch.compile(model) fuses chains of elementwise operations, norms, casts and copies; fused kernels of libraries (fused=True "
+        "of optimizers, rotary embeddings, norms, losses) do so for their part",
+        "compute them in one function under jax.jit, in which XLA fuses them",
+        "compute them in one tf.function(jit_compile=True), in which XLA fuses them",
+        NULL,
+        "do them in one kernel, which keeps what lies between in registers" },
     [ADVICE_NEARER_TO_PEAK] = {
         "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision where they are bound by "
         "compute (tpa roofline shows which)",
@@ -139,27 +156,33 @@ static const struct words words[ADVICES] = {
         "profile with jax.profiler.trace() on a machine with a GPU or TPU",
         "profile with device_tracer_level=1 of tf.profiler.experimental.ProfilerOptions",
         NULL,
-        "record the devices, too" },
+        "record the devices, too",
+        .npu = "profile with ProfilerActivity.NPU of torch_npu.profiler" },
     [ADVICE_RECORD_SIZES] = {
-        "PyTorch since 2.2 records it of NCCL, and record_shapes=True does for other libraries", NULL, NULL, NULL, NULL },
+        "PyTorch since 2.2 records it of NCCL, and record_shapes=True does for other libraries", NULL, NULL, NULL, NULL,
+        .npu = "level 1 of the profiler records it (profiler_level=ProfilerLevel.Level1)" },
     [ADVICE_RECORD_GROUPS] = {
-        "PyTorch since 2.2 records it of NCCL, and lists the groups of a job", NULL, NULL, NULL, NULL },
-    [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph" },
+        "PyTorch since 2.2 records it of NCCL, and lists the groups of a job", NULL, NULL, NULL, NULL,
+        .npu = "databases of later versions of torch_npu record the ranks of a group (export_type=ExportType.Db)" },
+    [ADVICE_GRAPH] = { "CUDA graph", "command buffer", "command buffer", "longer program", "CUDA graph",
+        .npu = "NPU graph" },
 };
 /* clang-format on */
 
-static bool is_on_tpu(const struct trace *trace)
+static bool is_on(const struct trace *trace, enum device_type type)
 {
-    return trace->file_count && device_types_of(trace)->of_file[0] == DEVICE_TYPE_XLA;
+    return trace->file_count && device_types_of(trace)->of_file[0] == type;
 }
 
 const char *trace_advice(const struct trace *trace, enum advice advice)
 {
     const struct words *row = &words[advice];
+    if (is_on(trace, DEVICE_TYPE_NPU))
+        return row->npu ? row->npu : row->torch;
     switch (trace_framework(trace)) {
     case FRAMEWORK_TORCH: return row->torch;
     case FRAMEWORK_XLA:
-        if (row->tpu && is_on_tpu(trace))
+        if (row->tpu && is_on(trace, DEVICE_TYPE_XLA))
             return row->tpu;
         return trace->files[0].producer == PRODUCER_TENSORFLOW ? row->tensorflow : row->jax;
     default: return row->other;

@@ -4,6 +4,7 @@
 #include "derive/attribution_processes.h"
 #include "base/memory.h"
 #include "trace/arg_scan.h"
+#include "trace/builder.h"
 #include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
@@ -436,6 +437,20 @@ event_id attribution_operator(const struct attribution *launches, event_id e)
     bool has_id = trace_arg(launches->trace, ARG_EXTERNAL_ID, e, &id);
     bool has_correlation = trace_arg(launches->trace, ARG_CORRELATION, e, &correlation);
     return find_link(launches, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL).op;
+}
+
+bool attribution_issued(const struct trace *trace, event_id work, event_id call, int64_t *ns)
+{
+    int64_t ahead_ns;
+    *ns = trace_start_ns(trace, work);
+    bool recorded = trace->args[ARG_ISSUED_AHEAD].count &&
+                    trace_arg(trace, ARG_ISSUED_AHEAD, work, &ahead_ns) && ahead_ns >= 0 &&
+                    ahead_ns <= TRACE_LATEST_NS;
+    if (recorded)
+        *ns -= ahead_ns;
+    else if (call != EVENT_NONE)
+        *ns = trace_start_ns(trace, call);
+    return recorded || call != EVENT_NONE;
 }
 
 bool attribution_is_graph_launch(const char *call_name)

@@ -24,7 +24,7 @@
 #include "trace/calltree.h"
 #include "trace/trace.h"
 
-#define ATTRIBUTION_WANTS (WANT(CORRELATION) | WANT(EXTERNAL_ID))
+#define ATTRIBUTION_WANTS (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(ISSUED_AHEAD))
 
 enum launch_links {
     LINKS_BY_NESTING, /* generation 2, and traces that record no ids */
@@ -68,6 +68,12 @@ event_id attribution_call_by(const struct attribution *launches, event_id e, con
 
 /* The operator that E, a call or a GPU event, is linked to; EVENT_NONE when to none. */
 event_id attribution_operator(const struct attribution *launches, event_id e);
+
+/*
+ * When WORK, on a device, was issued: the recorded moment (ARG_ISSUED_AHEAD: a queue of the framework may hold it before
+ * its CALL), else the start of CALL (EVENT_NONE: not in the file). False: neither is known, and *NS is WORK's own start.
+ */
+bool attribution_issued(const struct trace *trace, event_id work, event_id call, int64_t *ns);
 
 /* Both at once for E, a GPU event; EXTERNAL_ID and CORRELATION point to its arguments, NULL when it has none. */
 void attribution_find(const struct attribution *launches, event_id e, const int64_t *external_id,

@@ -11,6 +11,9 @@ static const struct {
     { "GraphLaunch", CALL_GRAPH_LAUNCH },
     { "StreamBeginCapture", CALL_CAPTURE_BEGIN },
     { "StreamEndCapture", CALL_CAPTURE_END },
+    { "Hccl@", CALL_OTHER }, /* stages of a collective of Ascend, which Node@launch launches */
+    { "HCCL@", CALL_OTHER },
+    { "Node@launch", CALL_LAUNCH },
     { "Launch", CALL_LAUNCH },
     { "Synchronize", CALL_SYNC },
     { "Memset", CALL_MEMSET },

@@ -59,6 +59,7 @@ static const struct word kind_words[] = {
     { "reduce", COLLECTIVE_REDUCE },
     { "send", COLLECTIVE_SEND },
     { "recv", COLLECTIVE_RECV },
+    { "receive", COLLECTIVE_RECV }, /* HCCL */
     { NULL, 0 },
 };
 
@@ -163,6 +164,7 @@ static const struct word library_words[] = {
     { "oneccl", LIBRARY_ONECCL },
     { "xccl:", LIBRARY_ONECCL },
     { "hccl", LIBRARY_HCCL },
+    { "hcom", LIBRARY_HCCL }, /* "hcom_allReduce" */
     { "nccl", LIBRARY_NCCL },
     { "rocshmem", LIBRARY_ROCSHMEM },
     { "deepep::", LIBRARY_DEEPEP }, /* which runs on NVSHMEM */
@@ -280,6 +282,14 @@ static const struct spelling {
     { "uint64t", { "uint64", 8 } },
     { "int64", { "int64", 8 } },
     { "uint64", { "uint64", 8 } },
+    { "fp16", { "float16", 2 } }, /* from here on: HCCL */
+    { "fp32", { "float32", 4 } },
+    { "fp64", { "float64", 8 } },
+    { "bfp16", { "bfloat16", 2 } },
+    { "int128", { "int128", 16 } },
+    { "fp8e4m3", { "float8_e4m3fn", 1 } },
+    { "fp8e5m2", { "float8_e5m2", 1 } },
+    { "fp8e8m0", { "float8_e8m0fnu", 1 } },
 };
 
 const struct element_type *element_type_of(const char *text, size_t len)

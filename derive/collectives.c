@@ -572,7 +572,9 @@ void collectives_free(struct collectives *all)
 
 int64_t collective_issued_ns(const struct collectives *all, const struct collective *one)
 {
-    return trace_start_ns(all->trace, one->launch == EVENT_NONE ? one->event : one->launch);
+    int64_t issued_ns;
+    attribution_issued(all->trace, one->event, one->launch, &issued_ns);
+    return issued_ns;
 }
 
 /* Time before MOMENT in which PLACE computed. */

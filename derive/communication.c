@@ -24,6 +24,7 @@ static const char *const communication_words[] = {
     "nccl",
     "rccl",
     "hccl",
+    "hcom_",
     "oneccl",
     "msccl",
     "nvshmem",

@@ -17,6 +17,15 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Does CALL, which launched WORK in STEP, end after it? The call of a queue that was filled before has no part in that. */
+static bool call_outlasts(const struct trace *trace, event_id work, event_id call, const struct step *step)
+{
+    int64_t issued_ns;
+    attribution_issued(trace, work, call, &issued_ns);
+    return call != EVENT_NONE && issued_ns == trace_start_ns(trace, call) &&
+           trace_end_ns(trace, call) > step->end_ns;
+}
+
 /* Store what each step launched in LAUNCHED, and the step of each operation in STEP_OF. */
 static void match_work(const struct step_list *ranges, const struct gpu_events *gpu,
                        struct launched *launched, uint32_t *step_of)
@@ -30,7 +39,7 @@ static void match_work(const struct step_list *ranges, const struct gpu_events *
         if (!began_in)
             continue;
         step = began_in;
-        if (!step->of_devices && trace_end_ns(trace, call) > step->end_ns)
+        if (!step->of_devices && call_outlasts(trace, e, call, step))
             continue;
         step_of[i] = (uint32_t)(step - ranges->at); /* steps are events, of which there are fewer */
         struct launched *of = &launched[step_of[i]];

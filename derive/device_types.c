@@ -27,6 +27,10 @@ static enum device_type recorded_type(const struct trace_file *file)
     bool is_xla = file->producer == PRODUCER_JAX || file->producer == PRODUCER_TENSORFLOW;
     if (begins_with(name, "TPU"))
         return DEVICE_TYPE_XLA;
+    if (file->producer == PRODUCER_TORCH_NPU || file->producer == PRODUCER_MSPROF)
+        return DEVICE_TYPE_NPU;
+    if (file->producer == PRODUCER_UNITRACE)
+        return DEVICE_TYPE_XPU;
     return file->producer == PRODUCER_ROCPROF || (is_xla && begins_with(name, "AMD")) ? DEVICE_TYPE_HIP
                                                                                       : DEVICE_TYPE_CUDA;
 }
@@ -80,6 +84,15 @@ const char *device_type_name(enum device_type type)
     case DEVICE_TYPE_HPU: return "HPU";
     case DEVICE_TYPE_MTIA: return "MTIA";
     case DEVICE_TYPE_PRIVATEUSE1: return "PrivateUse1";
+    case DEVICE_TYPE_NPU: return "NPU";
     }
     return "";
+}
+
+const char *device_type_title(struct arena *arena, const char *title, const char *device)
+{
+    const char *cuda = title ? strstr(title, "CUDA") : NULL;
+    if (!cuda || strcmp(device, "CUDA") == 0)
+        return title;
+    return arena_printf(arena, "%.*s%s%s", (int)(cuda - title), title, device, cuda + 4);
 }

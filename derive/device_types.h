@@ -13,6 +13,7 @@
 #ifndef TPA_DERIVE_DEVICE_TYPES_H
 #define TPA_DERIVE_DEVICE_TYPES_H
 
+#include "base/arena.h"
 #include "trace/trace.h"
 
 /* Numbered as c10::DeviceType. */
@@ -25,11 +26,12 @@ enum device_type {
     DEVICE_TYPE_HPU = 15,
     DEVICE_TYPE_MTIA = 19,
     DEVICE_TYPE_PRIVATEUSE1 = 20,
+    DEVICE_TYPE_NPU = 100, /* Huawei's, in recordings of its own profilers; to torch PrivateUse1 */
 };
 
 struct device_types {
     uint8_t *of_category; /* enum device_type, of device events in a file of CUDA */
-    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU or PRIVATEUSE1: whose runtime it calls */
+    uint8_t *of_file;     /* DEVICE_TYPE_CUDA, HIP, XLA, XPU, PRIVATEUSE1 or NPU: whose runtime it calls */
 };
 
 /* Those of TRACE, computed when first requested. Borrowed; live as long as TRACE. */
@@ -46,12 +48,15 @@ static inline enum device_type event_device_type(const struct trace *trace, cons
     if (accelerator == DEVICE_TYPE_XPU)
         return own == DEVICE_TYPE_CUDA && event_is_gpu_work((enum event_kind)trace->kind[e]) ? accelerator
                                                                                              : own;
-    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP)
+    if (accelerator == DEVICE_TYPE_XLA || accelerator == DEVICE_TYPE_HIP || accelerator == DEVICE_TYPE_NPU)
         return accelerator;
     return accelerator == DEVICE_TYPE_PRIVATEUSE1 && own != DEVICE_TYPE_HPU ? accelerator : own;
 }
 
-/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP". */
+/* "CPU", "CUDA", "MTIA" ...: torch's names; "TPU", "HIP", "NPU". */
 const char *device_type_name(enum device_type type);
+
+/* TITLE with DEVICE, the name of a type, for "CUDA"; it lies in ARENA if that is another. */
+const char *device_type_title(struct arena *arena, const char *title, const char *device);
 
 #endif

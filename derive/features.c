@@ -54,6 +54,40 @@ static const struct {
     { PRODUCER_ROCPROF, FEATURE_SHAPES, "profile with PyTorch's own profiler, record_shapes=True: rocprofv3 sees none" },
     { PRODUCER_ROCPROF, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: rocprofv3 sees none" },
     { PRODUCER_ROCPROF, FEATURE_ANNOTATIONS, "mark what matters with roctx ranges" },
+    { PRODUCER_TORCH_NPU, FEATURE_GPU, "profile with ProfilerActivity.NPU of torch_npu.profiler, on a machine with an NPU" },
+    { PRODUCER_TORCH_NPU, FEATURE_LAUNCHES, "profile at level 1: torch_npu.profiler._ExperimentalConfig(profiler_level=ProfilerLevel.Level1)" },
+    { PRODUCER_TORCH_NPU, FEATURE_OPS, "profile with ProfilerActivity.CPU of torch_npu.profiler" },
+    { PRODUCER_TORCH_NPU, FEATURE_MEMORY, "profile with profile_memory=True, and give the folder of the recording" },
+    { PRODUCER_MSPROF, FEATURE_GPU, "record with msprof --ascendcl=on PROGRAM, on a machine with an NPU" },
+    { PRODUCER_MSPROF, FEATURE_LAUNCHES, "record with msprof --ascendcl=on --runtime-api=on PROGRAM" },
+    { PRODUCER_MSPROF, FEATURE_OPS, "profile with torch_npu.profiler: msprof does not record the framework" },
+    { PRODUCER_MSPROF, FEATURE_SHAPES, "profile with torch_npu.profiler, record_shapes=True: msprof does not record the framework" },
+    { PRODUCER_MSPROF, FEATURE_STACKS, "profile with torch_npu.profiler, with_stack=True: msprof does not record the framework" },
+    { PRODUCER_MSPROF, FEATURE_MEMORY, "profile with torch_npu.profiler, profile_memory=True" },
+    { PRODUCER_MSPROF, FEATURE_STEPS, "mark each iteration with an mstx range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_MSPROF, FEATURE_ANNOTATIONS, "mark what matters with mstx ranges (msprof --msproftx=on)" },
+    { PRODUCER_UNITRACE, FEATURE_GPU, "record with unitrace --chrome-kernel-logging, on a machine with a GPU" },
+    { PRODUCER_UNITRACE, FEATURE_LAUNCHES, "record with unitrace --chrome-call-logging --chrome-kernel-logging" },
+    { PRODUCER_UNITRACE, FEATURE_OPS, "profile with PyTorch's own profiler, ProfilerActivity.XPU: unitrace does not record them" },
+    { PRODUCER_UNITRACE, FEATURE_SHAPES, "profile with PyTorch's own profiler, record_shapes=True: unitrace sees none" },
+    { PRODUCER_UNITRACE, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: unitrace sees none" },
+    { PRODUCER_UNITRACE, FEATURE_MEMORY, "profile with PyTorch's own profiler, profile_memory=True: unitrace does not record it" },
+    { PRODUCER_UNITRACE, FEATURE_STEPS, "mark each iteration with an ITT task, and name these: --step-range REGEX" },
+    { PRODUCER_UNITRACE, FEATURE_ANNOTATIONS, "mark what matters with ITT tasks (unitrace --chrome-itt-logging)" },
+    { PRODUCER_ONNX, FEATURE_GPU, "enable profiling of a session on a GPU (SessionOptions.enable_profiling), in a build with the profiler of the device" },
+    { PRODUCER_ONNX, FEATURE_LAUNCHES, "record with the device's own profiler, such as nsys or rocprofv3: ONNX Runtime records no calls" },
+    { PRODUCER_ONNX, FEATURE_STEPS, "steps are runs of the model: --step-range '^model_run$'" },
+    { PRODUCER_ONNX, FEATURE_MEMORY, "record with the device's own profiler: ONNX Runtime records no memory" },
+    { PRODUCER_ONNX, FEATURE_SHAPES, "ONNX Runtime records no shapes that tpa reads" },
+    { PRODUCER_ONNX, FEATURE_STACKS, "ONNX Runtime runs no Python: there are none" },
+    { PRODUCER_PROTON, FEATURE_GPU, "record with proton.start(data=\"trace\"), on a machine with a GPU" },
+    { PRODUCER_PROTON, FEATURE_OPS, "name what matters with proton.scope(), or profile with PyTorch's own profiler" },
+    { PRODUCER_PROTON, FEATURE_LAUNCHES, "profile with PyTorch's own profiler: Proton records no calls of the runtime" },
+    { PRODUCER_PROTON, FEATURE_STEPS, "enter a proton.scope() in each iteration, and name these: --step-range REGEX" },
+    { PRODUCER_PROTON, FEATURE_MEMORY, "profile with PyTorch's own profiler, profile_memory=True: Proton does not record it" },
+    { PRODUCER_PROTON, FEATURE_SHAPES, "profile with PyTorch's own profiler, record_shapes=True: Proton sees none" },
+    { PRODUCER_PROTON, FEATURE_STACKS, "profile with PyTorch's own profiler, with_stack=True: Proton's own are not of single events" },
+    { PRODUCER_PROTON, FEATURE_ANNOTATIONS, "name what matters with proton.scope()" },
     { PRODUCER_TPA, FEATURE_STEPS, "call tpa_capture_step() in each iteration, or mark it with an NVTX range and name these: --step-range REGEX" },
     { PRODUCER_TPA, FEATURE_MEMORY, "record memory, too: tpa capture without --kinds no-memory" },
     { PRODUCER_TPA, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
@@ -104,7 +138,8 @@ const char *trace_module_word(const struct trace *trace)
 enum trace_framework trace_framework(const struct trace *trace)
 {
     switch (trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN) {
-    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
+    case PRODUCER_KINETO:
+    case PRODUCER_TORCH_NPU: return FRAMEWORK_TORCH;
     case PRODUCER_JAX:
     case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
     default:

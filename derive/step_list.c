@@ -1,6 +1,8 @@
 /* step_list.c - see step_list.h. */
 #include "derive/step_list.h"
 
+#include "derive/attribution.h"
+
 #include "base/memory.h"
 #include "base/quantity.h"
 #include "base/regex.h"
@@ -128,11 +130,11 @@ const struct step *step_list_of_work(const struct step_list *steps, const struct
                                      event_id call, const struct step *last)
 {
     uint32_t file = trace->tracks[trace->track[work]].file;
-    int64_t own_ns = trace_start_ns(trace, work),
-            call_ns = call == EVENT_NONE ? own_ns : trace_start_ns(trace, call);
-    if (holds(last, file, last && last->of_devices ? own_ns : call_ns))
-        return last->of_devices || call != EVENT_NONE ? last : NULL;
-    const struct step *step = call == EVENT_NONE ? NULL : step_list_at(steps, file, call_ns);
+    int64_t own_ns = trace_start_ns(trace, work), issued_ns;
+    bool issued = attribution_issued(trace, work, call, &issued_ns);
+    if (holds(last, file, last && last->of_devices ? own_ns : issued_ns))
+        return last->of_devices || issued ? last : NULL;
+    const struct step *step = issued ? step_list_at(steps, file, issued_ns) : NULL;
     if (step && !step->of_devices)
         return step;
     step = step_list_at(steps, file, own_ns);

@@ -34,7 +34,7 @@ const struct step_list *step_list_of(const struct trace *trace);
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
 
 /*
- * The step that WORK, an operation on a device, belongs to: that in which its CALL (EVENT_NONE: unknown) began; where only
+ * The step that WORK, an operation on a device, belongs to: that in which it was issued, by its CALL (EVENT_NONE: unknown; attribution_issued); where only
  * devices mark steps, that in which it began itself. NULL if there is none. LAST, the result for other work, is tried
  * first, as most work is of the same step; it may be NULL. Borrowed.
  */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/parallel.h"
+#include "ingest/ascend/folder.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
@@ -22,18 +23,28 @@
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
     format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
-    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof;
+    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof, format_ascend;
 
 const struct format *const formats[] = {
-    &format_chrome,       &format_pstats,
-    &format_lightning,    &format_memory_timeline,
-    &format_tpa,          &format_saved,
-    &format_snapshot,     &format_xplane,
-    &format_perfetto,     &format_nsys,
-    &format_rocpd,        &format_rpd,
-    &format_rocprof_json, &format_speedscope,
-    &format_folded,       &format_cpuprofile,
-    &format_pprof,        NULL,
+    &format_chrome,
+    &format_pstats,
+    &format_lightning,
+    &format_memory_timeline,
+    &format_tpa,
+    &format_saved,
+    &format_snapshot,
+    &format_xplane,
+    &format_perfetto,
+    &format_nsys,
+    &format_rocpd,
+    &format_rpd,
+    &format_rocprof_json,
+    &format_speedscope,
+    &format_folded,
+    &format_cpuprofile,
+    &format_pprof,
+    &format_ascend,
+    NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -220,11 +231,13 @@ static bool read_trace(struct reading *reading, const struct format *format, str
                        struct ingested *other, struct tpa_error *err)
 {
     struct trace_builder *builder = reading->builder;
+    struct ingest_options options = *reading->options;
+    options.in_directory = reading->in_directory;
     reading->traces++;
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
-    bool ok = format->read_any ? format->read_any(source, builder, reading->options, other, err)
-                               : format->read(source, builder, reading->options, err);
+    bool ok = format->read_any ? format->read_any(source, builder, &options, other, err)
+                               : format->read(source, builder, &options, err);
     struct trace_file *file = trace_builder_current_file(builder);
     /* A trace converted to .tpa keeps the sizes of the original. */
     if (!file->container || file->container->is_log)
@@ -497,6 +510,13 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
     for (size_t i = 0; i < found.count && ok; i++) {
         bool known = false;
         size_t aside = reading->aside.count;
+        enum ascend_file part = ascend_folder_file(found.at[i]);
+        if (part == ASCEND_FILE_TWIN)
+            trace_builder_tell(reading->builder, "repeated_file",
+                               "files of JSON lie beside a database of the same recording, and were not read",
+                               1);
+        if (part != ASCEND_FILE_NONE)
+            continue;
         if (is_repeated(found.at[i], &found)) {
             trace_builder_tell(
                 reading->builder, "repeated_file",

@@ -36,6 +36,7 @@ struct ingest_options {
     const char *step_range;
     enum trace_files_are files_are;
     bool results;              /* also accept results saved by tpa with --format json */
+    bool in_directory;         /* the file was found in a directory: what lies beside it belongs to it */
     bool careful;              /* read each event with the slow parser (see chrome/shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
     uint64_t max_ratio;        /* see struct source_limits; 0: the default, UINT64_MAX: no limit */

@@ -23,9 +23,16 @@ static const char *const category_words[RECORDER_KINDS] = {
     [RECORDER_INSTANT] = "cpu_instant_event",
     [RECORDER_SYSTEM] = "os_runtime_call",
     [RECORDER_LIBRARY] = "library_call",
+    [RECORDER_PYTHON] = "python_function",
+    [RECORDER_CANN] = "cann_runtime",
+    [RECORDER_TASK_QUEUE] = "npu_queue_runtime",
+    [RECORDER_LEVEL_ZERO] = "xpu_runtime",
+    [RECORDER_GPU_OTHER] = "gpu_other",
+    [RECORDER_GPU_ANNOTATION] = "gpu_user_annotation",
 };
 
-enum { TYPE_HOST = 0, TYPE_CUDA = 1, TYPE_HIP = 6 }; /* c10::DeviceType */
+/* c10::DeviceType; and derive/device_types.h for NPUs, which are to torch a private backend like any other. */
+enum { TYPE_HOST = 0, TYPE_CUDA = 1, TYPE_HIP = 6, TYPE_NPU = 100 };
 
 /* "[x,y,z]" of the last few triples, by a hash of the numbers. */
 enum { TRIPLES = 256 };
@@ -55,6 +62,7 @@ struct recorder {
     struct trace_chunk *chunk;
     int64_t pid;
     char *name;
+    const char *device_word;
     int64_t first_tid;
     uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not requested yet */
     struct triple triples[TRIPLES];
@@ -74,6 +82,7 @@ struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const
     recorder->chunk = trace_chunk_open(builder);
     recorder->pid = pid;
     recorder->name = name ? mem_strdup(name) : NULL;
+    recorder->device_word = "GPU";
     recorder->first_tid = RECORDER_NONE;
     recorder->last_stream_track = TRACK_NONE;
     for (size_t i = 0; i < RECORDER_KINDS; i++)
@@ -94,6 +103,11 @@ void recorder_free(struct recorder *recorder)
     VEC_FREE(&recorder->memory);
     VEC_FREE(&recorder->memory_calls);
     free(recorder);
+}
+
+void recorder_call_devices(struct recorder *recorder, const char *word)
+{
+    recorder->device_word = word;
 }
 
 int64_t recorder_pid(const struct recorder *recorder)
@@ -146,6 +160,11 @@ name_id recorder_name(struct recorder *recorder, const char *text, size_t len)
     return trace_chunk_name(recorder->chunk, text, len);
 }
 
+const char *recorder_name_text(const struct recorder *recorder, name_id name)
+{
+    return trace_chunk_name_text(recorder->chunk, name);
+}
+
 name_id recorder_text(struct recorder *recorder, const char *text)
 {
     return trace_chunk_text(recorder->chunk, text, strlen(text));
@@ -185,7 +204,7 @@ track_id recorder_thread(struct recorder *recorder, int64_t tid)
     return recorder_thread_of(recorder, recorder->pid, tid);
 }
 
-static track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
+track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream)
 {
     device = device == RECORDER_NONE ? 0 : device;
     stream = stream == RECORDER_NONE ? -1 : stream;
@@ -194,7 +213,7 @@ static track_id recorder_stream(struct recorder *recorder, int64_t device, int64
         return recorder->last_stream_track;
     /* The device number may coincide with that of the process or of a thread. */
     char pid_text[40], tid_text[40];
-    int pid_len = snprintf(pid_text, sizeof pid_text, "GPU %" PRId64, device);
+    int pid_len = snprintf(pid_text, sizeof pid_text, "%s %" PRId64, recorder->device_word, device);
     int tid_len = snprintf(tid_text, sizeof tid_text, "stream %" PRId64, stream);
     track_id track = trace_chunk_track(
         recorder->chunk,
@@ -481,6 +500,21 @@ void recorder_finish(struct recorder *recorder)
     free(blocks.at);
     free(order);
     recorder->memory.count = 0;
+}
+
+bool recorder_block(struct recorder *recorder, track_id thread, const struct recorder_block *block)
+{
+    name_id name = recorder_name(recorder, "[memory]", 8);
+    if (!recorder_event(recorder, RECORDER_INSTANT, thread, name, block->time_ns, block->time_ns,
+                        EVENT_POINT))
+        return false;
+    recorder_arg(recorder, ARG_BYTES, block->bytes);
+    recorder_arg(recorder, ARG_DEVICE_TYPE, TYPE_NPU);
+    recorder_arg(recorder, ARG_DEVICE_ID, block->device);
+    recorder_arg(recorder, ARG_ADDRESS, block->address);
+    recorder_arg(recorder, ARG_TOTAL_ALLOCATED, block->allocated);
+    recorder_arg(recorder, ARG_TOTAL_RESERVED, block->reserved);
+    return true;
 }
 
 /* ---- counters ---- */

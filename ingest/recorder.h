@@ -35,6 +35,12 @@ enum recorder_kind {
     RECORDER_INSTANT,
     RECORDER_SYSTEM,  /* calls of the operating system's libraries */
     RECORDER_LIBRARY, /* calls of other libraries: MPI, cuBLAS, HSA */
+    RECORDER_PYTHON,
+    RECORDER_CANN,           /* calls of Ascend's runtime */
+    RECORDER_TASK_QUEUE,     /* torch_npu's Enqueue and Dequeue */
+    RECORDER_LEVEL_ZERO,     /* calls of Intel's runtimes: Level Zero, Unified Runtime, OpenCL */
+    RECORDER_GPU_OTHER,      /* a mark on a device that is no work */
+    RECORDER_GPU_ANNOTATION, /* a range on a device, whose work is recorded beside it */
     RECORDER_KINDS
 };
 
@@ -43,6 +49,9 @@ struct recorder;
 /* New; free with recorder_free (NULL is allowed). NAME, of the process, may be NULL. */
 struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const char *name);
 void recorder_free(struct recorder *recorder);
+
+/* Call the devices WORD, a literal: "NPU". Before the first work; GPU otherwise. */
+void recorder_call_devices(struct recorder *recorder, const char *word);
 
 /* The process id of the recorder; its chunk, which interns names and texts; both borrowed. */
 int64_t recorder_pid(const struct recorder *recorder);
@@ -63,6 +72,7 @@ bool recorder_wants(const struct recorder *recorder, enum trace_arg arg);
 /* Ids within the recorder, as of trace_chunk_name and trace_chunk_text. */
 name_id recorder_name(struct recorder *recorder, const char *text, size_t len);
 name_id recorder_text(struct recorder *recorder, const char *text);
+const char *recorder_name_text(const struct recorder *recorder, name_id name); /* borrowed */
 
 /* The track of thread TID, of the recorder's process or of process PID; created if new. */
 track_id recorder_thread(struct recorder *recorder, int64_t tid);
@@ -130,6 +140,18 @@ void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_
 
 /* Call after the last record of the process: adds waiting events. Then call recorder_append. */
 void recorder_finish(struct recorder *recorder);
+
+/*
+ * An operation of a framework's allocator that records the bytes in use itself: ALLOCATED and RESERVED on DEVICE from
+ * TIME_NS on; BYTES of the block, negative when it was freed.
+ */
+struct recorder_block {
+    int64_t time_ns, bytes, address, device, allocated, reserved;
+};
+bool recorder_block(struct recorder *recorder, track_id thread, const struct recorder_block *block);
+
+/* The track of STREAM of DEVICE; either may be RECORDER_NONE. */
+track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stream);
 
 /* Add one sample of a counter, if counters are wanted. The name is that of counter and series. */
 void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns,

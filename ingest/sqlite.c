@@ -7,6 +7,7 @@
 #include "ingest/formats.h"
 
 #include "base/buffer.h"
+#include "ingest/ascend/database.h"
 #include "ingest/nsys/nsys.h"
 #include "ingest/rocpd.h"
 #include "ingest/sqlite_open.h"
@@ -32,6 +33,11 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
         tpa_fail(err, TPA_NOWHERE, "this is a database of nvprof, which tpa does not read");
         tpa_hint(err,
                  "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
+    } else if (ascend_database_is_analysis(db)) {
+        tpa_fail(
+            err, TPA_NOWHERE,
+            "this database holds results of an Ascend profiler (step and communication times), no events");
+        tpa_hint(err, "give the recording beside it, ascend_pytorch_profiler_N.db, or the folder");
     } else if (database_has(db, "run") && database_has(db, "label")) {
         tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, not a trace");
         tpa_hint(err, "tpa nightly --store FILE reads it");
@@ -54,9 +60,10 @@ static bool read_database(struct source *source, struct trace_builder *builder,
     struct database *db = database_open(source, err);
     if (!db)
         return false;
-    bool ok = nsys_is_one(db)    ? nsys_read(db, source, builder, options, err)
-              : rocpd_is_one(db) ? rocpd_read(db, source, builder, options, err)
-                                 : fail_unknown(db, err);
+    bool ok = nsys_is_one(db)              ? nsys_read(db, source, builder, options, err)
+              : rocpd_is_one(db)           ? rocpd_read(db, source, builder, options, err)
+              : ascend_database_is_one(db) ? ascend_database_read(db, source, builder, options, err)
+                                           : fail_unknown(db, err);
     ok = ok && database_was_read(db, err);
     database_close(db);
     return ok;
@@ -90,6 +97,13 @@ const struct format format_rocpd = {
 const struct format format_rpd = {
     .name = "RPD SQLite",
     .description = "AMD rocmProfileData: NAME.rpd",
+    .sniff = sniff_too,
+    .read = read_database,
+};
+
+const struct format format_ascend = {
+    .name = "Ascend SQLite",
+    .description = "Huawei torch_npu and msprof: ascend_pytorch_profiler_N.db, msprof_*.db",
     .sniff = sniff_too,
     .read = read_database,
 };

@@ -7,6 +7,7 @@
 #include "memory/memory_records.h"
 
 #include "base/memory.h"
+#include "derive/device_types.h"
 #include "base/order.h"
 #include "base/sum.h"
 #include "base/runs.h"
@@ -33,6 +34,8 @@ const char *memory_device_type_name(int64_t type)
                                          "hip", "fpga", "maia",         "xla",    "vulkan", "metal",
                                          "xpu", "mps",  "meta",         "hpu",    "ve",     "lazy",
                                          "ipu", "mtia", "privateuseone" };
+    if (type == DEVICE_TYPE_NPU)
+        return "npu";
     return type >= 0 && type < (int64_t)(sizeof names / sizeof *names) ? names[type] : NULL;
 }
 

@@ -1,6 +1,7 @@
 /* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
 #include "summary/figures.h"
 
+#include "derive/device_types.h"
 #include "derive/gpu_events.h"
 #include "base/search.h"
 #include "analyze/top/top.h"
@@ -594,6 +595,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU;
+    bool is_npu = device_types_of(summary->trace)->of_file[0] == DEVICE_TYPE_NPU;
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
@@ -606,6 +608,8 @@ void summary_add_operators(struct summary *summary, struct result *result)
         "operators",
         devices && !costs.has_others
             ? "Kernels and copies that take devices longest (more: tpa top --by kernel)"
+        : devices && is_npu
+            ? "Operators whose work takes devices longest (more: tpa top --sort self_device_time_total)"
         : devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
         : summary->has_frames
             ? "Operators and Python functions that take longest themselves (more: tpa top --python --sort self_cpu_time_total)"

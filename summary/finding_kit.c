@@ -5,6 +5,9 @@
 
 const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_DATA_LOADING] = { "data_loading", "gaps", true },
+    [FINDING_HOST_TIME] = { "host_time", "operators", false },
+    [FINDING_HOST_OPERATORS] = { "host_operators", "operators", true },
+    [FINDING_PAUSES] = { "pauses", "gaps", false },
     [FINDING_HOST_WAIT] = { "host_wait", "transfers", true },
     [FINDING_PAGEABLE_COPIES] = { "pageable_copies", "transfers", true },
     [FINDING_PINNED_COPIES] = { "pinned_copies", "transfers", true },
@@ -14,6 +17,8 @@ const struct finding_rule_info finding_rules[FINDING_RULES] = {
     [FINDING_FIRST_USE] = { "first_use", "gaps", true },
     [FINDING_ALLOCATION] = { "allocation", "memory", true },
     [FINDING_TENSOR_CORES] = { "tensor_cores", "kernels", false },
+    [FINDING_FUSION] = { "fusion", "sequences", false },
+    [FINDING_ATTENTION] = { "attention", "sequences", true },
     [FINDING_BELOW_PEAK] = { "below_peak", "roofline", false },
     [FINDING_COMMUNICATION] = { "communication", "communication", false },
     [FINDING_SLOW_RANKS] = { "slow_ranks", "communication", false },

@@ -41,11 +41,6 @@ event_id place_first_use(const struct trace *trace);
 double *shares_of_ranks(const struct summary *summary, place_holds *holds);
 double *shares_of_idle_time(const struct summary *summary, const enum gap_cause *causes, size_t count);
 
-/* The share of the longest span of a device in which any device idled for CAUSES, 0 to 1: the time at which several did counts
- * once, on the clock of GRAPH. In each gap that time is taken to be the last. */
-double share_of_idle_time(const struct summary *summary, const struct replay_graph *graph,
-                          const enum gap_cause *causes, size_t count);
-
 /* Add "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0" to OUT; nothing for a single rank. */
 void shares_add_ranks(const struct summary *summary, const double *shares, struct buffer *out);
 

@@ -8,6 +8,7 @@
 #include "base/demangle.h"
 #include "base/quantity.h"
 #include "base/sum.h"
+#include "derive/device_types.h"
 #include "derive/advice.h"
 #include "derive/attribution.h"
 #include "derive/call_names.h"
@@ -18,6 +19,7 @@
 #include "derive/gpu_names.h"
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
+#include "summary/finding_host.h"
 #include "summary/finding_kit.h"
 #include "summary/finding_places.h"
 #include "summary/workload.h"
@@ -446,7 +448,8 @@ static const char *const launch_advice_of_ranks =
 static struct text advise_launches(const struct pricing *pricing, const struct idle_rule *rule)
 {
     enum workload job = workload_of(pricing->trace);
-    if (rule->edit != EDIT_CUDA_GRAPH || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
+    bool is_npu = device_types_of(pricing->trace)->of_file[0] == DEVICE_TYPE_NPU;
+    if (rule->edit != EDIT_CUDA_GRAPH || is_npu || trace_framework(pricing->trace) != FRAMEWORK_TORCH)
         return as_text(trace_advice(pricing->trace, rule->advice));
     if (launch_advice[job])
         return as_text(launch_advice[job]);
@@ -459,14 +462,9 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
 {
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
-    /* Launched at once, the devices cannot win more than they idle for launches: on one rank, or on one after the other. */
-    double most_share = 0;
-    if (rule->edit == EDIT_CUDA_GRAPH)
-        most_share = pricing->summary->rank_count < 2 ? shares[0]
-                                                      : share_of_idle_time(pricing->summary, pricing->graph,
-                                                                           rule->causes, rule->cause_count);
     free(shares);
-    if (rule->edit == EDIT_CUDA_GRAPH && !(most_share > 0)) { /* no device ever idled for a launch */
+    if (rule->edit == EDIT_CUDA_GRAPH && idle_time_for(pricing->summary, rule->causes, rule->cause_count) ==
+                                             0) { /* no device idled for a launch */
         buffer_release(&where);
         pricing_add_quiet(pricing, rule->subject);
         return;
@@ -475,7 +473,6 @@ static void find_idle_time(struct pricing *pricing, const struct idle_rule *rule
                 (struct priced_finding){ .title = as_text(rule->title),
                                          .where = pricing_keep(pricing, &where),
                                          .advice = advise_launches(pricing, rule),
-                                         .most_share = most_share,
                                          .edit = { .kind = rule->edit } },
                 rule->subject);
 }
@@ -530,12 +527,13 @@ static void find_allocation(struct pricing *pricing)
     double *shares = shares_of_idle_time(summary, &cause, 1);
     shares_add_ranks(summary, shares, &where);
     free(shares);
-    finding_add(pricing, FINDING_ALLOCATION,
-                (struct priced_finding){ .title = pricing_keep(pricing, &title),
-                                         .where = pricing_keep(pricing, &where),
-                                         .advice = advise_allocation(pricing, pins),
-                                         .edit = { .kind = EDIT_NO_ALLOC } },
-                "allocation");
+    finding_offer(pricing, FINDING_ALLOCATION,
+                  (struct offer){ .finding = { .title = pricing_keep(pricing, &title),
+                                               .where = pricing_keep(pricing, &where),
+                                               .advice = advise_allocation(pricing, pins),
+                                               .edit = { .kind = EDIT_NO_ALLOC } },
+                                  .subject = "allocation",
+                                  .part_of = finding_rules[FINDING_FIRST_USE].name });
 }
 
 static size_t steps_of_rank(const struct trace *trace, int64_t rank)
@@ -691,7 +689,6 @@ static bool is_of_a_capture(const struct pricing *pricing)
     return capture_ns > all_ns / 2;
 }
 
-/* The last rule: it hides what the others name. */
 static void find_launches(struct pricing *pricing)
 {
     if (is_of_a_capture(pricing))
@@ -714,6 +711,7 @@ static void finding_rules_find_devices(struct pricing *pricing)
         find_allocation(pricing);
     }
     finding_add_tensor_cores(pricing);
+    finding_add_fusion(pricing);
     finding_add_slow_operators(pricing);
 }
 
@@ -763,7 +761,7 @@ static void add_missing_features(struct pricing *pricing)
     if (has_devices) {
         pricing_add_blind(pricing, FEATURE_LAUNCHES,
                           "launches, waits, pageable copies, allocation, first use");
-        pricing_add_blind(pricing, FEATURE_SHAPES, "operators below the peak");
+        pricing_add_blind(pricing, FEATURE_SHAPES, "fusion, operators below the peak");
     }
     pricing_add_blind(pricing, FEATURE_MEMORY, "memory");
     if (has_found_calls(pricing->findings) && trace_framework(pricing->trace) == FRAMEWORK_TORCH)
@@ -774,6 +772,9 @@ void finding_rules_look(struct pricing *pricing)
 {
     const struct summary *summary = pricing->summary;
     find_data_loading(pricing);
+    if (summary->features & FEATURE_OPS || summary->gpu)
+        finding_add_host_time(pricing);
+    finding_add_attention(pricing);
     if (summary->gpu)
         finding_rules_find_devices(pricing);
     find_communication(pricing);

@@ -2,10 +2,14 @@
 #include "summary/finding_work.h"
 
 #include "analyze/roofline.h"
+#include "analyze/sequences/sequences.h"
+#include "analyze/unfused_attention.h"
 #include "derive/advice.h"
+#include "derive/callers.h"
 #include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "summary/finding_kit.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,4 +156,89 @@ void finding_add_slow_operators(struct pricing *pricing)
                                  .advice = as_text(trace_advice(pricing->trace, ADVICE_NEARER_TO_PEAK)),
                                  .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
         "operators below the peak");
+}
+
+/* "aten::mul: 48 times elementwise x3, copy": the chain that would gain most. */
+static void complete_fusion(struct pricing *pricing, struct priced_finding *finding,
+                            const struct offer *offer)
+{
+    (void)offer;
+    struct sequences *sequences = sequences_find_fusions(pricing->trace);
+    struct buffer where = { 0 };
+    if (sequences->fusions.count) {
+        const struct fusion_row *first = &sequences->fusions.at[0];
+        if (first->op.at)
+            buffer_printf(&where, "%.*s: ", (int)first->op.len, first->op.at);
+        buffer_printf(&where, "%.*s, %" PRId64 " times", (int)first->operations.len, first->operations.at,
+                      first->count);
+    }
+    finding->where = pricing_keep(pricing, &where);
+    sequences_free(sequences);
+}
+
+/* Does a part of the program run in regions that torch.compile made? */
+static bool is_compiled(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++) {
+        const char *name = names_text(trace->names, id);
+        if (strncmp(name, "triton_poi_", 11) == 0 || strncmp(name, "triton_red_", 11) == 0 ||
+            strncmp(name, "## Call CompiledFxGraph", 23) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Operations that could be one kernel, as tpa sequences lists them. */
+void finding_add_fusion(struct pricing *pricing)
+{
+    static const char *const of_compiled =
+        "torch.compile fused a part of the program: compile the rest, too, and remove breaks of graphs between (TORCH_LOGS=graph_breaks "
+        "names them)";
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
+    finding_offer(
+        pricing, FINDING_FUSION,
+        (struct offer){ .finding = { .title = as_text("operations on the device could be one kernel"),
+                                     .advice = as_text(is_compiled(pricing->trace)
+                                                           ? of_compiled
+                                                           : trace_advice(pricing->trace, ADVICE_FUSE)),
+                                     .edit = { .kind = EDIT_FUSE } },
+                        .subject = "fusion",
+                        .complete = complete_fusion });
+}
+
+/* "aten::softmax, model.py(12): attend". */
+static void complete_attention(struct pricing *pricing, struct priced_finding *finding,
+                               const struct offer *offer)
+{
+    struct unfused_attention found = unfused_attention_find(pricing->trace);
+    struct buffer where = { 0 };
+    (void)offer;
+    if (found.largest != EVENT_NONE) {
+        struct callers *callers = callers_open(pricing->trace, &found.largest, 1);
+        size_t len = 0;
+        const char *line = callers_line(callers, found.largest, &len);
+        buffer_printf(&where, "%s, %zu times", trace_name(pricing->trace, found.largest), found.blocks);
+        if (line)
+            buffer_printf(&where, ", %.*s", (int)len, line);
+        callers_free(callers);
+    }
+    unfused_attention_release(&found);
+    finding->where = pricing_keep(pricing, &where);
+}
+
+/* Nothing is said where no softmax of attention was recorded, or none is known to be one. */
+void finding_add_attention(struct pricing *pricing)
+{
+    if (!(pricing->summary->features & FEATURE_SHAPES))
+        return;
+    finding_offer(
+        pricing, FINDING_ATTENTION,
+        (struct offer){
+            .finding = { .title = as_text("attention is computed step by step"),
+                         .advice = as_text(
+                             "use torch.nn.functional.scaled_dot_product_attention (attn_implementation=\"sdpa\" in "
+                             "transformers), which does not write the scores to memory"),
+                         .edit = { .kind = EDIT_FUSE_ATTENTION } },
+            .complete = complete_attention });
 }

@@ -20,11 +20,6 @@ static void price_together(struct pricing *pricing)
     struct step_gain gain = pricing_gain_together(pricing);
     pricing->findings->step_ns = gain.now_ns;
     pricing->findings->together_ns = gain.then_ns;
-    int64_t rest_ns = gain.now_ns;
-    for (size_t i = 0; i < pricing->findings->count; i++)
-        rest_ns -= pricing->findings->at[i].saves_ns;
-    if (pricing->findings->bounded && pricing->findings->together_ns < rest_ns)
-        pricing->findings->together_ns = rest_ns;
 }
 
 /* A host that runs ahead unevenly has steps of other lengths than the devices. */
@@ -171,28 +166,6 @@ static void notice_more_together(const struct findings *findings, struct result 
     buffer_release(&saves);
 }
 
-/* Of a change that would hide what others are about, only what it saves beside them is counted, and of launches no more than devices idled
- * for them: then its prediction shows more. */
-static void notice_part(const struct findings *findings, struct result *result)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct priced_finding *finding = &findings->at[i];
-        struct buffer alone = { 0 };
-        buffer_puts(&alone, "tpa whatif");
-        pricing_add_option(&alone, &finding->edit);
-        bool with_others = alone.count != finding->check.len;
-        buffer_release(&alone);
-        bool bounded = findings->bounded && finding->most_share > 0;
-        if (!with_others && !bounded)
-            continue;
-        result_add_notice(result, "part", 1, NULL, TPA_NOWHERE, "%s: its prediction shows more, as %s%s%s",
-                          finding->title.at, with_others ? "it is that of the other changes, too" : "",
-                          with_others && bounded ? ", and as " : "",
-                          bounded ? "no more is counted than devices idled for launches" : "");
-        result_make_minor(result);
-    }
-}
-
 static void notice_rest(const struct findings *findings, struct result *result)
 {
     if (findings->count > 0) {
@@ -260,7 +233,6 @@ void findings_add_result(const struct findings *findings, struct result *result)
     }
     notice_other_step_time(findings, result);
     notice_more_together(findings, result);
-    notice_part(findings, result);
     notice_rest(findings, result);
 }
 

@@ -31,9 +31,7 @@ struct priced_finding {
     int64_t count;      /* how many events that is */
     struct text where;  /* operator, line of source, ranks; missing when unknown */
     struct text advice; /* what to do */
-    double
-        most_share; /* of a step, what the change can save at most, whatever the replay says; 0: no such bound */
-    struct text check; /* a command that shows the prediction */
+    struct text check;  /* a command that shows the prediction */
     struct edit edit;
 };
 
@@ -55,7 +53,6 @@ struct findings {
     struct text half; /* without findings: a command, by which what takes longest takes half of its time */
     double half_saves_share;     /* what that saves */
     bool allocates_at_first_use; /* most of what allocation costs is gone without first uses */
-    bool bounded;                /* did the replay promise more than most_share for one? */
     int64_t end_wait_ns;         /* the wait with which the recording ends; 0: none */
     struct text end_wait;        /* its call */
     struct arena texts;

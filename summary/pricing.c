@@ -146,50 +146,13 @@ static unsigned replays_at_once(const struct pricing *pricing)
     return workers;
 }
 
-struct two_replays {
-    const struct changes *changes[2];
-    struct step_gain gain[2];
-};
-
-/* A parallel_task. */
-static void replay_one(void *context, size_t part)
+/* How much of what OFFER saves alone is left once the findings so far are mended, 0 to 1. Its edit stays added to theirs. */
+static double share_left(struct pricing *pricing, const struct offer *offer, int64_t alone_ns)
 {
-    struct two_replays *two = context;
-    two->gain[part] = whatif_gain_of(two->changes[part]);
-}
-
-/* Replay the findings so far, unless that is done, and, at the same time, these with the edit of OFFER, which stays added. */
-static void replay_without_and_with(struct pricing *pricing, const struct offer *offer,
-                                    struct step_gain *without, struct step_gain *with)
-{
-    struct changes *so_far = NULL;
-    if (!pricing->is_replayed && replays_at_once(pricing) > 1) {
-        so_far = changes_open(pricing->graph);
-        changes_lay_over(so_far, pricing->together); /* a copy, as nothing is changed there */
-    } else {
-        *without = pricing_gain_together(pricing);
-    }
+    struct step_gain without = pricing_gain_together(pricing);
     add_edit(pricing, &offer->finding.edit, offer->changes);
-    if (so_far) {
-        struct two_replays two = { .changes = { so_far, pricing->together } };
-        parallel_run(2, 2, replay_one, &two);
-        *without = figure_of(pricing, two.gain[0]);
-        pricing->gain = two.gain[1];
-        pricing->is_replayed = true;
-        changes_free(so_far);
-    }
-    *with = pricing_gain_together(pricing);
-}
-
-/*
- * What the edit of OFFER saves of a step at best once the findings so far are mended. A change of everything hides what they name,
- * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
- */
-static int64_t saves_on_top(struct pricing *pricing, const struct offer *offer)
-{
-    struct step_gain without = { 0 }, with = { 0 };
-    replay_without_and_with(pricing, offer, &without, &with);
-    return with.now_ns > 0 ? without.then_ns - with.then_ns : 0;
+    struct step_gain with = pricing_gain_together(pricing);
+    return alone_ns > 0 ? (double)(without.then_ns - with.then_ns) / (double)alone_ns : 0;
 }
 
 /* Does what OFFER changes save enough? Then it is added to the findings. */
@@ -198,37 +161,26 @@ static bool settle(struct pricing *pricing, const struct offer *offer)
     struct findings *findings = pricing->findings;
     struct priced_finding finding = offer->finding;
     struct step_gain gain = figure_of(pricing, offer->gain);
-    bool fine = offer->fits;
     finding.saves_ns = gain.now_ns - gain.then_ns;
-    struct buffer check = { 0 };
-    buffer_puts(&check, "tpa whatif");
-    bool on_top = fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
-                           (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")));
-    if (on_top) {
-        int64_t on_top_ns = saves_on_top(pricing, offer), alone_ns = finding.saves_ns;
-        finding.saves_ns = on_top_ns < finding.saves_ns ? on_top_ns : finding.saves_ns;
-        if (finding.edit.kind == EDIT_NO_ALLOC)
-            findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
-        for (size_t i = 0; i < findings->count; i++)
-            pricing_add_option(&check, &findings->at[i].edit);
-    }
-    int64_t most_ns = (int64_t)(finding.most_share * (double)gain.now_ns);
-    if (finding.most_share > 0 && finding.saves_ns > most_ns) {
-        finding.saves_ns = most_ns;
-        findings->bounded = true;
-    }
-    pricing_add_option(&check, &finding.edit);
-    finding.check = pricing_keep(pricing, &check);
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
     finding.time_ns = offer->effect.time_ns;
     finding.count = (int64_t)offer->effect.count;
-    if (!fine || finding.saves_share < FINDINGS_LEAST_SHARE) {
-        if (on_top)
-            make_anew(pricing);
+    if (!offer->fits || finding.saves_share < FINDINGS_LEAST_SHARE)
         return false;
-    }
-    if (!on_top)
+    if (offer->part_of && find_rule(findings, offer->part_of)) {
+        const double mostly = 0.5;
+        if (share_left(pricing, offer, finding.saves_ns) < mostly) { /* one change, which has a finding */
+            make_anew(pricing);
+            findings->allocates_at_first_use |= finding.edit.kind == EDIT_NO_ALLOC;
+            return false;
+        }
+    } else {
         add_edit(pricing, &finding.edit, offer->changes);
+    }
+    struct buffer check = { 0 };
+    buffer_puts(&check, "tpa whatif");
+    pricing_add_option(&check, &finding.edit);
+    finding.check = pricing_keep(pricing, &check);
     if (offer->complete)
         offer->complete(pricing, &finding, offer);
     *VEC_PUSH(findings) = finding;

@@ -26,6 +26,8 @@ struct offer {
         *subject; /* added to the rules that found nothing if it saves too little; NULL: is not added */
     const char *
         unless; /* where there is no finding: SUBJECT is added unless there is one of this rule; NULL: always */
+    const char *
+        part_of; /* a rule: where it found something, and that mended leaves less than half of this, this is no finding; NULL */
     const char *because; /* where there is no finding: then SUBJECT could not be checked, and this is why */
     bool unpriced;       /* if it saves too little, SUBJECT is reported as not priced */
     bool sets_basis;     /* if its price differs by turns, all prices are of the mean step */

@@ -169,6 +169,8 @@ void trace_chunk_clear(struct trace_chunk *chunk); /* drop the events, keep the 
 name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len); /* an event's name */
 /* ID, which trace_chunk_name returned before the chunk was emptied, names an event again. */
 void trace_chunk_name_again(struct trace_chunk *chunk, name_id id);
+/* The name with this id; borrowed. */
+const char *trace_chunk_name_text(const struct trace_chunk *chunk, name_id id);
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len); /* any other text */
 track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key);
 uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len);

@@ -134,6 +134,11 @@ void trace_chunk_name_again(struct trace_chunk *chunk, name_id id)
     chunk_meet(chunk, &chunk->names, id);
 }
 
+const char *trace_chunk_name_text(const struct trace_chunk *chunk, name_id id)
+{
+    return names_text(chunk->names.names, id);
+}
+
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len)
 {
     return add_id(chunk, &chunk->texts, s, len);

@@ -126,7 +126,10 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     const struct trace_file *file = &storage->files.at[index];
     if (file->producer != PRODUCER_UNKNOWN)
         return file->producer;
-    static const enum trace_producer recorders[] = { PRODUCER_TPA, PRODUCER_NSYS, PRODUCER_ROCPROF };
+    static const enum trace_producer recorders[] = {
+        PRODUCER_TPA,    PRODUCER_NSYS,     PRODUCER_ROCPROF, PRODUCER_TORCH_NPU,
+        PRODUCER_MSPROF, PRODUCER_UNITRACE, PRODUCER_ONNX,    PRODUCER_PROTON,
+    };
     const char *recorder = trace_file_property(file, "recorded by"); /* of what was converted */
     for (size_t i = 0; recorder && i < sizeof recorders / sizeof *recorders; i++)
         if (strncmp(recorder, trace_producer_name(recorders[i]), strlen(trace_producer_name(recorders[i]))) ==

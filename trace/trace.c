@@ -153,11 +153,13 @@ const char *trace_file_property(const struct trace_file *file, const char *key)
 const char *trace_producer_name(enum trace_producer producer)
 {
     static const char *const names[] = {
-        [PRODUCER_UNKNOWN] = "unknown",       [PRODUCER_KINETO] = "PyTorch (Kineto)",
-        [PRODUCER_TENSORFLOW] = "TensorFlow", [PRODUCER_JAX] = "JAX",
-        [PRODUCER_VIZTRACER] = "VizTracer",   [PRODUCER_CHROME] = "Chrome",
-        [PRODUCER_TPA] = "tpa capture",       [PRODUCER_NSYS] = "Nsight Systems",
-        [PRODUCER_ROCPROF] = "AMD rocprof",
+        [PRODUCER_UNKNOWN] = "unknown",        [PRODUCER_KINETO] = "PyTorch (Kineto)",
+        [PRODUCER_TENSORFLOW] = "TensorFlow",  [PRODUCER_JAX] = "JAX",
+        [PRODUCER_VIZTRACER] = "VizTracer",    [PRODUCER_CHROME] = "Chrome",
+        [PRODUCER_TPA] = "tpa capture",        [PRODUCER_NSYS] = "Nsight Systems",
+        [PRODUCER_ROCPROF] = "AMD rocprof",    [PRODUCER_TORCH_NPU] = "torch_npu (Ascend)",
+        [PRODUCER_MSPROF] = "msprof (Ascend)", [PRODUCER_UNITRACE] = "Intel unitrace",
+        [PRODUCER_ONNX] = "ONNX Runtime",      [PRODUCER_PROTON] = "Proton (Triton)",
     };
     return names[producer];
 }

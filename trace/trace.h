@@ -156,7 +156,8 @@ enum event_flags {
     ARG(COPY_MEMORY, TEXT, "copy memory")                                                                    \
     ARG(LAUNCHED_KERNEL, TEXT, "kernel")                                                                     \
     ARG(FLOPS, INT, "flops|model_flops")                                                                     \
-    ARG(BYTES_ACCESSED, INT, "bytes_accessed")
+    ARG(BYTES_ACCESSED, INT, "bytes_accessed")                                                               \
+    ARG(ISSUED_AHEAD, INT, "issued ahead (ns)")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
@@ -257,6 +258,12 @@ enum trace_producer {
     PRODUCER_TPA,
     PRODUCER_NSYS,
     PRODUCER_ROCPROF,
+    PRODUCER_TORCH_NPU,
+    PRODUCER_MSPROF,
+    PRODUCER_UNITRACE,
+    PRODUCER_ONNX,
+    PRODUCER_PROTON,
+    PRODUCERS
 };
 
 /* A process group that the rank of a file is in, as its distributedInfo lists them. */

@@ -19,6 +19,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
     case EDIT_NO_FIRST_USE: edit_no_first_use(&editing); break;
     case EDIT_AT_PEAK: edit_at_peak(&editing); break;
     case EDIT_FUSE: edit_fuse(&editing); break;
+    case EDIT_FUSE_ATTENTION: edit_fuse_attention(&editing); break;
     case EDIT_OVERLAP_COMM: edit_overlap_comm(&editing); break;
     case EDIT_COMM_BANDWIDTH: edit_comm_bandwidth(&editing); return editing_fits(&editing, err);
     case EDIT_RANKS_LIKE_MEDIAN: edit_ranks_like_median(&editing, false); break;

@@ -1,52 +1,84 @@
-/* edits_fuse.c - neighbours on a stream that one kernel could do are one. */
+/* edits_fuse.c - several operations on a stream are done by one kernel. */
 #include "whatif/editing.h"
 
 #include "analyze/sequences/sequences.h"
-
-/* By event: is it a call whose work is now part of another's? A call of several operations still launches the others. */
-static bool *find_calls(const struct editing *editing, const struct sequences *sequences)
-{
-    const struct gpu_events *gpu = editing->graph->gpu;
-    uint32_t *operations = mem_zalloc(editing->trace->event_count + 1, sizeof *operations);
-    bool *gone = mem_zalloc(editing->trace->event_count + 1, sizeof *gone);
-    for (size_t i = 0; i < gpu->count; i++)
-        if (gpu->call[i] != EVENT_NONE)
-            operations[gpu->call[i]]++;
-    for (size_t i = 0; i < sequences->fused.count; i++) {
-        event_id call = sequences->fused.at[i].call;
-        if (call != EVENT_NONE)
-            gone[call] = operations[call] == 1;
-    }
-    free(operations);
-    return gone;
-}
+#include "analyze/unfused_attention.h"
 
 static bool is_gone(const void *context, event_id e)
 {
     return ((const bool *)context)[e];
 }
 
+/* The operations marked in GONE, by work, are not launched any more. A call of several operations still launches the others. */
+static void drop_launches(const struct editing *editing, const bool *gone)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    uint32_t *left = mem_zalloc(editing->trace->event_count + 1, sizeof *left);
+    bool *gone_calls = mem_zalloc(editing->trace->event_count + 1, sizeof *gone_calls);
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            left[gpu->call[i]] += !gone[i];
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gone[i] && gpu->call[i] != EVENT_NONE)
+            gone_calls[gpu->call[i]] = left[gpu->call[i]] == 0;
+    struct intervals *ranges = editing_ranges(editing, is_gone, gone_calls);
+    editing_scale_ranges(editing, ranges, 0);
+    editing_free_ranges(editing, ranges);
+    free(gone_calls);
+    free(left);
+}
+
 void edit_fuse(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
-    struct selection *all =
-        selection_open(editing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct sequences *sequences =
-        sequences_analyze(editing->trace, all, 0, &sequence_defaults, &(struct tpa_error){ 0 });
+    struct sequences *sequences = sequences_find_fusions(editing->trace);
     int64_t *saved_ns = mem_zalloc(editing->trace->event_count + 1, sizeof *saved_ns);
-    for (size_t i = 0; i < sequences->fused.count; i++)
+    bool *part = mem_zalloc(editing->trace->event_count + 1, sizeof *part);
+    bool *gone = mem_zalloc(gpu->count + 1, sizeof *gone);
+    for (size_t i = 0; i < sequences->fused.count; i++) {
         saved_ns[sequences->fused.at[i].event] = sequences->fused.at[i].saved_ns;
+        part[sequences->fused.at[i].event] = true;
+    }
     for (size_t i = 0; i < gpu->count; i++) {
         int64_t work_ns = trace_dur_ns(editing->trace, gpu->event[i]), less_ns = saved_ns[gpu->event[i]];
+        gone[i] = part[gpu->event[i]];
         if (less_ns > 0 && work_ns > 0)
             editing_scale_work(editing, i, less_ns < work_ns ? 1 - (double)less_ns / (double)work_ns : 0);
     }
-    bool *gone = find_calls(editing, sequences);
-    struct intervals *ranges = editing_ranges(editing, is_gone, gone);
-    editing_scale_ranges(editing, ranges, 0);
-    editing_free_ranges(editing, ranges);
+    drop_launches(editing, gone);
     free(gone);
+    free(part);
     free(saved_ns);
     sequences_free(sequences);
-    selection_free(all);
+}
+
+/* All of operator E takes FACTOR. */
+static void scale_operator(const struct editing *editing, event_id e, double factor)
+{
+    const struct replay_graph *graph = editing->graph;
+    uint32_t thread = graph->thread_of_track[editing->trace->track[e]];
+    if (thread == UINT32_MAX)
+        return;
+    changes_scale_range(editing->changes, thread, replay_event_start(graph, e), replay_event_end(graph, e),
+                        factor);
+    editing->effect->time_ns += trace_dur_ns(editing->trace, e);
+    editing->effect->count++;
+}
+
+void edit_fuse_attention(const struct editing *editing)
+{
+    struct unfused_attention found = unfused_attention_find(editing->trace);
+    bool *gone = mem_zalloc(editing->graph->gpu->count + 1, sizeof *gone);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct unfused_part *part = &found.at[i];
+        if (part->work == UINT32_MAX) {
+            scale_operator(editing, part->event, part->factor);
+            continue;
+        }
+        editing_scale_work(editing, part->work, part->factor);
+        gone[part->work] = part->factor == 0;
+    }
+    drop_launches(editing, gone);
+    free(gone);
+    unfused_attention_release(&found);
 }

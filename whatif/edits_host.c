@@ -8,8 +8,10 @@
 #include "derive/copy_names.h"
 #include "derive/device_peaks.h"
 #include "derive/gpu_names.h"
+#include "derive/host_state.h"
 #include "derive/launch_calls.h"
 #include "derive/step_list.h"
+#include "whatif/host_work.h"
 #include <string.h>
 
 /* ---- data loading ---- */
@@ -301,28 +303,38 @@ static void collect_launchings(const struct editing *editing, struct launchings 
     all->count = kept;
 }
 
+/* The share of the LENGTH_NS from START_NS on that lies in SET. */
+static double share_within(const struct intervals *set, int64_t start_ns, int64_t length_ns)
+{
+    return length_ns > 0
+               ? (double)intervals_length_within(set, start_ns, start_ns + length_ns) / (double)length_ns
+               : 0;
+}
+
 /*
  * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
- * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that communicate (graphs
- * lie between them), pauses of a millisecond and more, and the capture of a graph itself, which is done once.
+ * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that compute on the host,
+ * operators that communicate (graphs lie between them), pauses of a millisecond and more, the profiler's own work, and the capture of
+ * a graph itself, which is done once.
  */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                           const struct intervals *kept)
+                           const struct intervals *kept, const struct host_work *work)
 {
-    enum { LONGEST_GAP_NS = 1000000 };
     const struct replay_graph *graph = editing->graph;
     const struct replay_thread *own = &graph->threads[thread];
     uint32_t file = graph->trace->tracks[own->track].file;
-    const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file];
+    const struct intervals *captures = &capture_times_of(graph->trace)->of_file[file],
+                           *overhead = &host_state_of(graph->trace)->overhead[file];
     moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && replay_moment_ns(graph, m) <= end_ns;
          m++) {
-        int64_t from_ns = replay_moment_ns(graph, m - 1);
-        bool pauses = graph->inner[m] == EVENT_NONE && replay_moment_ns(graph, m) - from_ns >= LONGEST_GAP_NS;
-        if (from_ns >= start_ns && !pauses && !waited(graph, m) &&
+        int64_t from_ns = replay_moment_ns(graph, m - 1), length_ns = replay_moment_ns(graph, m) - from_ns;
+        bool pauses = graph->inner[m] == EVENT_NONE && length_ns >= HOST_PAUSE_NS;
+        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !host_work_holds(work, graph, m) &&
             !intervals_contain(&kept[thread], from_ns) &&
             !intervals_contain(captures, from_ns - graph->shift_ns[file]))
-            editing_scale_piece(editing, m, 0);
+            editing_scale_piece(editing, m,
+                                share_within(overhead, from_ns - graph->shift_ns[file], length_ns));
     }
 }
 
@@ -397,14 +409,16 @@ void edit_cuda_graph(const struct editing *editing)
     struct editing quietly = *editing;
     quietly.effect = &ignored;
     struct intervals *kept = editing_ranges(&quietly, has_flag, &names);
+    struct host_work work = host_work_find(editing->graph);
     struct launchings all = { 0 };
     collect_launchings(editing, &all);
     for (size_t i = 0; i < all.count; i++) {
-        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept);
+        launch_at_once(editing, all.at[i].thread, all.at[i].start_ns, all.at[i].end_ns, kept, &work);
         editing->effect->count += all.at[i].count;
     }
     editing->changes->least_pause_ns = usual_pause(editing);
     editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
+    host_work_release(&work);
     editing_free_ranges(editing, kept);
     free(names.flags);
     VEC_FREE(&all);

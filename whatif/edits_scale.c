@@ -3,6 +3,7 @@
 
 #include "base/regex.h"
 #include "derive/python_names.h"
+#include "whatif/host_work.h"
 #include "whatif/path.h"
 #include <string.h>
 
@@ -182,7 +183,22 @@ static bool unknown_category(const struct editing *editing, struct tpa_error *er
 {
     tpa_fail(err, TPA_NOWHERE, "there is no category '%.*s'", (int)editing->edit->pattern_len,
              editing->edit->pattern);
-    return tpa_hint(err, "the categories are operator, call, gap, kernel, copy, memset and communication");
+    return tpa_hint(err,
+                    "the categories are operator, call, gap, pause, kernel, copy, memset and communication");
+}
+
+static bool scale_pauses(const struct editing *editing)
+{
+    struct host_pauses pauses = host_pauses_find(editing->graph);
+    for (size_t i = 0; i < pauses.count; i++) {
+        moment_id m = pauses.at[i];
+        editing_scale_piece(editing, m, editing->edit->factor);
+        editing->effect->time_ns +=
+            replay_moment_ns(editing->graph, m) - replay_moment_ns(editing->graph, m - 1);
+        editing->effect->count++;
+    }
+    VEC_FREE(&pauses);
+    return true;
 }
 
 static bool scale_category(const struct editing *editing, struct tpa_error *err)
@@ -191,6 +207,8 @@ static bool scale_category(const struct editing *editing, struct tpa_error *err)
     enum path_part part = 0;
     const char *word = editing->edit->pattern;
     size_t len = editing->edit->pattern_len;
+    if (len == strlen("pause") && strncmp(word, "pause", len) == 0)
+        return scale_pauses(editing);
     while (part < PATH_PARTS &&
            (strlen(path_part_name(part)) != len || strncmp(path_part_name(part), word, len) != 0))
         part++;

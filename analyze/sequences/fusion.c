@@ -1,8 +1,8 @@
 /*
  * fusion.c - neighbours on a stream that one kernel could do instead.
  *
- * Two neighbours could be one when neither is a matrix product, convolution, attention, collective or copy between
- * memories, and they belong together: one operator or module launched both, or the second reads a tensor of the size
+ * Two neighbours could be one when neither is a matrix product, convolution, attention, collective, copy between
+ * memories or pass of a sort or scan, and they belong together: one operator or module launched both, or the second reads a tensor of the size
  * and type that the first wrote. What that would gain has an upper bound: the gap between them, and the time to write
  * and read the tensor.
  */
@@ -13,6 +13,7 @@
 #include "derive/code_paths.h"
 #include "derive/device_peaks.h"
 #include "derive/copy_names.h"
+#include "derive/features.h"
 #include "derive/gpu_names.h"
 #include "derive/shapes.h"
 #include "derive/tensor_types.h"
@@ -34,6 +35,7 @@ struct fusion_query {
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
     const struct code_paths *modules; /* NULL where no module was recorded */
+    bool has_shapes;                  /* of some operators */
     uint8_t *of_work, *of_op; /* by name_id: may operations of this name, may those of operators of it? */
 };
 
@@ -45,6 +47,19 @@ struct join {
 };
 
 /* ---- may it be fused? ---- */
+
+/* Is the kernel a pass of an algorithm that needs several, such as a sort? */
+static bool is_pass(const char *name)
+{
+    static const char *const parts[] = { "DeviceRadixSort",   "DeviceScan",      "DeviceSelect",
+                                         "DeviceReduceByKey", "DeviceCompact",   "DeviceRunLengthEncode",
+                                         "DeviceMergeSort",   "DevicePartition", "DeviceHistogram",
+                                         "bitonicSort",       "radixSort",       "radixFind" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(name, parts[i]))
+            return true;
+    return false;
+}
 
 static bool is_fusable(struct fusion_query *query, const struct stream_work *work)
 {
@@ -58,7 +73,7 @@ static bool is_fusable(struct fusion_query *query, const struct stream_work *wor
         const char *text = names_text(trace->names, name);
         bool good = kind == GPU_MEMCPY   ? copy_kind_of(text).direction == COPY_DTOD
                     : kind == GPU_MEMSET ? true
-                                         : !kernel_is_product(text);
+                                         : !kernel_is_product(text) && !is_pass(text);
         query->of_work[name] = good ? FUSABLE : NOT_FUSABLE;
     }
     if (query->of_work[name] == NOT_FUSABLE || op == EVENT_NONE)
@@ -243,10 +258,13 @@ static void add_work(struct grown *grown, int64_t work_ns)
 
 /*
  * The most that two operations, the shorter of MOST_NS, save by not writing and reading what lies between: BANDWIDTH in bytes
- * per nanosecond, 0: unknown.
+ * per nanosecond, 0: unknown. Where shapes were recorded, two kernels of one operator, between whose parts nothing is known to lie, save
+ * nothing.
  */
-static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwidth)
+static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwidth, bool has_shapes)
 {
+    if (!join->sized && has_shapes)
+        return 0;
     if (!join->sized || bandwidth <= 0)
         return most_ns;
     double ns = 2 * (double)join->bytes / bandwidth;
@@ -256,11 +274,11 @@ static int64_t saved_ns(const struct join *join, int64_t most_ns, double bandwid
 /* Of B with the work before it. */
 static int64_t add_join(struct grown *grown, const struct join *join,
                         const struct stream_operations *operations, const struct stream_work *b,
-                        double bandwidth)
+                        double bandwidth, bool has_shapes)
 {
     int64_t of_a = work_dur_ns(operations, b - 1), of_b = work_dur_ns(operations, b),
             gap_ns = work_gap_ns(operations, b);
-    int64_t own_ns = saved_ns(join, of_a < of_b ? of_a : of_b, bandwidth);
+    int64_t own_ns = saved_ns(join, of_a < of_b ? of_a : of_b, bandwidth, has_shapes);
     grown->gaps_ns += gap_ns;
     grown->host_ns += b->because == LATE_HOST ? gap_ns : 0;
     grown->sized = grown->sized || join->sized;
@@ -316,7 +334,7 @@ static void fusion_find_chains(struct sequences *sequences, struct fusion_query 
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            int64_t own_ns = add_join(&grown, &join, operations, &at[end], bandwidth);
+            int64_t own_ns = add_join(&grown, &join, operations, &at[end], bandwidth, query->has_shapes);
             *VEC_PUSH(&sequences->fused) = (struct fused_work){ work_event(operations, &at[end]),
                                                                 work_call(operations, &at[end]), own_ns };
             add_work(&grown, work_dur_ns(operations, &at[end]));
@@ -377,6 +395,7 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_oper
                                   .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL),
                                   .modules = has_modules(trace) ? code_paths_of(trace, CODE_MODULES) : NULL,
+                                  .has_shapes = trace_features(trace) & FEATURE_SHAPES,
                                   .of_work = mem_zalloc(names + 1, 1),
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };

@@ -117,6 +117,20 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
     return NULL;
 }
 
+struct sequences *sequences_find_fusions(const struct trace *trace)
+{
+    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct stream_operations operations = stream_operations_open(trace, all, true);
+    struct work_words *words = work_words_open(trace, &sequences->texts);
+    sequences->group = group_open(trace, 0);
+    sequences_add_fusions(sequences, &operations, words);
+    work_words_free(words);
+    stream_operations_release(&operations);
+    selection_free(all);
+    return sequences;
+}
+
 void sequences_free(struct sequences *sequences)
 {
     if (!sequences)

@@ -28,4 +28,7 @@ struct sequences *sequences_analyze(const struct trace *trace, const struct sele
                                     const struct sequence_options *options, struct tpa_error *err);
 void sequences_free(struct sequences *sequences);
 
+/* The fusions alone, of all of TRACE, within steps: `fusions`, `fusion_gain_ns` and `fused`. New; free with sequences_free. */
+struct sequences *sequences_find_fusions(const struct trace *trace);
+
 #endif

@@ -120,9 +120,9 @@ static void record_work(struct device_state *state, event_id e, event_id call, b
         return;
     if (!has_operator)
         add_work(&state->counts->unlinked, duration_ns);
-    if (call == EVENT_NONE)
+    if (call == EVENT_NONE && !has_operator)
         add_work(&state->counts->callless, duration_ns);
-    else if (events->names.flags[events->trace->name[call]] & NAME_GRAPH)
+    else if (call != EVENT_NONE && events->names.flags[events->trace->name[call]] & NAME_GRAPH)
         add_work(&state->counts->graph, duration_ns);
 }
 

@@ -99,6 +99,10 @@ static void find_roles(struct top_events *events, const struct trace_file *file,
     for (int kind = 0; kind < EVENT_KINDS; kind++)
         for (unsigned flags = 0; flags < FLAGS; flags++)
             roles[kind][flags] = (uint8_t)role_of_kind((enum event_kind)kind, flags);
+    /* Profilers of other devices record waits and marks of streams among their work; they are no work of anyone. */
+    bool has_marks = file->producer >= PRODUCER_TORCH_NPU;
+    for (unsigned flags = 0; flags < FLAGS && has_marks; flags++)
+        roles[EVENT_SYNC][flags] = roles[EVENT_GPU_OTHER][flags] = ROLE_NONE;
     size_t open = 0;
     for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
         enum top_role role = (enum top_role)roles[trace->kind[e]][trace->flags[e] % FLAGS];

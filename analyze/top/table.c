@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "derive/communication.h"
+#include "derive/device_types.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,15 +118,6 @@ static const char *title_of(const struct top *top)
     }
 }
 
-/* TITLE with what the devices are called for "CUDA". */
-static const char *title_for(const struct top *top, struct table *table, const char *title)
-{
-    const char *cuda = strstr(title, "CUDA");
-    if (!cuda || strcmp(top->device_name, "CUDA") == 0)
-        return title;
-    return arena_printf(&table->arena, "%.*s%s%s", (int)(cuda - title), title, top->device_name, cuda + 4);
-}
-
 /* Where rows are sorted. */
 static size_t sort_offset(const struct top *top)
 {
@@ -195,7 +187,7 @@ struct table *top_table(const struct top *top)
         group_fill_texts(top->group, table, offsetof(ROW, key));
     for (size_t c = 0; c < count; c++) {
         struct table_column *column = &table->columns[c];
-        column->title = title_for(top, table, column->title);
+        column->title = device_type_title(&table->arena, column->title, top->device_name);
         bool is_place = column->offset >= offsetof(ROW, key) &&
                         column->offset < offsetof(ROW, key) + sizeof(struct group_key);
         bool is_requested =
@@ -207,8 +199,9 @@ struct table *top_table(const struct top *top)
         table_add_footer(table, "self_cpu_time_total", "Self CPU time total", TABLE_NS,
                          table_int(top->self_cpu_ns));
     if (top->has_device_time)
-        table_add_footer(table, "self_device_time_total", title_for(top, table, "Self CUDA time total"),
-                         TABLE_NS, table_int(top->self_device_ns));
+        table_add_footer(table, "self_device_time_total",
+                         device_type_title(&table->arena, "Self CUDA time total", top->device_name), TABLE_NS,
+                         table_int(top->self_device_ns));
     return table;
 }
 

@@ -87,8 +87,7 @@ static void chrome_head_append_process(struct buffer *out, const struct trace_fi
         }
         PUT(out, "},\n");
     }
-    bool is_known = file->producer == PRODUCER_TPA || file->producer == PRODUCER_NSYS ||
-                    file->producer == PRODUCER_ROCPROF; /* of others, what they wrote tells */
+    bool is_known = file->producer >= PRODUCER_TPA; /* of others, what they wrote tells */
     append_known(out, file, "recorded by", is_known ? trace_producer_name(file->producer) : NULL);
     append_known(out, file, "host_name", file->host_name);
     append_known(out, file, "trace_id", file->trace_id);

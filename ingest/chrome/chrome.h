@@ -1,13 +1,14 @@
 /*
  * chrome.h - the parts of the Chrome trace reader, for ingest/chrome*.c only.
  *
- *   chrome.c           the format's row: sniffing, and reading a whole source
+ *   format.c    the format's row: sniffing, and reading a whole source
  *   windows.c   cuts the source into windows that several threads parse at once
  *   document.c  what surrounds events: arrays, top-level keys, damage between events
  *   event.c     one event: its fields and arguments into a chunk
  *   shape.c     the same, faster, for events written like an earlier one
  *   repair.c    makes valid JSON of a damaged event, where that can be done
  *   files.c     several files that were written as one
+ *   draft.c     files whose events mean something else than their categories (draft.h)
  *   metadata.c  top-level values (devices, ranks, flags) into struct trace_file
  */
 #ifndef TPA_INGEST_CHROME_H
@@ -255,8 +256,16 @@ void chrome_apply_kept(struct trace_builder *builder, const struct trace_propert
 /* Make the files again that the current file was written of; nothing when it is one. */
 void chrome_split_files(struct trace_builder *builder);
 
-/* Read all of SOURCE with options->workers threads. */
+/* A key of arguments that a writer has of its own, and where its values go. A list of them ends in NULL. */
+struct chrome_key {
+    const char *text;
+    enum trace_arg arg; /* decides how the value is read */
+};
+void chrome_arg_table_add(struct chrome_arg_table *table, const struct chrome_key *keys);
+
+/* Read all of SOURCE with options->workers threads. KEYS, which may be NULL, are read as well. */
 bool chrome_read_windows(struct source *source, struct trace_builder *builder,
-                         const struct ingest_options *options, struct tpa_error *err);
+                         const struct ingest_options *options, const struct chrome_key *keys,
+                         struct tpa_error *err);
 
 #endif

@@ -143,16 +143,23 @@ static void add_key(struct chrome_arg_table *table, const char *text, size_t len
     table->slots[slot] = (struct chrome_arg_key){ text, (uint8_t)len, (uint8_t)arg, (uint8_t)kind };
 }
 
+static const struct {
+    const char *keys; /* separated by '|' */
+    enum chrome_arg_kind kind;
+} args[ARG_COUNT] = {
+#define ARG_ROW(id, kind, keys) { keys, CHROME_##kind },
+    TRACE_ARGS(ARG_ROW)
+#undef ARG_ROW
+};
+
+void chrome_arg_table_add(struct chrome_arg_table *table, const struct chrome_key *keys)
+{
+    for (; keys && keys->text; keys++)
+        add_key(table, keys->text, strlen(keys->text), (int)keys->arg, args[keys->arg].kind);
+}
+
 void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wants *wants)
 {
-    static const struct {
-        const char *keys; /* separated by '|' */
-        enum chrome_arg_kind kind;
-    } args[ARG_COUNT] = {
-#define ARG_ROW(id, kind, keys) { keys, CHROME_##kind },
-        TRACE_ARGS(ARG_ROW)
-#undef ARG_ROW
-    };
     *table = (struct chrome_arg_table){ 0 };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         /* Whether a region was finished decides what an event is, so it is always read. */

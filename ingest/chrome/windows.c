@@ -354,7 +354,8 @@ static bool is_no_trace(const struct pipeline *pipeline)
 }
 
 bool chrome_read_windows(struct source *source, struct trace_builder *builder,
-                         const struct ingest_options *options, struct tpa_error *err)
+                         const struct ingest_options *options, const struct chrome_key *keys,
+                         struct tpa_error *err)
 {
     struct pipeline pipeline = {
         .source = source,
@@ -372,6 +373,7 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
     pthread_mutex_init(&pipeline.lock, NULL);
     pthread_cond_init(&pipeline.changed, NULL);
     chrome_arg_table_init(&pipeline.arg_table, &options->wants);
+    chrome_arg_table_add(&pipeline.arg_table, keys);
     chrome_reader_init(&pipeline.slow_reader, &pipeline.arg_table, builder, options);
     unsigned workers = count_workers(options, source, pipeline.window_size);
     pipeline.ring_size = workers == 1 ? 1 : workers + 2;

@@ -545,7 +545,7 @@ static bool read_head(struct pf_reader *reader)
     reader->is_tpa = true;
     struct ingest_options options = { .wants = reader->options->wants, .workers = 1 };
     struct source *source = source_open_memory(text.at + len, text.len - len, "head", reader->err);
-    bool ok = source && chrome_read_windows(source, reader->builder, &options, reader->err);
+    bool ok = source && chrome_read_windows(source, reader->builder, &options, NULL, reader->err);
     source_free(source);
     trace_builder_current_file(reader->builder)->size = (int64_t)reader->whole.size;
     return ok;

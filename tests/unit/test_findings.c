@@ -228,14 +228,107 @@ static void draw_two_ranks(bool wrong, int64_t us, int64_t n)
     draw_op_us("cpu_op", "aten::add", us + 710, 290);
 }
 
+/*
+ *   host     0 [ tokenize, 300 us, or 4 ) launch  [ cudaDeviceSynchronize, 610 us ) [ aten::add ) 1000
+ *   device                                    12 later [ elementwise, 600 us )
+ *
+ * Nothing is launched in tokenize: without it a step takes 700 us.
+ */
+static void draw_tokenize(bool wrong, int64_t us, int64_t n)
+{
+    int64_t first_us = wrong ? 300 : 4;
+    draw_op_us("user_annotation", "tokenize", us, first_us);
+    draw_call_us("cudaLaunchKernel", us + first_us, 10, 2 * n + 1);
+    draw_work_us("kernel", "elementwise", us + first_us + 12, 600, 2 * n + 1);
+    draw_call_us("cudaDeviceSynchronize", us + first_us + 10, 610, 2 * n + 2);
+    draw_op_us("cpu_op", "aten::add", us + first_us + 620, 380 - first_us);
+}
+
+/* The same with aten::normal_ on the host for 300 us; fine: 90 us are what a tensor may take to be prepared. The last operator launches
+ * work, so that it does not compute on the host. */
+static void draw_host_operator(bool wrong, int64_t us, int64_t n)
+{
+    int64_t first_us = wrong ? 300 : 90, last_us = us + first_us + 620;
+    draw_op_us("cpu_op", "aten::normal_", us, first_us);
+    draw_call_us("cudaLaunchKernel", us + first_us, 10, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", us + first_us + 12, 600, 3 * n + 1);
+    draw_call_us("cudaDeviceSynchronize", us + first_us + 10, 610, 3 * n + 2);
+    draw_op_us("cpu_op", "aten::add", last_us, 380 - first_us);
+    draw_call_us("cudaLaunchKernel", last_us, 10, 3 * n + 3);
+    draw_work_us("kernel", "elementwise", last_us + 12, 5, 3 * n + 3);
+}
+
+/* In steps of 4000 us the host does nothing that was recorded for 1500 us after a launch; fine: for 900, which Python may take. */
+static void draw_pause(bool wrong, int64_t us, int64_t n)
+{
+    int64_t pause_us = wrong ? 1500 : 900;
+    draw_call_us("cudaLaunchKernel", us, 10, n + 1);
+    draw_work_us("kernel", "elementwise", us + 12, 10, n + 1);
+    draw_op_us("cpu_op", "aten::add", us + 10 + pause_us, 3990 - pause_us);
+}
+
+/*
+ *   host     0 [ mul: launch )[ add: launch ) 20  [ cudaDeviceSynchronize  ) 640      1000
+ *   device        22 [ elementwise, 300 us )[ elementwise, 300 us ) 622
+ *
+ * What mul writes and add reads are 90 MB, which a V100 writes and reads in 180 / 900 ms: in one kernel a step takes 200 us less. Fine: 900
+ * bytes.
+ */
+static void draw_two_elementwise(bool wrong, int64_t us, int64_t n)
+{
+    if (n == 0)
+        draw_device(0);
+    for (int64_t i = 0; i < 2; i++) {
+        draw_op_us("cpu_op", i ? "aten::add" : "aten::mul", us + 10 * i, 10);
+        draw_text(ARG_INPUT_DIMS, wrong ? "[[22500000], [22500000]]" : "[[225], [225]]");
+        draw_text(ARG_INPUT_TYPES, "[\"float\",\"float\"]");
+        draw_call_us("cudaLaunchKernel", us + 10 * i, 10, 3 * n + i + 1);
+        draw_work_us("kernel", "elementwise", us + 22 + 300 * i, 300, 3 * n + i + 1);
+    }
+    draw_call_us("cudaDeviceSynchronize", us + 25, 615, 3 * n + 3);
+    draw_op_us("cpu_op", "aten::add", us + 640, 360);
+}
+
+/*
+ *   host     0 [ bmm )[ _softmax )[ bmm ) 30  [ cudaDeviceSynchronize                              ) 560      1000
+ *   device        32 [ product, 100 us )[ softmax, 300 us )[ product, 100 us ) 532
+ *
+ * Of float32, which has no rate of tensor cores, the products keep their time, and the softmax goes. Fine: the second product does not read
+ * what the softmax wrote.
+ */
+static void draw_attention(bool wrong, int64_t us, int64_t n)
+{
+    static const char *const names[] = { "aten::bmm", "aten::_softmax", "aten::bmm" };
+    const char *dims[] = { "[[1, 512, 64], [1, 64, 512]]",
+                           wrong ? "[[1, 512, 512], [], []]" : "[[1, 512, 256], [], []]",
+                           "[[1, 512, 512], [1, 512, 64]]" };
+    for (int64_t i = 0, at_us = 32; i < 3; i++) {
+        int64_t dur_us = i == 1 ? 300 : 100;
+        draw_op_us("cpu_op", names[i], us + 10 * i, 10);
+        draw_text(ARG_INPUT_DIMS, dims[i]);
+        draw_text(ARG_INPUT_TYPES, i == 1 ? "[\"float\",\"Scalar\",\"Scalar\"]" : "[\"float\",\"float\"]");
+        draw_call_us("cudaLaunchKernel", us + 10 * i, 10, 4 * n + i + 1);
+        draw_work_us("kernel", i == 1 ? "softmax" : "product", us + at_us, dur_us, 4 * n + i + 1);
+        at_us += dur_us;
+    }
+    draw_call_us("cudaDeviceSynchronize", us + 35, 525, 4 * n + 4);
+    draw_op_us("cpu_op", "aten::add", us + 560, 440);
+}
+
 static const struct price_case {
     enum finding_rule rule;
     void (*draw)(bool wrong, int64_t us, int64_t n); /* what goes on in step N, which begins at US */
     int64_t saves_us;
     int ranks;          /* 0: one */
     const char *advice; /* a word of it; NULL: any */
+    int64_t step_us;    /* 0: 1000 */
 } price_cases[] = {
     { FINDING_DATA_LOADING, draw_data_loading, 200, .advice = "num_workers" },
+    { FINDING_HOST_TIME, draw_tokenize, 300, .advice = "in the workers of the loader" },
+    { FINDING_HOST_OPERATORS, draw_host_operator, 300, .advice = "on the device" },
+    { FINDING_PAUSES, draw_pause, 1500, .advice = "with_stack=True", .step_us = 4000 },
+    { FINDING_FUSION, draw_two_elementwise, 200, .advice = "torch.compile" },
+    { FINDING_ATTENTION, draw_attention, 300, .advice = "scaled_dot_product_attention" },
     { FINDING_HOST_WAIT, draw_host_wait, 400, .advice = "keep the value on the device" },
     { FINDING_HOST_WAIT, draw_download, 322, .advice = "to(\"cpu\", non_blocking=True)" },
     { FINDING_PAGEABLE_COPIES, draw_pageable_copies, 390, .advice = "pin_memory=True" },
@@ -269,11 +362,12 @@ static void draw_case(const struct price_case *of, bool wrong)
         if (rank > 0)
             draw_file("rank.json");
         trace_builder_current_file(draw_builder)->rank = rank;
+        int64_t step_us = of->step_us ? of->step_us : 1000;
         for (int64_t n = 0; n < 3; n++) {
             char name[32];
             snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
-            draw_host("user_annotation", name, 1, 1000000 * n, 1000000);
-            of->draw(wrong, 1000 * n, n);
+            draw_op_us("user_annotation", name, step_us * n, step_us);
+            of->draw(wrong, step_us * n, n);
         }
     }
     trace = draw_end();
@@ -297,8 +391,8 @@ static void every_finding_has_its_price(void **state)
                 if (llabs(int_called(findings, row, "saves") - 1000 * of->saves_us) > 1)
                     fail_msg("case %zu: %s saves %lld ns", i, rule,
                              (long long)int_called(findings, row, "saves"));
-                assert_float_equal(number_called(findings, row, "saves_share"), (double)of->saves_us / 1000,
-                                   2e-6);
+                assert_float_equal(number_called(findings, row, "saves_share"),
+                                   (double)of->saves_us / (double)(of->step_us ? of->step_us : 1000), 2e-6);
                 assert_non_null(strstr(text_called(findings, row, "advice"), of->advice ? of->advice : ""));
                 assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
             }
@@ -341,9 +435,9 @@ static void every_rule_is_documented(void **state)
  *
  * Without the loader's wait a step takes 700 us. As a graph, with or without it, the device decides: from the
  * synchronisation 90 us to the launch, 12 to the first kernel, 500 of kernels and 9 between them, as each waited for its launch, make
- * 611. The graph alone saves 389, since the batch is loaded beside the device; on top of the loader it saves 89.
+ * 611. So the graph alone saves 389, since the batch is loaded beside the device: more than the loader's 300, and it comes first.
  */
-static void a_graph_is_priced_on_top_of_the_others(void **state)
+static void every_price_is_of_the_change_alone(void **state)
 {
     (void)state;
     draw_begin(&summary_wants);
@@ -364,13 +458,12 @@ static void a_graph_is_priced_on_top_of_the_others(void **state)
     const struct table *findings = table_called(result, "findings");
     assert_int_equal(findings->row_count, 2);
     size_t loading = row_of("data_loading"), graph = row_of("launches");
-    assert_int_equal(loading, 0);
+    assert_int_equal(graph, 0);
     assert_int_equal(int_called(findings, loading, "saves"), 300000);
     assert_string_equal(findings->footers.at[1].key, "together");
     assert_int_equal(findings->footers.at[1].value.i, 611000);
-    assert_int_equal(int_called(findings, graph, "saves"), 89000);
-    assert_string_equal(text_called(findings, graph, "check"), "tpa whatif --no-data-wait --cuda-graph");
-    assert_non_null(strstr(notice_of("part"), "it is that of the other changes, too"));
+    assert_int_equal(int_called(findings, graph, "saves"), 389000);
+    assert_string_equal(text_called(findings, graph, "check"), "tpa whatif --cuda-graph");
     release();
 }
 
@@ -378,11 +471,9 @@ static void a_graph_is_priced_on_top_of_the_others(void **state)
  *   host     0 launch 10    [ the profiler, 60-360  )    460 launch 470 [ aten::add                            ) 1000
  *   device        12 [ elementwise ) 22                               472 [ elementwise, 518 us         ) 990
  *
- * On two ranks at once. As a graph, the host takes none of the first 470 us. But the devices idle 450 us between the kernels of
- * a step, 300 of them while the profiler is at work, and 22 from one step to the next: of the 2978 us from first to last
- * 3 * 150 + 2 * 22 for launches, which is 16.6 %.
+ * On two ranks at once. As a graph, the host takes none of the first 470 us but the profiler's 300: 170 less.
  */
-static void launches_save_no_more_than_devices_idle_for_them(void **state)
+static void a_graph_leaves_the_profiler_its_time(void **state)
 {
     (void)state;
     draw_begin(&summary_wants);
@@ -406,8 +497,7 @@ static void launches_save_no_more_than_devices_idle_for_them(void **state)
     trace = draw_end();
     answer();
     const struct table *findings = table_called(result, "findings");
-    assert_float_equal(number_called(findings, row_of("launches"), "saves_share"), 494.0 / 2978, 1e-4);
-    assert_non_null(strstr(notice_of("part"), "no more is counted than devices idled for launches"));
+    assert_int_equal(int_called(findings, row_of("launches"), "saves"), 170000);
     release();
 }
 
@@ -622,8 +712,8 @@ int main(void)
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(no_rule_is_without_a_case),
         cmocka_unit_test(every_rule_is_documented),
-        cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
-        cmocka_unit_test(launches_save_no_more_than_devices_idle_for_them),
+        cmocka_unit_test(every_price_is_of_the_change_alone),
+        cmocka_unit_test(a_graph_leaves_the_profiler_its_time),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
         cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),

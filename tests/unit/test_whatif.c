@@ -247,12 +247,12 @@ static void what_is_scaled_fits_into_64_bits(void **state)
         draw_work("kernel", "gemm", 0, 7, 10000 + day_ns * i, day_ns, i + 1);
     }
     struct trace *trace = draw_end();
-    assert_int_equal(then_scaled(trace, "kernel:gemm=1000"), 3000 * day_ns + 10000);
+    assert_int_equal(then_scaled(trace, "kernel:gemm=100000%"), 3000 * day_ns + 10000);
     struct edit longer;
     struct tpa_error err = { 0 };
-    assert_true(edit_parse_scale("kernel:gemm=1000000", &longer, &err));
+    assert_true(edit_parse_scale("kernel:gemm=1000000%", &longer, &err));
     assert_null(whatif_open(replay_graph_of(trace), &longer, 1, true, &err));
-    assert_string_equal(err.message, "what is scaled would take 8.21e+03 years, expected at most 73");
+    assert_string_equal(err.message, "what is scaled would take 82.1 years, expected at most 73");
     trace_free(trace);
 }
 
@@ -848,7 +848,7 @@ static void ranks_wait_for_one_another_on_the_host_too(void **state)
     /* Rank 1 arrives at 22, after rank 0 that was ready at 21; 20 of transfer and 1 to go on make 43, and 10 more. */
     assert_int_equal(then_scaled(trace, "op:late=0"), 53 * MS);
     /* It arrives at 142. */
-    assert_int_equal(then_scaled(trace, "op:late=3"), 173 * MS);
+    assert_int_equal(then_scaled(trace, "op:late=300%"), 173 * MS);
     /* Hidden: rank 1 goes on at 61. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 71 * MS);
     trace_free(trace);

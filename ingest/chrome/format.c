@@ -1,8 +1,9 @@
 /*
- * chrome.c - the Chrome trace format: who writes it, and how it is distinguished from other files.
+ * format.c - the Chrome trace format: who writes it, and how it is distinguished from other files.
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/chrome/chrome.h"
+#include "ingest/chrome/draft.h"
 
 #include "ingest/json_text.h"
 #include <string.h>
@@ -52,7 +53,12 @@ static int sniff_chrome(const char *bytes, size_t len)
 static bool read_chrome(struct source *source, struct trace_builder *builder,
                         const struct ingest_options *options, struct tpa_error *err)
 {
-    bool ok = chrome_read_windows(source, builder, options, err);
+    const char *head;
+    size_t len = source_peek(source, &head, err);
+    const struct dialect *dialect = dialect_find(head, len);
+    if (dialect)
+        return draft_read(dialect, source, builder, options, err);
+    bool ok = chrome_read_windows(source, builder, options, NULL, err);
     if (ok)
         chrome_split_files(builder);
     return ok;

@@ -1,0 +1,55 @@
+/*
+ * csv.h - rows of comma-separated values as of RFC 4180: fields in quotes may hold commas, line breaks and doubled quotes.
+ *
+ *     struct csv csv = csv_open(text, len);
+ *     while (csv_next(&csv))
+ *         puts(csv_field(&csv, csv_find(columns, "Name")));
+ *     csv_release(&csv);
+ *
+ * The first row of a table names its columns: csv_header() reads it, csv_column() finds one by name, without regard to
+ * case. A row may be shorter or longer than the header: missing fields are empty.
+ */
+#ifndef TPA_INGEST_CSV_H
+#define TPA_INGEST_CSV_H
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/source.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CSV_NO_COLUMN SIZE_MAX
+
+struct csv {
+    const char *at, *end;
+    struct buffer text;     /* the fields of the row, each NUL-terminated */
+    VEC_OF(size_t) fields;  /* where each begins in TEXT */
+    struct buffer head;     /* as TEXT and FIELDS, of the header */
+    VEC_OF(size_t) columns; /* of HEAD */
+};
+
+/* Rows of the LEN bytes at TEXT, which are borrowed and end in a NUL byte; csv_release frees what CSV owns. */
+struct csv csv_open(const char *text, size_t len);
+void csv_release(struct csv *csv);
+
+/* Read the next row that is not blank; false at the end. */
+bool csv_next(struct csv *csv);
+
+/* Read the next row as the header. */
+bool csv_header(struct csv *csv);
+
+/* The column called NAME, blanks around it aside; CSV_NO_COLUMN if there is none. */
+size_t csv_column(const struct csv *csv, const char *name);
+
+/* Field I of the row, blanks around it (a tab behind numbers, for spreadsheets) cut; "" if missing. Borrowed until the
+ * next row. */
+const char *csv_field(const struct csv *csv, size_t i);
+
+/* A whole number; MISSING if the field is none. */
+int64_t csv_integer(const struct csv *csv, size_t i, int64_t missing);
+
+/* All bytes of SOURCE, with a NUL byte behind them. False and ERR if it cannot be read. */
+bool csv_read_all(struct source *source, struct buffer *text, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,513 @@
+/*
+ * finding_host.c - see finding_host.h.
+ *
+ * A range is an annotation or a Python function. Where devices work, it is a candidate if nothing is launched or waited for in it;
+ * without devices, if four fifths of it lie outside of operators. Of nested candidates the innermost with nine tenths of the time
+ * of the longest is named, an annotation rather than a function. Ranges that are called after what a loop need not do in each step
+ * (evaluation, checkpoints, logs) are candidates whatever they contain.
+ */
+#include "summary/finding_host.h"
+
+#include "base/quantity.h"
+#include "base/runs.h"
+#include "base/search.h"
+#include "derive/callers.h"
+#include "derive/communication.h"
+#include "derive/gpu_names.h"
+#include "derive/host_waits.h"
+#include "derive/step_list.h"
+#include "summary/finding_kit.h"
+#include "summary/finding_places.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
+#include "whatif/host_work.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words of names, and what to do about them ---- */
+
+/* clang-format off */
+static const struct {
+    const char *words[9]; /* NULL at the end */
+    bool occasional; /* a loop need not do it in each step: a finding whatever it launches */
+    const char *advice;
+} kinds_of_ranges[] = {
+    { { "eval", "evaluate", "evaluation", "valid", "validate", "validation" }, true,
+      "evaluate less often, on fewer batches, or in another process that loads checkpoints" },
+    { { "checkpoint", "save", "save_checkpoint", "state_dict" }, true,
+      "save less often, or from a copy while training goes on (torch.distributed.checkpoint.async_save)" },
+    { { "log", "logging", "print", "metrics", "wandb", "tensorboard" }, true,
+      "log less often, or hand the values to a thread that writes them" },
+    { { "gc", "collect" }, false,
+      "collect garbage less often: gc.disable() before the loop, gc.freeze() after the first steps, gc.collect() once in many steps" },
+    { { "tokenize", "tokenizer", "tokenization", "preprocess", "preprocessing", "augment", "decode", "collate" }, false,
+      "do it ahead: in the workers of the loader, or once, and keep the result" },
+    { { "sleep" }, false, "remove it from the loop" },
+};
+/* clang-format on */
+
+/* Is WORD in NAME as a whole word, in any case? A word is letters, digits and _; also one of its parts between _. */
+static bool has_word(const char *name, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = name; *at; at++) {
+        bool begins = at == name || !isalnum((unsigned char)at[-1]);
+        size_t i = 0;
+        while (begins && i < len && tolower((unsigned char)at[i]) == word[i])
+            i++;
+        if (begins && i == len && !isalnum((unsigned char)at[len]))
+            return true;
+    }
+    return false;
+}
+
+enum { KINDS_OF_RANGES = sizeof kinds_of_ranges / sizeof *kinds_of_ranges };
+
+/* The kind of the range NAME; KINDS_OF_RANGES: none is known. Of a Python function only the name behind its file counts. */
+static size_t kind_of_range(const char *name)
+{
+    const char *function = strstr(name, "): ");
+    name = function ? function + 3 : name;
+    for (size_t kind = 0; kind < KINDS_OF_RANGES; kind++)
+        for (size_t i = 0; kinds_of_ranges[kind].words[i]; i++)
+            if (has_word(name, kinds_of_ranges[kind].words[i]))
+                return kind;
+    return KINDS_OF_RANGES;
+}
+
+/* Does the function wait for another thread or process, so that its time is not its own? */
+static bool waits_for_others(const char *name)
+{
+    static const char *const words[] = { "wait",   "acquire", "select",           "poll",
+                                         "recv",   "join",    "synchronize",      "barrier",
+                                         "accept", "read",    "block_until_ready" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_word(name, words[i]))
+            return true;
+    return false;
+}
+
+/* Is the range known by another rule, or the profiler's own? */
+static bool is_of_another_rule(const char *name)
+{
+    int64_t number;
+    return step_number(name, &number) || annotation_is_data_loading(name) ||
+           operator_is_communication(name) || strstr(name, "torch/profiler/") ||
+           strstr(name, "torch/autograd/profiler") || strncmp(name, "PyTorch Profiler", 16) == 0;
+}
+
+/* ---- candidates ---- */
+
+/* The events of a name. */
+struct ranges_of_name {
+    bool is_known, is_out; /* OUT: no candidate */
+    uint8_t kind;          /* kind_of_range */
+    int64_t time_ns;       /* of those that lie in no other of the name */
+    int64_t until_ns;      /* the end of the last */
+    event_id longest;
+};
+
+/* Moments of a thread, sorted. */
+struct moments {
+    VEC_OF(int64_t);
+};
+
+struct host_search {
+    struct pricing *pricing;
+    const struct trace *trace;
+    struct ranges_of_name *of;   /* by name */
+    struct moments *busy;        /* by thread of the graph: launches, waits */
+    struct intervals *operators; /* by thread, without devices: when an operator was open; else NULL */
+};
+
+static bool is_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return *(const int64_t *)a > *(const int64_t *)b;
+}
+
+static void add_busy(struct host_search *search, event_id call)
+{
+    uint32_t thread = search->pricing->graph->thread_of_track[search->trace->track[call]];
+    if (thread != UINT32_MAX)
+        *VEC_PUSH(&search->busy[thread]) = trace_start_ns(search->trace, call);
+}
+
+static void find_busy(struct host_search *search)
+{
+    const struct gpu_events *gpu = gpu_events_of(search->trace);
+    const struct host_waits *waits = host_waits_of(search->trace);
+    const struct replay_graph *graph = search->pricing->graph;
+    search->busy = mem_zalloc(graph->thread_count + 1, sizeof *search->busy);
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            add_busy(search, gpu->call[i]);
+    for (size_t i = 0; i < waits->count; i++)
+        if (waits->at[i].kind != WAIT_PINNING)
+            add_busy(search, waits->at[i].call);
+    for (size_t t = 0; t < graph->thread_count; t++)
+        runs_sort(search->busy[t].at, search->busy[t].count, sizeof *search->busy[t].at, is_later, NULL);
+}
+
+static void find_operators(struct host_search *search)
+{
+    const struct trace *trace = search->trace;
+    const struct replay_graph *graph = search->pricing->graph;
+    search->operators = mem_zalloc(graph->thread_count + 1, sizeof *search->operators);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && graph->thread_of_track[trace->track[e]] != UINT32_MAX)
+            intervals_add(&search->operators[graph->thread_of_track[trace->track[e]]],
+                          trace_start_ns(trace, e), trace_end_ns(trace, e));
+    for (size_t t = 0; t < graph->thread_count; t++)
+        intervals_merge(&search->operators[t]);
+}
+
+/* Does the host only compute, or wait for nothing known, in E, on THREAD? */
+static bool is_of_host_alone(const struct host_search *search, event_id e, uint32_t thread)
+{
+    int64_t start_ns = trace_start_ns(search->trace, e), end_ns = trace_end_ns(search->trace, e);
+    if (search->operators)
+        return 5 * intervals_length_within(&search->operators[thread], start_ns, end_ns) <= end_ns - start_ns;
+    const struct moments *busy = &search->busy[thread];
+    size_t i;
+    SEARCH(i, busy->count, busy->at[i] < start_ns);
+    return i == busy->count || busy->at[i] >= end_ns;
+}
+
+enum { LEAST_RANGE_NS = 100000 };
+
+static void add_range(struct host_search *search, event_id e)
+{
+    const struct trace *trace = search->trace;
+    struct ranges_of_name *of = &search->of[trace->name[e]];
+    uint32_t thread = search->pricing->graph->thread_of_track[trace->track[e]];
+    if (of->is_out || thread == UINT32_MAX || trace_dur_ns(trace, e) < LEAST_RANGE_NS ||
+        (trace->kind[e] != EVENT_ANNOTATION && trace->kind[e] != EVENT_PYTHON) ||
+        trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+        return;
+    const char *name = trace_name(trace, e);
+    if (!of->is_known) {
+        of->is_known = true;
+        of->kind = (uint8_t)kind_of_range(name);
+        of->until_ns = INT64_MIN;
+        of->longest = e;
+        of->is_out = is_of_another_rule(name) || waits_for_others(name);
+    }
+    bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
+    if (!of->is_out && !occasional)
+        of->is_out = !is_of_host_alone(search, e, thread);
+    if (of->is_out || trace_start_ns(trace, e) < of->until_ns)
+        return;
+    of->until_ns = trace_end_ns(trace, e);
+    of->time_ns += trace_dur_ns(trace, e);
+    if (trace_dur_ns(trace, e) > trace_dur_ns(trace, of->longest))
+        of->longest = e;
+}
+
+static bool lies_in(const struct trace *trace, event_id e, event_id outer)
+{
+    return trace->track[e] == trace->track[outer] &&
+           trace_start_ns(trace, e) >= trace_start_ns(trace, outer) &&
+           trace_end_ns(trace, e) <= trace_end_ns(trace, outer);
+}
+
+/* Is an event called NAME in RANGE? Then the range may be there for such events. */
+static bool contains_call_of(const struct trace *trace, event_id range, name_id name)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->name[e] == name && lies_in(trace, e, range))
+            return true;
+    return false;
+}
+
+/* The name to be given to the ranges that took most: of those in them with nine tenths of their time the shortest, annotations first.
+ * NAME_NONE: there is none. */
+static name_id choose_range(const struct host_search *search)
+{
+    const struct trace *trace = search->trace;
+    name_id most = NAME_NONE, best = NAME_NONE;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (search->of[id].is_known && !search->of[id].is_out &&
+            (most == NAME_NONE || search->of[id].time_ns > search->of[most].time_ns))
+            most = id;
+    for (name_id id = 0; most != NAME_NONE && id < names_count(trace->names); id++) {
+        const struct ranges_of_name *of = &search->of[id];
+        if (!of->is_known || of->is_out || of->time_ns * 10 < search->of[most].time_ns * 9 ||
+            !lies_in(trace, of->longest, search->of[most].longest))
+            continue;
+        bool is_marked = trace->kind[of->longest] == EVENT_ANNOTATION,
+             best_is_marked = best != NAME_NONE && trace->kind[search->of[best].longest] == EVENT_ANNOTATION;
+        if (best == NAME_NONE || (is_marked && !best_is_marked) ||
+            (is_marked == best_is_marked && of->time_ns < search->of[best].time_ns))
+            best = id;
+    }
+    return best;
+}
+
+/* ", mostly train.py(12): step", the innermost line of the user's around E. */
+static void add_line(const struct trace *trace, event_id e, struct buffer *where)
+{
+    struct callers *callers = callers_open(trace, &e, 1);
+    size_t len = 0;
+    const char *line = callers_line(callers, e, &len);
+    if (line && !(len == strlen(trace_name(trace, e)) && strncmp(line, trace_name(trace, e), len) == 0))
+        buffer_printf(where, ", %.*s", (int)len, line);
+    callers_free(callers);
+}
+
+static const char *const usual_advice =
+    "do it less often, ahead of the loop, or in another thread or process while the devices compute";
+
+static const char *advise_range(const struct host_search *search, const struct ranges_of_name *of)
+{
+    (void)search;
+    return of->kind < KINDS_OF_RANGES ? kinds_of_ranges[of->kind].advice : usual_advice;
+}
+
+static void offer_range(struct host_search *search, name_id id)
+{
+    struct pricing *pricing = search->pricing;
+    const struct trace *trace = search->trace;
+    const struct ranges_of_name *of = &search->of[id];
+    const char *name = names_text(trace->names, id), *pattern = finding_pattern(pricing, as_text(name));
+    bool occasional = of->kind < KINDS_OF_RANGES && kinds_of_ranges[of->kind].occasional;
+    struct buffer title = { 0 }, where = { 0 };
+    buffer_printf(&title,
+                  occasional          ? "the loop stops for %s"
+                  : search->operators ? "the host is in %s, outside of operators"
+                                      : "the host is in %s, and launches nothing",
+                  name);
+    buffer_puts(&where, "longest: ");
+    quantity_append_rounded_time(&where, (double)trace_dur_ns(trace, of->longest));
+    buffer_puts(&where, " at ");
+    quantity_append_rounded_time(
+        &where, (double)(trace_start_ns(trace, of->longest) -
+                         trace_file_span(trace, trace->tracks[trace->track[of->longest]].file).start_ns));
+    add_line(trace, of->longest, &where);
+    finding_add(pricing, FINDING_HOST_TIME,
+                (struct priced_finding){ .title = pricing_keep(pricing, &title),
+                                         .where = pricing_keep(pricing, &where),
+                                         .advice = as_text(advise_range(search, of)),
+                                         .edit = { .kind = EDIT_SCALE,
+                                                   .target = TARGET_ANNOTATION,
+                                                   .pattern = pattern,
+                                                   .pattern_len = strlen(pattern) } },
+                NULL);
+}
+
+/* ---- operators that compute on the host ---- */
+
+/* The operators of WORK that took most, and those that took a tenth of that or more: at most four. False: there are none. */
+static bool name_computing(struct pricing *pricing, const struct host_work *work, struct buffer *pattern,
+                           name_id *largest, int64_t *time_ns)
+{
+    enum { MOST = 4 };
+    const struct trace *trace = pricing->trace;
+    bool *taken = mem_zalloc(names_count(trace->names) + 1, sizeof *taken);
+    *largest = NAME_NONE;
+    for (size_t n = 0; n < MOST; n++) {
+        name_id most = NAME_NONE;
+        for (name_id id = 0; id < names_count(trace->names); id++)
+            if (work->computes[id] && !taken[id] &&
+                (most == NAME_NONE || work->own_ns[id] > work->own_ns[most]))
+                most = id;
+        if (most == NAME_NONE || (*largest != NAME_NONE && work->own_ns[most] * 10 < work->own_ns[*largest]))
+            break;
+        taken[most] = true;
+        *time_ns += work->own_ns[most];
+        *largest = *largest == NAME_NONE ? most : *largest;
+        buffer_printf(pattern, "%s%s", pattern->count ? "|" : "",
+                      finding_pattern(pricing, as_text(names_text(trace->names, most))));
+    }
+    free(taken);
+    return *largest != NAME_NONE;
+}
+
+static event_id longest_of(const struct trace *trace, name_id name)
+{
+    event_id longest = EVENT_NONE;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->name[e] == name &&
+            (longest == EVENT_NONE || trace_dur_ns(trace, e) > trace_dur_ns(trace, longest)))
+            longest = e;
+    return longest;
+}
+
+/* Returns the call that took longest of those that took most; EVENT_NONE: none computes on the host. TIME_NS: of all that do. */
+static event_id find_host_operators(struct pricing *pricing, int64_t *time_ns)
+{
+    const struct trace *trace = pricing->trace;
+    struct host_work work = host_work_find(pricing->graph);
+    struct buffer pattern = { 0 }, where = { 0 };
+    name_id largest;
+    *time_ns = 0;
+    if (!name_computing(pricing, &work, &pattern, &largest, time_ns)) {
+        pricing_add_quiet(pricing, "operators on the host");
+        host_work_release(&work);
+        return EVENT_NONE;
+    }
+    event_id longest = longest_of(trace, largest);
+    buffer_printf(&where, "%s, ", names_text(trace->names, largest));
+    quantity_append_rounded_time(&where, (double)work.own_ns[largest]);
+    buffer_puts(&where, " in all");
+    add_line(trace, longest, &where);
+    struct text names = pricing_keep(pricing, &pattern);
+    finding_add(
+        pricing, FINDING_HOST_OPERATORS,
+        (struct priced_finding){
+            .title = as_text("operators compute on the host while the device waits"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                "create and prepare tensors on the device (device=\"cuda\"), or ahead, in the workers "
+                "of the loader"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_OP,
+                      .pattern = names.at,
+                      .pattern_len = names.len } },
+        "operators on the host");
+    host_work_release(&work);
+    return longest;
+}
+
+/* ---- pauses ---- */
+
+/* The operator or call of THREAD that is open at, or ended last before, the moment before M; that which begins at M or is open behind. */
+static event_id span_before(const struct replay_graph *graph, size_t thread, moment_id m)
+{
+    for (moment_id i = m - 1; i > graph->threads[thread].first; i--)
+        if (graph->inner[i] != EVENT_NONE)
+            return graph->inner[i];
+    return EVENT_NONE;
+}
+
+static event_id span_behind(const struct replay_graph *graph, size_t thread, moment_id m)
+{
+    moment_id end = graph->threads[thread].first + graph->threads[thread].count;
+    for (moment_id i = m + 1; i < end; i++)
+        if (graph->inner[i] != EVENT_NONE)
+            return graph->inner[i];
+    return EVENT_NONE;
+}
+
+static int64_t pause_ns(const struct replay_graph *graph, moment_id m)
+{
+    return replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+}
+
+/* "longest: 18.6ms at 0.964ms, after aten::mm, before cudaLaunchKernel". */
+static void describe_pause(const struct pricing *pricing, moment_id m, struct buffer *where)
+{
+    const struct replay_graph *graph = pricing->graph;
+    size_t thread = replay_thread_of(graph, m);
+    uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
+    event_id before = span_before(graph, thread, m), behind = span_behind(graph, thread, m);
+    buffer_puts(where, "longest: ");
+    quantity_append_rounded_time(where, (double)pause_ns(graph, m));
+    buffer_puts(where, " at ");
+    quantity_append_rounded_time(where, (double)(replay_moment_ns(graph, m - 1) - graph->shift_ns[file] -
+                                                 trace_file_span(graph->trace, file).start_ns));
+    if (before != EVENT_NONE)
+        buffer_printf(where, ", after %s", trace_name(graph->trace, before));
+    if (behind != EVENT_NONE)
+        buffer_printf(where, ", before %s", trace_name(graph->trace, behind));
+}
+
+/* How much of PAUSES, which add up to *ALL_NS, lies outside of the ranges called NAME. */
+static int64_t pauses_outside(const struct pricing *pricing, const struct host_pauses *pauses, name_id name,
+                              int64_t *all_ns)
+{
+    const struct replay_graph *graph = pricing->graph;
+    const struct trace *trace = pricing->trace;
+    struct intervals *named = mem_zalloc(graph->thread_count + 1, sizeof *named);
+    int64_t outside_ns = 0;
+    for (event_id e = 0; e < trace->event_count && name != NAME_NONE; e++)
+        if (trace->name[e] == name && graph->thread_of_track[trace->track[e]] != UINT32_MAX)
+            intervals_add(&named[graph->thread_of_track[trace->track[e]]], replay_event_start(graph, e),
+                          replay_event_end(graph, e));
+    for (size_t t = 0; t < graph->thread_count; t++)
+        intervals_merge(&named[t]);
+    for (size_t i = 0; i < pauses->count; i++) {
+        moment_id m = pauses->at[i];
+        *all_ns += pause_ns(graph, m);
+        outside_ns += pause_ns(graph, m) - intervals_length_within(&named[replay_thread_of(graph, m)],
+                                                                   replay_moment_ns(graph, m - 1),
+                                                                   replay_moment_ns(graph, m));
+    }
+    for (size_t t = 0; t < graph->thread_count; t++)
+        intervals_release(&named[t]);
+    free(named);
+    return outside_ns;
+}
+
+/* Pauses that are mostly not those of the ranges called NAMED. */
+static void find_pauses(struct pricing *pricing, name_id named)
+{
+    struct host_pauses pauses = host_pauses_find(pricing->graph);
+    int64_t all_ns = 0, outside_ns = pauses_outside(pricing, &pauses, named, &all_ns);
+    if (pauses.count == 0 || 2 * outside_ns < all_ns) {
+        if (pauses.count == 0)
+            pricing_add_quiet(pricing, "pauses of the host");
+        VEC_FREE(&pauses);
+        return;
+    }
+    moment_id longest = pauses.at[0];
+    for (size_t i = 1; i < pauses.count; i++)
+        if (pause_ns(pricing->graph, pauses.at[i]) > pause_ns(pricing->graph, longest))
+            longest = pauses.at[i];
+    struct buffer where = { 0 };
+    describe_pause(pricing, longest, &where);
+    finding_add(
+        pricing, FINDING_PAUSES,
+        (struct priced_finding){
+            .title = as_text(pauses.count == 1
+                                 ? "the host pauses, and nothing was recorded of why"
+                                 : "the host pauses between operators, and nothing was recorded of why"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                pricing->summary->has_frames
+                    ? "mark what the program does there (record_function, NVTX ranges); then do it less "
+                      "often, ahead, or in another thread or process"
+                    : "record it: with_stack=True names lines of Python, and record_function() or NVTX "
+                      "ranges mark parts; it may be garbage collection, logging, preprocessing or a "
+                      "checkpoint, to be done less often, ahead, or in another thread or process"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_CATEGORY,
+                      .pattern = "pause",
+                      .pattern_len = strlen("pause") } },
+        "pauses of the host");
+    VEC_FREE(&pauses);
+}
+
+void finding_add_host_time(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    struct host_search search = { .pricing = pricing,
+                                  .trace = trace,
+                                  .of = mem_zalloc(names_count(trace->names) + 1, sizeof *search.of) };
+    bool has_devices = pricing->summary->gpu != NULL;
+    if (has_devices)
+        find_busy(&search);
+    else
+        find_operators(&search);
+    for (event_id e = 0; e < trace->event_count; e++)
+        add_range(&search, e);
+    name_id chosen = choose_range(&search);
+    int64_t operators_ns = 0;
+    event_id operator= has_devices ? find_host_operators(pricing, &operators_ns) : EVENT_NONE;
+    bool is_operator = chosen != NAME_NONE && operator != EVENT_NONE &&
+                       2 * operators_ns > search.of[chosen].time_ns &&
+                       contains_call_of(trace, search.of[chosen].longest, trace->name[operator]);
+    if (chosen != NAME_NONE && !is_operator)
+        offer_range(&search, chosen);
+    find_pauses(pricing, chosen);
+    for (size_t t = 0; t < pricing->graph->thread_count; t++) {
+        if (search.busy)
+            VEC_FREE(&search.busy[t]);
+        if (search.operators)
+            intervals_release(&search.operators[t]);
+    }
+    free(search.busy);
+    free(search.operators);
+    free(search.of);
+}

@@ -1,0 +1,13 @@
+/*
+ * finding_host.h - rules of findings about what the host does besides launching: ranges and functions that launch nothing, operators that
+ * compute on the host, pauses of which nothing was recorded.
+ */
+#ifndef TPA_SUMMARY_FINDING_HOST_H
+#define TPA_SUMMARY_FINDING_HOST_H
+
+#include "summary/pricing.h"
+
+/* Add findings to PRICING, or say that nothing was found. */
+void finding_add_host_time(struct pricing *pricing);
+
+#endif

@@ -1,0 +1,178 @@
+/* host_work.c - see host_work.h. */
+#include "whatif/host_work.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "derive/communication.h"
+#include "derive/gpu_names.h"
+#include "derive/host_state.h"
+#include "derive/step_list.h"
+#include "whatif/editing.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* By name, what is known of it: 0 at first. */
+struct host_names {
+    const struct trace *trace;
+    uint8_t *known;
+};
+
+enum { LEAST_MEAN_NS = 100000 };
+
+/* An operator of a library, such as aten: no range, no node of the backward pass, nothing that waits for others. */
+static bool may_compute(const char *name)
+{
+    return strstr(name, "::") && strncmp(name, "autograd::", strlen("autograd::")) != 0 &&
+           !operator_is_communication(name) && !annotation_is_data_loading(name);
+}
+
+/* When calls began that launch work, by thread of the graph, sorted. */
+struct launch_starts {
+    VEC_OF(int64_t);
+};
+
+static bool starts_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return *(const int64_t *)a > *(const int64_t *)b;
+}
+
+static struct launch_starts *launch_starts_open(const struct replay_graph *graph)
+{
+    struct launch_starts *starts = mem_zalloc(graph->thread_count + 1, sizeof *starts);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        uint32_t thread = call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[graph->trace->track[call]];
+        if (thread != UINT32_MAX)
+            *VEC_PUSH(&starts[thread]) = trace_start_ns(graph->trace, call);
+    }
+    for (size_t t = 0; t < graph->thread_count; t++)
+        runs_sort(starts[t].at, starts[t].count, sizeof *starts[t].at, starts_later, NULL);
+    return starts;
+}
+
+/* Is anything launched in E, of a thread of GRAPH? */
+static bool launches_in(const struct replay_graph *graph, const struct launch_starts *starts, event_id e)
+{
+    uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
+    size_t i;
+    if (thread == UINT32_MAX)
+        return true;
+    SEARCH(i, starts[thread].count, starts[thread].at[i] < trace_start_ns(graph->trace, e));
+    return i < starts[thread].count && starts[thread].at[i] < trace_end_ns(graph->trace, e);
+}
+
+/* Of each name the operators: how many, how long with all that they call. */
+struct operator_sum {
+    int64_t count, time_ns;
+};
+
+static void find_own_times(const struct replay_graph *graph, int64_t *own_ns)
+{
+    for (moment_id m = 1; m < graph->host_count; m++) {
+        event_id span = graph->inner[m];
+        if (span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP && editing_piece_is_own(graph, m))
+            own_ns[graph->trace->name[span]] += replay_moment_ns(graph, m) - replay_moment_ns(graph, m - 1);
+    }
+}
+
+struct host_work host_work_find(const struct replay_graph *graph)
+{
+    const double mostly = 0.8;
+    const struct trace *trace = graph->trace;
+    size_t names = names_count(trace->names);
+    struct host_work work = { .computes = mem_zalloc(names + 1, sizeof *work.computes),
+                              .own_ns = mem_zalloc(names + 1, sizeof *work.own_ns) };
+    if (graph->gpu->count == 0)
+        return work;
+    struct operator_sum *sums = mem_zalloc(names + 1, sizeof *sums);
+    struct launch_starts *starts = launch_starts_open(graph);
+    find_own_times(graph, work.own_ns);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP) {
+            sums[trace->name[e]].count++;
+            sums[trace->name[e]].time_ns += trace_dur_ns(trace, e);
+        }
+    for (name_id id = 0; id < names; id++)
+        work.computes[id] = work.own_ns[id] >= LEAST_MEAN_NS &&
+                            work.own_ns[id] / sums[id].count >= LEAST_MEAN_NS &&
+                            (double)work.own_ns[id] >= mostly * (double)sums[id].time_ns &&
+                            may_compute(names_text(trace->names, id));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && work.computes[trace->name[e]] && launches_in(graph, starts, e))
+            work.computes[trace->name[e]] = false;
+    for (size_t t = 0; t < graph->thread_count; t++)
+        VEC_FREE(&starts[t]);
+    free(starts);
+    free(sums);
+    return work;
+}
+
+void host_work_release(struct host_work *work)
+{
+    free(work->computes);
+    free(work->own_ns);
+}
+
+/* ---- pauses ---- */
+
+/* Frames of torch's profiler, which starts and stops it. */
+static bool is_of_profiler(const char *name)
+{
+    return strstr(name, "torch/profiler/") || strstr(name, "torch/autograd/profiler");
+}
+
+static bool has_other_name(const void *context, event_id e)
+{
+    const struct trace *trace = ((const struct host_names *)context)->trace;
+    uint8_t *known = &((const struct host_names *)context)->known[trace->name[e]];
+    enum { NO = 1, YES };
+    if (*known == 0) {
+        const char *name = trace_name(trace, e);
+        *known = annotation_is_data_loading(name) || operator_is_communication(name) || is_of_profiler(name)
+                     ? YES
+                     : NO;
+    }
+    return *known == YES;
+}
+
+/* Does the gap from START to END of FILE lie in a step, where there are steps? */
+static bool is_in_step(const struct step_list *steps, uint32_t file, int64_t start_ns, int64_t end_ns)
+{
+    const struct step *step = step_list_at(steps, file, start_ns);
+    return steps->count == 0 || (step && end_ns <= step->end_ns);
+}
+
+static bool is_pause(const struct replay_graph *graph, const struct intervals *others, size_t thread,
+                     moment_id m)
+{
+    int64_t start_ns = replay_moment_ns(graph, m - 1), end_ns = replay_moment_ns(graph, m);
+    uint32_t file = graph->trace->tracks[graph->threads[thread].track].file;
+    int64_t shift_ns = graph->shift_ns[file];
+    return graph->inner[m] == EVENT_NONE && end_ns - start_ns >= HOST_PAUSE_NS &&
+           editing_piece_is_own(graph, m) &&
+           2 * intervals_length_within(&others[thread], start_ns, end_ns) < end_ns - start_ns &&
+           2 * intervals_length_within(&host_state_of(graph->trace)->overhead[file], start_ns - shift_ns,
+                                       end_ns - shift_ns) <
+               end_ns - start_ns &&
+           is_in_step(step_list_of(graph->trace), file, start_ns - shift_ns, end_ns - shift_ns);
+}
+
+struct host_pauses host_pauses_find(const struct replay_graph *graph)
+{
+    struct host_pauses pauses = { 0 };
+    struct changes *none = changes_open(graph);
+    struct edit_effect ignored = { 0, 0 };
+    struct host_names names = { graph->trace, mem_zalloc(names_count(graph->trace->names) + 1, 1) };
+    const struct editing editing = { NULL, graph, graph->trace, none, &ignored };
+    struct intervals *others = editing_ranges(&editing, has_other_name, &names);
+    for (size_t t = 0; t < graph->thread_count; t++)
+        for (moment_id m = graph->threads[t].first + 1; m < graph->threads[t].first + graph->threads[t].count;
+             m++)
+            if (is_pause(graph, others, t, m))
+                *VEC_PUSH(&pauses) = m;
+    editing_free_ranges(&editing, others);
+    free(names.known);
+    changes_free(none);
+    return pauses;
+}

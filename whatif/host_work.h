@@ -1,0 +1,52 @@
+/*
+ * host_work.h - operators that compute on the host in a program whose devices do the rest.
+ *
+ *     struct host_work work = host_work_find(graph);
+ *     if (host_work_holds(&work, graph, m))
+ *         ... the piece that leads to moment M is computation of the host ...
+ *     host_work_release(&work);
+ *
+ * An operator computes on the host if nothing is launched in any call of its name, if a call takes 100 us of its own on average (those
+ * that only prepare tensors, such as empty and view, take less), and if that is four fifths of its time (others call operators for
+ * each of many tensors).
+ */
+#ifndef TPA_WHATIF_HOST_WORK_H
+#define TPA_WHATIF_HOST_WORK_H
+
+#include "base/memory.h"
+#include "whatif/graph.h"
+
+/* Shorter gaps are what Python takes between operators. */
+enum { HOST_PAUSE_NS = 1000000 };
+
+struct host_work {
+    bool *computes; /* by name */
+    int64_t
+        *own_ns; /* by name: its own time, without waits; also of operators that do not compute on the host */
+};
+
+/* Of GRAPH. Release with host_work_release. */
+struct host_work host_work_find(const struct replay_graph *graph);
+void host_work_release(struct host_work *work);
+
+static inline bool host_work_holds(const struct host_work *work, const struct replay_graph *graph,
+                                   moment_id m)
+{
+    event_id span = graph->inner[m];
+    return span != EVENT_NONE && graph->trace->kind[span] == EVENT_OP &&
+           work->computes[graph->trace->name[span]];
+}
+
+/*
+ * Moments that end pauses: gaps of a thread of HOST_PAUSE_NS or more, in which no operator or call was open and nothing was waited for.
+ * Gaps while a batch is loaded, while something communicates and while the profiler works are known by other names and left out, as
+ * are gaps between steps, which are those of the profiler.
+ */
+struct host_pauses {
+    VEC_OF(moment_id); /* ascending */
+};
+
+/* Of GRAPH. Release with VEC_FREE. */
+struct host_pauses host_pauses_find(const struct replay_graph *graph);
+
+#endif
