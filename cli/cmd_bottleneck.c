@@ -81,6 +81,9 @@ static bool bottleneck_make_folder(struct recording *recording, const char *name
             return tpa_fail_errno(err, "cannot make the directory %s", named);
         if (!realpath(named, recording->folder))
             return tpa_fail_errno(err, "cannot use the directory %s", named);
+        if (strchr(recording->folder, ':'))
+            return tpa_fail(err, TPA_NOWHERE, "the path %s has a colon, which PYTHONPATH cannot hold",
+                            recording->folder);
         if (rmdir(named) != 0 || mkdir(named, 0777) != 0) {
             tpa_fail(err, TPA_NOWHERE, "%s is not empty", named);
             return tpa_hint(err, "name a new directory by --output");
@@ -88,10 +91,11 @@ static bool bottleneck_make_folder(struct recording *recording, const char *name
         return write_recorder(recording->folder, err);
     }
     const char *tmp = getenv("TMPDIR");
+    bool usable = tmp && *tmp == '/' && !strchr(tmp, ':'); /* PYTHONPATH has no way to write a colon */
     snprintf(recording->folder, sizeof recording->folder, "%.3000s/tpa-bottleneck-XXXXXX",
-             tmp && *tmp == '/' ? tmp : "/tmp");
+             usable ? tmp : "/tmp");
     if (!mkdtemp(recording->folder))
-        return tpa_fail_errno(err, "cannot make a directory in %s", tmp && *tmp == '/' ? tmp : "/tmp");
+        return tpa_fail_errno(err, "cannot make a directory in %s", usable ? tmp : "/tmp");
     recording->is_ours = true;
     return write_recorder(recording->folder, err);
 }
